@@ -222,7 +222,21 @@ def write_sample() -> None:
     )
 
 
+def write_documents() -> None:
+    """A folder of documents."""
+    write_files()
+    Path("docs").mkdir()
+    for n in range(6):
+        text = f"# Keep part {n} warm\n\nPart {n} stays warm while its lid is on and closed.\n"
+        Path(f"docs/part{n}.md").write_text(text)
+
+
 SAMPLES: dict[str, Sample] = {
+    "first_questions": Sample(
+        lambda: calipers.first_questions("docs", questions=4),
+        ("docs", "--questions", "4", "--json"),
+        prepare=write_documents,
+    ),
     "evaluate": Sample(lambda: calipers.evaluate("evals.jsonl"), ("evals.jsonl", "--json")),
     "slices": Sample(
         lambda: calipers.slices(calipers.evaluate("evals.jsonl"), "type"),

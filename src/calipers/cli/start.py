@@ -17,44 +17,57 @@ WRITTEN = "questions.jsonl"
 """The file for questions written by a model."""
 
 
-@click.command(
-    "init",
-    short_help="Write the files that a project starts with.",
-    params=[
-        text(
-            "--retriever",
-            "RETRIEVER",
-            "Your retriever: package.module:function, an address or cmd:command. [default: a "
-            "search.py to fill in]",
-        ),
-        text("-k", None, f"How many results a reader gets. [default: {DEFAULT_K}]", type=int),
-        text(
-            "--from",
-            "CORPUS",
-            "Let a model write the questions from these chunks, with the quotes that answer them.",
-        ),
-        text("--endpoint", "URL", "With --from: the address of an OpenAI-compatible model."),
-        text("--model", "NAME", "With --from: the name of the model."),
-        text("-n", None, "With --from: how many questions. [default: 50]", type=int),
-        flag("--yes -y", "Ask nothing, and take the defaults."),
-        JSON,
-    ],
+@command(
+    text(
+        "--retriever",
+        "RETRIEVER",
+        "Your retriever: package.module:function, an address or cmd:command. [default: word "
+        "matching over the folder; without one a search.py to fill in]",
+    ),
+    text("-k", None, f"How many results a reader gets. [default: {DEFAULT_K}]", type=int),
+    text("--output -o", "FOLDER", "Where to write the files. [default: the current folder]"),
+    text("--endpoint", "URL", "The address of an OpenAI-compatible model that writes questions."),
+    text("--model", "NAME", "With --endpoint: the name of the model."),
+    text(
+        "--from",
+        "CORPUS",
+        "Let a model write the questions from these chunks, with the quotes that answer them.",
+    ),
+    text("-n", None, "With --from: how many questions. [default: 50]", type=int),
+    flag("--yes -y", "Ask nothing, and take the defaults."),
+    EXPLAIN,
+    JSON,
+    operation="first_questions",
+    short_help="Make first questions from a folder, or write the files to start with.",
 )
-def init(retriever: str | None, k: int | None, yes: bool, as_json: bool, **asked: Any) -> None:
-    """Write four questions, a search function to fill in, settings and a check for CI.
+def init(
+    asked: CommandInput,
+    retriever: str | None,
+    k: int | None,
+    output: str | None,
+    yes: bool,
+    explain: bool,
+    **model: Any,
+) -> None:
+    """Make questions from a folder of documents, and measure what word matching finds.
 
-    With --from a model writes the questions, and nothing else is written. Two questions are
-    asked, unless --yes or both options are given. What exists is never touched. All of it works
-    at once: the next command is printed.
+    No model, no account and no label is needed. It writes questions.jsonl and calipers.toml to
+    the current folder, never into the documents. Without FOLDER it writes an example to fill in:
+    four questions, a search function, settings and a check for CI; what exists is never touched.
 
     \b
     Examples:
+      calipers init ./docs
       calipers init
       calipers init --retriever mypackage.search:search -k 10
       calipers init --from chunks.jsonl --endpoint http://127.0.0.1:8000/v1 --model small
     """
-    if any(asked.values()):
-        _write_questions(as_json, **asked)
+    as_json = asked.form == "json"
+    if "folder" in asked.settings:
+        _begin(asked, Path(output or "."), explain)
+        return
+    if any(model.values()):
+        _write_questions(as_json, **model)
         return
     from calipers.cli.starter import QUESTIONS, start_project
     from calipers.live.adapters.recognise import check_target
@@ -107,6 +120,18 @@ def init(retriever: str | None, k: int | None, yes: bool, as_json: bool, **asked
     else:
         click.echo(f"See what it returns, then put your own questions into {QUESTIONS}:")
     click.echo(f"  {printable(join_words(after))}")
+
+
+def _begin(asked: CommandInput, into: Path, explain: bool) -> None:
+    """Make questions from a folder, write them and show what word matching finds."""
+    from dataclasses import replace
+
+    from calipers.questions.begin.result import check_output
+
+    check_output(into, Path(asked.settings["folder"]))
+    found = asked.answer()
+    written = tuple(str(one) for one in found.write(into))
+    asked.show(replace(found, written=written), explain=explain)
 
 
 def _write_questions(as_json: bool, n: int | None, **asked: str | None) -> None:

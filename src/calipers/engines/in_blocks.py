@@ -246,6 +246,7 @@ def is_for_blocks(truth: GroundTruth, run: Run, path: str | Path) -> bool:
     return (
         truth.n_queries >= MANY_QUERIES
         and truth.forbidden is None
+        and truth.excluded is None
         and not run.in_memory
         and run.queries is None
         and ending_or(path, "") == PARQUET

@@ -1,10 +1,11 @@
-"""Which results hold something that the ground truth forbids.
+"""Which results hold something that the ground truth forbids, or that does not count.
 
 A result holds a forbidden item by its id, a forbidden document by coming from it, a forbidden span
 by any character of it, and a forbidden quote by the whole of it.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -15,7 +16,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import FAILED, Leaked
 from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError
-from calipers.model.run import Run
+from calipers.model.run import Run, Scan
 from calipers.text import normalise
 
 _NEEDS = {"item": "an id", "quote": "a text", "document": "a document", "start": "start and end"}
@@ -49,6 +50,33 @@ def match_forbidden(
         found["name"],
     )
     return leaked, _nearly(nearly)
+
+
+def without_excluded(excluded: pl.DataFrame, run: Run, ties: Ties | None) -> Run:
+    """The run without the results that are excluded for their query; later ones move up.
+
+    A result without a text, document or span to recognise it by stays.
+    """
+    entries = _with_kinds(excluded).with_columns(code=0)
+
+    def kept(frame: pl.DataFrame) -> pl.DataFrame:
+        numbered = frame.drop("rank", strict=False).with_row_index("rank")
+        asked = entries.join(frame.select("query").unique(), on="query", how="semi")
+        usable = [kind for kind, column in _COLUMN.items() if column in frame.columns]
+        known = asked.filter(pl.col("kind").is_in(usable))
+        found = _by_kind(known, numbered.with_columns(result=pl.lit(None, pl.String)))
+        held = [one.select("rank") for one in found]
+        left = numbered.join(pl.concat(held), on="rank", how="anti") if held else numbered
+        return left.drop("rank")
+
+    def scan(source: Run) -> Iterator[pl.DataFrame]:
+        return (kept(batch.frame) for batch in source.ranked(ties))
+
+    def together(_: Scan) -> Scan:
+        grouped = run.grouped()
+        return lambda: scan(grouped)
+
+    return replace(run, scan=lambda: scan(run), order="listed", together=together)
 
 
 def _nearly(found: pl.DataFrame) -> list[str]:

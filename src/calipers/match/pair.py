@@ -126,6 +126,10 @@ def settle(truth: GroundTruth, run: Run, asked: Matching) -> Settled:
     if first is not None and not _knows(truth, first):
         truth, said = _named_alike(truth, run, first)
         notes = (*notes, *said)
+    if truth.excluded is not None:
+        from calipers.match.forbidden import without_excluded
+
+        first, run = beginning(without_excluded(truth.excluded, run, policy.ties))
     as_read = whole_pair = truth, given
     whole = run
     if asked.level is None and asked.match is None and _may_be_pages(truth):
@@ -220,10 +224,8 @@ def _with_queries_named(truth: GroundTruth, names: pl.DataFrame) -> GroundTruth:
         return frame.with_columns(new.alias("query"))
 
     queries = truth.queries.with_columns(text=pl.coalesce("text", "query"))
-    forbidden = None if truth.forbidden is None else changed(truth.forbidden)
-    return replace(
-        truth, targets=changed(truth.targets), queries=changed(queries), forbidden=forbidden
-    )
+    further = truth.changing_further(changed)
+    return replace(truth, targets=changed(truth.targets), queries=changed(queries), **further)
 
 
 def match_again(pair: Matched, run: Run) -> Matched:

@@ -64,6 +64,8 @@ class GroundTruth(Picklable):
     forbidden: pl.DataFrame | None = None
     """What must not be found: query, and item, or quote, or document with or without start and
     end; None where nothing is forbidden."""
+    excluded: pl.DataFrame | None = None
+    """Results that count neither for nor against a ranking, in the same form as ``forbidden``."""
 
     @classmethod
     def from_targets(
@@ -100,21 +102,40 @@ class GroundTruth(Picklable):
         vars(self).update(facts)
         return self
 
-    def forbidding(self, tables: Sequence[pl.DataFrame]) -> Self:
-        """A copy with forbidden items; an empty table forbids nothing."""
+    def forbidding(
+        self, tables: Sequence[pl.DataFrame], excluded: Sequence[pl.DataFrame] = ()
+    ) -> Self:
+        """A copy with forbidden and excluded items; an empty table changes nothing."""
         given = [table for table in tables if table.height]
-        if not given:
+        aside = [table for table in excluded if table.height]
+        if not given and not aside:
             return self
-        return replace(self, forbidden=pl.concat(given).unique(maintain_order=True))
+        return replace(
+            self,
+            forbidden=pl.concat(given).unique(maintain_order=True) if given else self.forbidden,
+            excluded=pl.concat(aside).unique(maintain_order=True) if aside else self.excluded,
+        )
+
+    def changing_further(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> dict[str, Any]:
+        """What is forbidden and what is excluded, each changed; None where nothing is left."""
+        made = {}
+        for name in ("forbidden", "excluded"):
+            table = getattr(self, name)
+            changed = None if table is None else change(table)
+            made[name] = changed if changed is not None and changed.height else None
+        return made
 
     @cached_property
     def fingerprint(self) -> str:
         """The same for the same judgements, whatever file or order they came in."""
-        if self.forbidden is not None:
-            allowed = replace(self, forbidden=None).fingerprint
-            return fingerprint_settings(
-                [allowed, fingerprint_rows(self.forbidden, FORBIDDEN_SCHEMA)]
-            )
+        for name in ("excluded", "forbidden"):
+            table = getattr(self, name)
+            if table is not None:
+                without: str = replace(self, **{name: None}).fingerprint
+                said = [name] if name == "excluded" else []
+                return fingerprint_settings(
+                    [without, fingerprint_rows(table, FORBIDDEN_SCHEMA), *said]
+                )
         has_targets = np.bincount(self.target_query, minlength=self.queries.height) > 0
         if has_targets.all():
             return fingerprint_rows(self.targets, TARGET_SCHEMA)
@@ -348,9 +369,9 @@ def page_id(document: object, page: object, at: str, part: str = "ground_truth")
     >>> page_id("a.pdf", 3.0, "here"), page_id("a.pdf", "iv", "here")
     ('a.pdf#page=3', 'a.pdf#page=iv')
     """
-    if part == "forbidden":
+    if part in ("forbidden", "excluded"):
         raise InvalidInput(
-            f"A page cannot be forbidden, as at {at}; name the document, or the ids of its chunks."
+            f"A page cannot be {part}, as at {at}; name the document, or the ids of its chunks."
         )
     if document is None:
         raise InvalidInput(f"A page is given without its document at {at}; add 'document'.")

@@ -116,7 +116,7 @@ def only_where(truth: GroundTruth, run: Run, where: Mapping[str, str]) -> tuple[
         targets=kept(truth.targets),
         queries=kept(truth.queries),
         tags={name: column.filter(chosen) for name, column in truth.tags.items()},
-        forbidden=None if truth.forbidden is None else kept(truth.forbidden),
+        **truth.changing_further(kept),
     )
     return part, within(run)
 

@@ -153,7 +153,10 @@ def _one_truth(files: Mapping[str, GroundTruth], what: str) -> GroundTruth:
         tags=tags,
         where=lambda row: f"{what}, row {row + 1}",
     )
-    made = made.forbidding([one.forbidden for one in truths if one.forbidden is not None])
+    made = made.forbidding(
+        [one.forbidden for one in truths if one.forbidden is not None],
+        [one.excluded for one in truths if one.excluded is not None],
+    )
     repeated = made.repeated + sum(one.repeated for one in truths)
     return replace(made, repeated=repeated, notes=_notes(truths, what))
 

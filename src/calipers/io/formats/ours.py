@@ -97,6 +97,7 @@ StrictRecord = msgspec.defstruct(
         ("retrieved", _Results | None, None),
         ("ground_truth", _Targets | None, None),
         ("forbidden", list[Id | _StrictTarget] | None, None),  # type: ignore[valid-type]
+        ("excluded", list[Id | _StrictTarget] | None, None),  # type: ignore[valid-type]
         ("stages", dict[str, _Results] | None, None),
     ],
     bases=(Handwritten,),

@@ -36,6 +36,7 @@ FACETS: dict[str, tuple[str, str]] = {
     "spans_alone": ("target with a span and nothing else", "targets with a span and nothing else"),
     "targets_without_id": ("target without an id", "targets without an id"),
     "forbidden": ("thing that must not be found", "things that must not be found"),
+    "excluded": ("thing that does not count", "things that do not count"),
     "tags": ("query with tags", "queries with tags"),
     "query_ids": ("query id beside its text", "query ids beside their texts"),
     "query_texts": ("text of a query beside its id", "texts of queries beside their ids"),
@@ -141,6 +142,7 @@ def _of_truth(truth: GroundTruth) -> Counts:
         targets_without_id=targets["item"].null_count(),
         queries_without_targets=truth.queries.height - targets["query"].n_unique(),
         forbidden=0 if truth.forbidden is None else truth.forbidden.height,
+        excluded=0 if truth.excluded is None else truth.excluded.height,
         **_texts(truth.queries),
     )
     if truth.tags:
@@ -245,6 +247,7 @@ class Entry:
     tags: dict[str, str] = field(default_factory=dict)
     targets: list[dict[str, Any]] | None = None
     forbidden: list[dict[str, Any]] = field(default_factory=list)
+    excluded: list[dict[str, Any]] = field(default_factory=list)
     results: list[dict[str, Any]] | None = None
     stages: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     latency_ms: float | None = None
@@ -307,6 +310,7 @@ class _Maker:
         truth, run = self.truth, self.run
         targets = _by_query(None if truth is None else truth.targets, asked)
         forbidden = _by_query(None if truth is None else truth.forbidden, asked)
+        excluded = _by_query(None if truth is None else truth.excluded, asked)
         known = _by_query(None if truth is None else with_tags(truth), asked)
         results = _by_query(rows, asked)
         answered = _by_query(None if run is None else run.queries, asked)
@@ -331,6 +335,7 @@ class _Maker:
                 tags={k.removeprefix(TAG): v for k, v in about.items() if k.startswith(TAG)},
                 targets=None if truth is None else targets.get(name, []),
                 forbidden=forbidden.get(name, []),
+                excluded=excluded.get(name, []),
                 results=None if run is None else results.get(name, []),
                 stages={stage: lists[name] for stage, lists in stages.items() if name in lists},
                 latency_ms=about.get("latency_ms"),
@@ -387,6 +392,8 @@ def record(entry: Entry) -> dict[str, Any]:
         found["ground_truth"] = _targets(entry.targets)
     if entry.forbidden:
         found["forbidden"] = _results(entry.forbidden)
+    if entry.excluded:
+        found["excluded"] = _results(entry.excluded)
     if entry.stages:
         found["stages"] = {name: _results(rows) for name, rows in entry.stages.items()}
     if entry.latency_ms is not None:

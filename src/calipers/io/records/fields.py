@@ -156,7 +156,7 @@ def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
     _add_judgements(made, at)
     if isinstance(made.get("ground_truth"), Mapping):
         made["ground_truth"] = _graded(made["ground_truth"], _inside(at, ".ground_truth"))
-    for part in ("ground_truth", "forbidden"):
+    for part in ("ground_truth", "forbidden", "excluded"):
         if isinstance(made.get(part), list | tuple):
             made[part] = _targets(made[part], _inside(at, f".{part}"))
     return made

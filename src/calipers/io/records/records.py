@@ -74,6 +74,7 @@ class Record(msgspec.Struct):
     retrieved: Annotated[list[Id | Result], MOST] | dict[str, float] | None = None
     ground_truth: Annotated[list[Id | Target], MOST] | dict[str, float] | None = None
     forbidden: Annotated[list[Id | Target], MOST] | None = None
+    excluded: Annotated[list[Id | Target], MOST] | None = None
     tags: dict[str, str | int | float | bool | None] | None = None
     latency_ms: float | None = None
     error: str | None = None
@@ -123,6 +124,7 @@ class RecordBuilder:
     """The record number of every query so far; earlier builders may have added some."""
     _targets: list[pl.DataFrame] = field(default_factory=list)
     _forbidden: list[pl.DataFrame] = field(default_factory=list)
+    _excluded: list[pl.DataFrame] = field(default_factory=list)
     _target_record: list[int] = field(default_factory=list)
     _queries: list[pl.DataFrame] = field(default_factory=list)
     _tags: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
@@ -159,7 +161,7 @@ class RecordBuilder:
                 queries=queries.select("query", "text").filter(known),
                 tags={name: tag.filter(known) for name, tag in self._tag_columns(n).items()},
                 where=self._target_place,
-            ).forbidding(self._forbidden)
+            ).forbidding(self._forbidden, self._excluded)
             truth = replace(truth, notes=(*truth.notes, *no_targets(self._emptied)))
         if self._with_results or "run" in self._missing:
             order = self._order()
@@ -199,7 +201,7 @@ class RecordBuilder:
         """Add the next records."""
         results, targets = ListedResults(), Rows(tuple(TARGET_SCHEMA))
         queries = Rows(tuple(_QUERY_SCHEMA))
-        forbidden = Rows(tuple(FORBIDDEN_SCHEMA))
+        forbidden, excluded = Rows(tuple(FORBIDDEN_SCHEMA)), Rows(tuple(FORBIDDEN_SCHEMA))
         stages: dict[str, ListedResults] = defaultdict(ListedResults)
         for record in chunk:
             number = len(self.seen)
@@ -237,6 +239,7 @@ class RecordBuilder:
             elif side != "ground_truth":
                 self._first_without.setdefault("ground_truth", number)
             _add_targets(forbidden, query, record.forbidden or [], self.place, number, "forbidden")
+            _add_targets(excluded, query, record.excluded or [], self.place, number, "excluded")
             if record.tags:
                 self._tags.append((len(self._missing) - 1, record.tags))
         self._results.add(results.frame())
@@ -244,6 +247,7 @@ class RecordBuilder:
             self._stages[name].add(of_stage.frame())
         self._targets.append(targets.frame(TARGET_SCHEMA))
         self._forbidden.append(forbidden.frame(TARGET_SCHEMA))
+        self._excluded.append(excluded.frame(TARGET_SCHEMA))
         self._queries.append(queries.frame(_QUERY_SCHEMA))
 
     def _identify(self, record: Record, number: int) -> str:

@@ -164,7 +164,9 @@ SOME = 1_000
 LISTED = 5
 """Unread columns that are listed by name; the others are counted."""
 _ROW_NUMBERS = frozenset({"", "index", "unnamed_0"})
-_OF_RECORDS = frozenset({"retrieved", "tags", "forbidden", "stages", "latency_ms", "error"})
+_OF_RECORDS = frozenset(
+    {"retrieved", "tags", "forbidden", "excluded", "stages", "latency_ms", "error"}
+)
 _YES_OR_NO = frozenset({"relevant", "expected", "gold", "correct"})
 
 

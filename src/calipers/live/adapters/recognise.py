@@ -32,8 +32,8 @@ from calipers.words import did_you_mean
 
 FORMS = (
     "an address (http://host/search?q={query}&k={k}), a command (cmd:./search), a tool of an MCP "
-    "server (mcp:COMMAND#TOOL, mcp:http://host/mcp#TOOL), or a Python function "
-    "(package.module:function or file.py:function)"
+    "server (mcp:COMMAND#TOOL, mcp:http://host/mcp#TOOL), a Python function "
+    "(package.module:function or file.py:function), or word matching (words:FOLDER)"
 )
 
 NEEDED = sys.stdlib_module_names | set(
@@ -70,6 +70,11 @@ def as_retriever(value: Any, **options: Any) -> Retriever:
 
             return from_mcp(value.removeprefix("mcp:"), layout=layout, **options)
         scheme, _, target = value.partition(":")
+        if scheme == "words":
+            _check(options, (), "word matching")
+            from calipers.live.word_matching import from_words
+
+            return from_words(target, layout=layout)
         if scheme in plugins.declared(plugins.RETRIEVERS):
             return _from_plugin(scheme, target, layout, options)
         found, module = load_target(value)
@@ -130,7 +135,7 @@ def _from_object(
 
 def check_target(target: str) -> None:
     """Refuse a text that cannot name a retriever, without importing anything."""
-    if target.startswith(("http://", "https://", "cmd:", "mcp:")):
+    if target.startswith(("http://", "https://", "cmd:", "mcp:", "words:")):
         return
     place, _, attribute = target.rpartition(":")
     declared = target.partition(":")[0] in plugins.declared(plugins.RETRIEVERS)

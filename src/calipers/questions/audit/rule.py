@@ -21,6 +21,7 @@ from calipers.checks.versions import older_first, superseded_targets, unordered
 from calipers.engines.scoring import check_confidence, compute
 from calipers.errors import CalipersError, WriteFailed
 from calipers.io.corpus import Corpus
+from calipers.live.word_matching import word_matching
 from calipers.match.choose import as_quotes
 from calipers.match.pair import match_pair
 from calipers.measures import parse
@@ -33,7 +34,6 @@ from calipers.model.matching import Matching, parse_matching
 from calipers.model.run import Run
 from calipers.model.scores import Interval
 from calipers.questions.audit.real_questions import unlike_real
-from calipers.questions.audit.word_matching import word_matching
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.queries_needed import fewest_queries
 from calipers.statistics.score_interval import mean_interval

@@ -291,15 +291,10 @@ def part_of(truth: GroundTruth, mask: Bools) -> GroundTruth:
     queries = truth.queries.filter(kept)
     targets = truth.targets.filter(pl.Series(mask[truth.target_query]))
     tags = {name: values.filter(kept) for name, values in truth.tags.items()}
-    forbidden = truth.forbidden
-    if forbidden is not None:
-        forbidden = forbidden.join(queries, on="query", how="semi", maintain_order="left")
-    return GroundTruth(
-        targets,
-        queries,
-        tags,
-        forbidden=forbidden if forbidden is not None and len(forbidden) else None,
+    further = truth.changing_further(
+        lambda table: table.join(queries, on="query", how="semi", maintain_order="left")
     )
+    return GroundTruth(targets, queries, tags, **further)
 
 
 def content(truth: GroundTruth) -> str:

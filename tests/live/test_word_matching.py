@@ -11,9 +11,9 @@ import pytest
 from calipers import audit, evaluate
 from calipers.io import corpus as corpus_module
 from calipers.io.corpus import open_corpus
-from calipers.questions.audit.word_matching import word_matching
+from calipers.live.word_matching import word_matching
 
-SCIFACT = Path(__file__).parents[4] / "shared" / "data" / "scifact"
+SCIFACT = Path(__file__).parents[3] / "shared" / "data" / "scifact"
 CORPUS = {
     "cat": "The cat sat on the mat, and a cat it was.",
     "dog": "A dog sat.",

@@ -1,0 +1,1 @@
+"""A folder of documents: which files are read, and their sections."""

@@ -1,0 +1,165 @@
+"""What plain word matching finds: BM25 over the chunks of a corpus, also as a first retriever.
+
+Lucene's variant with k1 = 1.5 and b = 0.75; lower-cased words of two or more letters, without
+English stop words or stemming; in scripts without spaces each character is a word. Ties go to
+the chunk that comes first in the corpus.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from calipers.checks.similar import WORDS
+from calipers.io.corpus import Corpus, open_corpus
+from calipers.io.documents.corpus import open_folder
+from calipers.live.adapters.base import Retriever
+from calipers.live.adapters.callable import from_callable
+from calipers.live.answers import Layout
+from calipers.model.arrays import Floats, Ints
+from calipers.model.run import Run
+from calipers.names import words_in
+
+K1, B = 1.5, 0.75
+DEPTH = 10
+STOP_WORDS = words_in(
+    "a an and are as at be but by for if in into is it no not of on or such that the their then "
+    "there these they this to was will with"
+)
+_TERMS = WORDS.replace(r"\w+", r"\w\w+")
+
+
+def words_of(texts: pl.Series) -> pl.DataFrame:
+    """The indexed words of each text: owner (the number of the text) and word."""
+    listed = texts.str.to_lowercase().str.extract_all(_TERMS)
+    words = pl.DataFrame({"owner": np.arange(len(texts)), "word": listed}).explode("word")
+    return words.filter(pl.col("word").is_not_null() & ~pl.col("word").is_in(STOP_WORDS))
+
+
+@dataclass(frozen=True, eq=False)
+class WordIndex:
+    """Which chunks hold which words, and how much that counts."""
+
+    terms: dict[str, int]
+    starts: Ints
+    """Where the chunks of each term begin in ``owner``."""
+    owner: Ints
+    gains: Floats
+    chunks: pl.DataFrame
+    """id, document, start and end; with text where it is kept."""
+
+    @classmethod
+    def of(
+        cls, corpus: Corpus, *, only: pl.Series | None = None, with_texts: bool = False
+    ) -> "WordIndex":
+        """Index a corpus, or ``only`` some words of it, which saves memory."""
+        columns = ["id", "document", "start", "end", *(["text"] if with_texts else [])]
+        sizes, postings, names, before = [], [], [], 0
+        for batch in corpus.batches():
+            words = words_of(batch["text"])
+            sizes.append(np.bincount(words["owner"].to_numpy(), minlength=batch.height))
+            if only is not None:
+                words = words.filter(pl.col("word").is_in(only.implode()))
+            counted = words.group_by("word", "owner").len("often")
+            owner = pl.col("owner").cast(pl.Int32) + before
+            postings.append(counted.select("word", owner, pl.col("often").cast(pl.UInt16)))
+            names.append(batch.select(columns))
+            before += batch.height
+        table = pl.concat(postings).sort("word", "owner")
+        known = table.select("word").unique(maintain_order=True)["word"]
+        holding = table["word"].rle().struct.field("len").to_numpy().astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(holding)]).astype(np.int64)
+        length = np.concatenate(sizes)
+        weights = np.log1p((before - holding + 0.5) / (holding + 0.5))
+        delay = K1 * (1 - B + B * length / max(length.mean(), 1e-9))
+        often, place = table["often"].to_numpy(), table["owner"].to_numpy()
+        gains = np.repeat(weights, holding) * often / (often + delay[place])
+        terms = {word: number for number, word in enumerate(known.to_list())}
+        return cls(terms, starts, place, gains, pl.concat(names))
+
+    def best(self, words: Sequence[str], k: int) -> tuple[Ints, Floats]:
+        """The best chunks for some words, best first, and their scores."""
+        score = np.zeros(self.chunks.height)
+        for word in words:
+            if (term := self.terms.get(word)) is not None:
+                here = slice(self.starts[term], self.starts[term + 1])
+                score[self.owner[here]] += self.gains[here]
+        least = np.partition(score, -k)[-k] if len(score) > k else 0.0
+        chunk = np.flatnonzero((score >= least) & (score > 0.0))
+        chunk = chunk[np.argsort(-score[chunk], kind="stable")][:k]
+        return chunk, score[chunk]
+
+    def run(self, queries: pl.DataFrame, k: int = DEPTH) -> Run:
+        """The first results of each query (query, text), with texts where they are kept."""
+        found = _found(self, queries, k)
+        rows = found.drop("chunk").hstack(self.chunks[found["chunk"]].rename({"id": "item"}))
+        return Run.from_frame(rows, order="listed", name=NAME)
+
+
+NAME = "plain word matching"
+
+
+def _found(index: WordIndex, queries: pl.DataFrame, k: int) -> pl.DataFrame:
+    """The best chunks of each query: query, chunk, score."""
+    asked = words_of(queries["text"])
+    ends = np.searchsorted(asked["owner"].to_numpy(), np.arange(1, queries.height))
+    words = np.split(asked["word"].to_numpy(), ends)
+    found = [index.best(one, k) for one in words]
+    lengths = [len(chunk) for chunk, _ in found]
+    return pl.DataFrame(
+        {
+            "query": queries["query"].gather(np.repeat(np.arange(len(found)), lengths)),
+            "chunk": np.concatenate([chunk for chunk, _ in found]),
+            "score": np.concatenate([score for _, score in found]),
+        }
+    )
+
+
+def word_matching(
+    queries: pl.DataFrame, corpus: Corpus, *, with_texts: bool = True
+) -> tuple[Run, int]:
+    """The first results of each query (query, text) by BM25, and how many chunks there are.
+
+    ``with_texts`` reads the corpus a second time for the texts of the results.
+    """
+    # Only words that occur in a question are kept, without the texts, to save memory.
+    index = WordIndex.of(corpus, only=words_of(queries["text"])["word"].unique())
+    found = _found(index, queries, DEPTH)
+    rows = found.hstack(index.chunks[found["chunk"]].rename({"id": "item"}))
+    if with_texts:
+        texts = _texts(found["chunk"].unique(), corpus)
+        rows = rows.join(texts, on="chunk", maintain_order="left")
+    return Run.from_frame(rows.drop("chunk"), order="listed", name=NAME), index.chunks.height
+
+
+def _texts(chunks: pl.Series, corpus: Corpus) -> pl.DataFrame:
+    """The texts of some chunks: chunk, text."""
+    seen, rows = 0, []
+    for batch in corpus.batches():
+        here = batch.select("text").with_row_index("chunk", seen).cast({"chunk": pl.Int64})
+        rows.append(here.filter(pl.col("chunk").is_in(chunks.implode())))
+        seen += batch.height
+    return pl.concat(rows)
+
+
+def from_words(place: str, *, layout: Layout) -> Retriever:
+    """Word matching as a retriever, over the sections of a folder or the chunks of a file."""
+    path = Path(place)
+
+    @cache
+    def index() -> WordIndex:
+        corpus = open_folder(path) if path.is_dir() else open_corpus(path)
+        return WordIndex.of(corpus, with_texts=True)
+
+    def search(query: str, k: int) -> list[dict[str, Any]]:
+        words = words_of(pl.Series([query]))["word"].to_list()
+        chunk, score = index().best(words, k)
+        rows = index().chunks[chunk].iter_rows(named=True)
+        return [{**row, "score": one} for row, one in zip(rows, score.tolist(), strict=True)]
+
+    # One worker: the first question makes the index.
+    return from_callable(search, name=f"words:{place}", layout=layout, workers=1, code={})

@@ -1,0 +1,1 @@
+"""First questions from a folder of documents, and a first number."""

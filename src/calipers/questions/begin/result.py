@@ -1,0 +1,140 @@
+"""The answer: questions made from documents, and a first number."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from calipers.errors import WriteFailed
+from calipers.model.result import HasRows, Plain
+from calipers.model.scores import Interval
+
+QUESTIONS, SETTINGS = "questions.jsonl", "calipers.toml"
+DEPTH = 10
+"""Results that are looked at."""
+
+
+@dataclass(frozen=True)
+class SourceCount(Plain):
+    """How many questions came from one source, and what word matching finds of them."""
+
+    source: str
+    questions: int
+    documents: int
+    found: int
+    """Made before the draw."""
+    in_first: float
+    """The share whose target is in the first results."""
+    at_top: float
+    """The share whose target is the first result."""
+
+
+@dataclass(frozen=True)
+class LeftOut(Plain):
+    """Files or questions that were left out, and why."""
+
+    reason: str
+    count: int
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FirstQuestions(Plain, HasRows):
+    """Questions made from documents, and what plain word matching finds of their targets."""
+
+    shown_by: ClassVar[str] = "calipers.questions.begin.document"
+    dict_keys: ClassVar[str] = (
+        "folder documents chunks questions recall low high sources audit dropped passed_over "
+        "records"
+    )
+
+    folder: str
+    documents: int
+    chunks: int
+    records: tuple[dict[str, Any], ...]
+    """The questions as they are written, one record each."""
+    sources: tuple[SourceCount, ...]
+    recall: float
+    """The share of targets that word matching finds in the first 10 results."""
+    interval: Interval | None
+    audit: dict[str, Any]
+    """What an audit counts: copies, near-identical questions, ambiguous targets, differences."""
+    dropped: tuple[LeftOut, ...]
+    """Questions that were made and not kept, by reason."""
+    passed_over: tuple[LeftOut, ...]
+    """Files that were not read, by reason."""
+    written: tuple[str, ...] = ()
+
+    @property
+    def questions(self) -> int:
+        """How many questions there are."""
+        return len(self.records)
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+        return None if self.interval is None else self.interval.low
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval."""
+        return None if self.interval is None else self.interval.high
+
+    @property
+    def is_smoke_test(self) -> bool:
+        """Whether all questions are the documents' own words, and none is a model's."""
+        return not any(one.source == "model" for one in self.sources)
+
+    def write(self, folder: str | os.PathLike[str] = ".") -> list[Path]:
+        """Write questions.jsonl, and calipers.toml unless there is one; returns what was written.
+
+        The folder of the documents is refused: what is written there would be searched.
+        """
+        import msgspec
+
+        from calipers.io.files.write import whole_file
+
+        into = Path(folder)
+        check_output(into, Path(self.folder))
+        try:
+            into.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WriteFailed(
+                f"The folder {into} cannot be made: {error.strerror}; name another."
+            ) from error
+        with whole_file(into / QUESTIONS) as file:
+            file.writelines(msgspec.json.encode(one) + b"\n" for one in self.records)
+        if (into / SETTINGS).exists():
+            return [into / QUESTIONS]
+        with whole_file(into / SETTINGS) as file:
+            # TOML strings are escaped like those of JSON.
+            retriever = msgspec.json.encode(f"words:{_seen_from(into, self.folder)}").decode()
+            file.write(_SETTINGS_TEXT.format(questions=QUESTIONS, retriever=retriever).encode())
+        return [into / QUESTIONS, into / SETTINGS]
+
+
+_SETTINGS_TEXT = """\
+# Settings of every calipers command that runs in this folder; `calipers config` shows them.
+ground-truth = "{questions}"
+# Word matching over the documents; put your own here, such as "search.py:search".
+retriever = {retriever}
+metrics = ["recall@10", "mrr"]
+"""
+
+
+def check_output(into: Path, documents: Path) -> None:
+    """Refuse an output inside the documents, and one that would replace questions."""
+    corpus = documents.resolve()
+    if documents.is_dir() and into.resolve().is_relative_to(corpus):
+        raise WriteFailed(
+            f"Name another folder for the output (-o FOLDER): {into} is part of {documents}, and "
+            "what is written there would be searched."
+        )
+    if (into / QUESTIONS).exists():
+        raise WriteFailed(f"{into / QUESTIONS} exists already; move it away, or give -o FOLDER.")
+
+
+def _seen_from(into: Path, folder: str) -> str:
+    """The documents as a path from the settings file, or whole where it leads far away."""
+    found = Path(os.path.relpath(folder, into)).as_posix()
+    return Path(folder).resolve().as_posix() if found.startswith("../../..") else found

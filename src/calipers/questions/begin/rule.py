@@ -1,0 +1,230 @@
+"""Questions from documents: made, filtered, drawn and measured."""
+
+import hashlib
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from calipers.engines.scoring import compute
+from calipers.errors import InvalidInput
+from calipers.io.corpus import Corpus
+from calipers.io.documents.corpus import corpus_of, read_documents
+from calipers.io.documents.sections import TextDocument
+from calipers.io.documents.walk import PassedOver
+from calipers.io.load import load_ground_truth
+from calipers.live.word_matching import WordIndex
+from calipers.match.pair import match_pair
+from calipers.measures import parse
+from calipers.model.ground_truth import GroundTruth
+from calipers.questions.audit import rule as audit
+from calipers.questions.begin.candidates import Candidate, content_words, is_fit
+from calipers.questions.begin.faq import from_faq
+from calipers.questions.begin.headings import from_headings
+from calipers.questions.begin.links import from_links
+from calipers.questions.begin.result import DEPTH, FirstQuestions, LeftOut, SourceCount
+from calipers.questions.begin.settings import SOURCES, FirstQuestionsSettings
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.queries_needed import fewest_queries
+from calipers.statistics.score_interval import mean_interval
+from calipers.text import normalise
+from calipers.words import did_you_mean
+
+Source = Callable[[Sequence[TextDocument]], Iterator[Candidate]]
+MAKERS: dict[str, Source] = {"faq": from_faq, "links": from_links, "headings": from_headings}
+UNFIT = "too few words, too many, or no words at all"
+TWICE = "asked in several places"
+NOT_ALONE = "the target stands in several places"
+
+
+def make(folder: str | os.PathLike[str], settings: FirstQuestionsSettings) -> FirstQuestions:
+    """The questions of a folder, and what word matching finds of their targets."""
+    place = Path(folder)
+    wanted = _sources(settings["sources"])
+    passed = PassedOver()
+    documents = read_documents(place, passed, settings["progress"])
+    dropped: Counter[str] = Counter()
+    made = {name: _unique(MAKERS[name](documents), dropped) for name in wanted if name in MAKERS}
+    drawn = _drawn(made, documents, settings["questions"], settings["seed"], dropped)
+    if not drawn:
+        raise InvalidInput(
+            f"No question could be made: none of the {len(documents):,} documents in {place} has a "
+            "heading with a text below it, a question with its answer or a sentence with a link "
+            "to another section. Let a model write some: --endpoint URL --model NAME."
+        )
+    records = tuple(map(record, drawn))
+    corpus = corpus_of(documents, str(place))
+    truth = load_ground_truth([*records])
+    in_first, at_top, chunks = _measured(truth, corpus)
+    return FirstQuestions(
+        folder=str(folder),
+        documents=len(documents),
+        chunks=chunks,
+        records=records,
+        sources=tuple(_counted(drawn, made, in_first, at_top)),
+        recall=exact_mean(in_first),
+        interval=mean_interval(in_first, 0.95),
+        audit=_audited(truth, corpus),
+        dropped=tuple(LeftOut(reason, n) for reason, n in sorted(dropped.items())),
+        passed_over=tuple(
+            LeftOut(reason, n, tuple(passed.examples[reason]))
+            for reason, n in sorted(passed.counts.items())
+        ),
+    )
+
+
+def _sources(given: list[str] | None) -> list[str]:
+    for one in given or ():
+        if one not in SOURCES:
+            raise InvalidInput(
+                f"There is no source {one!r:.40}; the sources are {', '.join(SOURCES)}."
+                f"{did_you_mean(one, SOURCES)}"
+            )
+    return [one for one in SOURCES if not given or one in given]
+
+
+def _unique(found: Iterable[Candidate], dropped: Counter[str]) -> list[Candidate]:
+    """The candidates that ask something, without those that several places answer."""
+    by_words: dict[tuple[str, ...], list[Candidate]] = defaultdict(list)
+    for one in found:
+        if is_fit(one.question):
+            by_words[tuple(sorted(set(content_words(one.question))))].append(one)
+        else:
+            dropped[UNFIT] += 1
+    kept = []
+    for same in by_words.values():
+        if len({one.quotes for one in same}) == 1:
+            kept.append(same[0])
+        dropped[TWICE] += len(same) - (len({one.quotes for one in same}) == 1)
+    return kept
+
+
+def _drawn(
+    made: dict[str, list[Candidate]],
+    documents: Sequence[TextDocument],
+    most: int,
+    seed: int,
+    dropped: Counter[str],
+) -> list[Candidate]:
+    """As many from each source as there are, and within it from as many documents as possible."""
+    texts = [normalise(one.text) for one in documents]
+    waiting = {name: iter(_stratified(some, seed)) for name, some in made.items()}
+    found: list[Candidate] = []
+    asked: set[str] = set()
+    while waiting and len(found) < most:
+        for name in list(waiting):
+            one = _next_fit(waiting[name], texts, asked, dropped)
+            if one is None:
+                del waiting[name]
+            elif len(found) < most:
+                found.append(one)
+                asked.add(one.question.lower())
+    order = {name: number for number, name in enumerate(SOURCES)}
+    return sorted(found, key=lambda one: (order[one.source], one.document, one.line))
+
+
+def _next_fit(
+    waiting: Iterator[Candidate], texts: list[str], asked: set[str], dropped: Counter[str]
+) -> Candidate | None:
+    for one in waiting:
+        if one.question.lower() in asked:
+            dropped[TWICE] += 1
+        elif not all(_stands_once(normalise(quote), texts) for quote in one.quotes):
+            dropped[NOT_ALONE] += 1
+        else:
+            return one
+    return None
+
+
+def _stands_once(quote: str, texts: list[str]) -> bool:
+    seen = 0
+    for text in texts:
+        at = text.find(quote)
+        if at >= 0:
+            seen += 1 + (text.find(quote, at + 1) >= 0)
+        if seen > 1:
+            return False
+    return seen == 1
+
+
+def _stratified(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
+    """In random order, one of each document before the second of any."""
+    rank: Counter[str] = Counter()
+    turns = []
+    for one in sorted(candidates, key=lambda one: _place(one, seed)):
+        place = one.target or one.document
+        rank[place] += 1
+        turns.append((rank[place], _place(one, seed), one))
+    return [one for _, _, one in sorted(turns, key=lambda turn: turn[:2])]
+
+
+def _place(one: Candidate, seed: int) -> bytes:
+    # A hash, not a generator: the draw does not depend on the order of the documents.
+    return hashlib.sha256(
+        msgspec.json.encode([seed, one.source, one.document, one.question, one.line])
+    ).digest()
+
+
+def record(one: Candidate) -> dict[str, Any]:
+    """A question as a record, with where it came from as tags."""
+    name = hashlib.sha256(msgspec.json.encode([one.source, one.document, one.question]))
+    several = len(one.quotes) > 1
+    made: dict[str, Any] = {
+        "id": f"{one.source}-{name.hexdigest()[:8]}",
+        "query": one.question,
+        "tags": {"source": one.source, "file": one.document, "line": one.line},
+        "ground_truth": [
+            {"quote": quote, "group": "any"} if several else {"quote": quote}
+            for quote in one.quotes
+        ],
+    }
+    if one.excluded is not None:
+        made["excluded"] = [{"quote": one.excluded}]
+    return made
+
+
+def _measured(truth: GroundTruth, corpus: Corpus) -> tuple[Any, Any, int]:
+    """Recall in the first results and at the top, of each question, and how many chunks."""
+    index = WordIndex.of(corpus, with_texts=True)
+    # Beyond the depth: what is excluded makes room.
+    run = index.run(truth.queries.select("query", "text"), 2 * DEPTH)
+    pair = match_pair(truth, run)
+    values = [
+        np.nan_to_num(compute(pair.matches, parse(f"recall@{k}"), pair.policy)[:, 0])
+        for k in (DEPTH, 1)
+    ]
+    return values[0], values[1], index.chunks.height
+
+
+def _counted(
+    drawn: Sequence[Candidate], made: dict[str, list[Candidate]], in_first: Any, at_top: Any
+) -> Iterator[SourceCount]:
+    for name, candidates in made.items():
+        mine = np.array([one.source == name for one in drawn])
+        if mine.any():
+            yield SourceCount(
+                name,
+                int(mine.sum()),
+                len({one.target or one.document for one in drawn if one.source == name}),
+                len(candidates),
+                exact_mean(in_first[mine]),
+                exact_mean(at_top[mine]),
+            )
+
+
+def _audited(truth: GroundTruth, corpus: Corpus) -> dict[str, Any]:
+    """What an audit counts of the new set."""
+    health = audit.audit(truth, corpus=corpus)
+    counts = {one.kind.name: one.count for one in health.findings}
+    different = health.facts["different_queries"]
+    return {
+        "copied": counts.get("copied_wording", 0),
+        "near_identical": counts.get("near_duplicate_queries", 0),
+        "ambiguous": counts.get("ambiguous_quote", 0),
+        "detects": fewest_queries(0.05) / different if different else None,
+        "standing": health.claim.standing if health.claim else None,
+    }

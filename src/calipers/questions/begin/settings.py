@@ -1,0 +1,53 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
+
+from calipers.operation import PYTHON, Setting, operation
+
+if TYPE_CHECKING:
+    from calipers.questions.begin.result import FirstQuestions
+
+SOURCES = ("faq", "links", "headings", "docstrings", "history")
+"""Where questions come from, in the order in which they are drawn."""
+
+
+def _names(given: str) -> list[str]:
+    return [one.strip() for one in given.split(",") if one.strip()]
+
+
+class FirstQuestionsSettings(TypedDict, total=False):
+    """What `first_questions` takes."""
+
+    questions: Annotated[
+        int, Setting("How many questions to keep.", metavar="N", default=120, least=1, most=10_000)
+    ]
+    seed: Annotated[int, Setting("The seed that draws the questions.", default=0, least=0)]
+    sources: Annotated[
+        list[str] | None,
+        Setting(
+            f"Where questions come from: {', '.join(SOURCES)}. [default: all]",
+            metavar="LIST",
+            read=_names,
+        ),
+    ]
+    progress: Annotated[
+        Callable[[int, int], None] | None,
+        Setting("Called with the bytes read and the bytes in all.", only=PYTHON),
+    ]
+
+
+@operation(page="begin-with-nothing", command="init")
+def first_questions(
+    folder: Annotated[str | os.PathLike[str], Setting("", argument="[FOLDER]", path=True)],
+    **settings: Unpack[FirstQuestionsSettings],
+) -> "FirstQuestions":
+    """Make questions from a folder of documents, and measure what word matching finds.
+
+    ``folder`` may also be a git repository or a corpus file. No model is asked, and nothing is
+    written: ``write`` of the answer does that.
+    """
+    from calipers.questions.begin.rule import make
+
+    return make(folder, settings)

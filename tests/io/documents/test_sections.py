@@ -1,0 +1,147 @@
+"""Documents and their sections, for every kind of file."""
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.io.documents.sections import LONGEST_CHUNK, as_document
+from calipers.io.documents.walk import TextFile
+
+MARKDOWN = """---
+title: not a heading
+---
+# Guide
+
+Intro text.
+
+```
+# no heading
+```
+
+Limits {#caps}
+------
+
+At most ten.
+
+## `Retry` a [request](a.md)
+
+Once more.
+"""
+RST = """
+.. _top:
+
+=====
+Guide
+=====
+
+See :ref:`the limits <caps>` and :doc:`other`.
+
+.. _caps:
+
+Limits
+======
+
+At most ten.
+
+Retry
+-----
+
+Once more.
+"""
+HTML = """<html><nav>Menu</nav><h1>Guide</h1><p>See <a href="b.html#x">the rest</a>.</p>
+<h2 id="caps">Limits</h2><p>At most&nbsp;ten.</p><script>var x</script>
+<details><summary>Why ten?</summary><p>Because.</p></details></html>"""
+NOTEBOOK = json.dumps(
+    {
+        "cells": [
+            {"cell_type": "markdown", "source": ["# Guide\n", "Intro"]},
+            {"cell_type": "code", "source": "# no heading\nx = 1"},
+        ]
+    }
+)
+PYTHON = '''"""Module."""
+
+
+@decorated
+def first():
+    """One."""
+    return 1
+
+
+class Second:
+    """Two."""
+
+    def method(self):
+        return 2
+'''
+
+
+def read(kind, text):
+    return as_document(TextFile(f"a.{kind}", kind, text))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("markdown", MARKDOWN, ["", "Guide", "Limits", "Retry a request"]),
+        ("rst", RST, ["", "Guide", "Limits", "Retry"]),
+        ("html", HTML, ["", "Guide", "Limits", "Why ten?"]),
+        ("notebook", NOTEBOOK, ["Guide"]),
+        ("notebook", "no JSON", [""]),
+        ("text", "Just words.", [""]),
+    ],
+)
+def test_headings(kind, text, expected):
+    assert [one.heading for one in read(kind, text).sections] == expected
+
+
+def test_sections_know_their_anchor_and_their_text():
+    for kind, text in (("markdown", MARKDOWN), ("rst", RST), ("html", HTML)):
+        document = read(kind, text)
+        limits = document.by_anchor["caps"]
+        body = document.text[limits.body : limits.end]
+        assert " ".join(body.split()).startswith("At most ten.")
+        assert "Limits" not in body
+    assert read("html", HTML).line(read("html", HTML).by_anchor["caps"].start) == 2
+
+
+def test_links():
+    assert [(one.words, one.href) for one in read("markdown", MARKDOWN).links] == [
+        ("request", "a.md")
+    ]
+    assert [(one.words, one.href) for one in read("rst", RST).links] == [
+        ("the limits", "#caps"),
+        ("", "other.rst"),
+    ]
+    assert [(one.words, one.href) for one in read("html", HTML).links] == [("the rest", "b.html#x")]
+    document = read("markdown", "See [the limits][caps].\n\n[caps]: b.md#caps\n")
+    assert [one.href for one in document.links] == ["b.md#caps"]
+
+
+def test_functions_and_classes_of_python_are_sections():
+    document = read("python", PYTHON)
+    assert [one.anchor for one in document.sections] == ["", "first", "Second", "Second.method"]
+    first = document.sections[1]
+    assert document.text[first.start :].startswith("@decorated")
+    assert len(read("python", "def broken(:").sections) == 1
+
+
+@given(st.text(alphabet="#ab .\n`=-", max_size=400), st.integers(1, 4))
+def test_sections_and_chunks_cover_the_text(text, times):
+    document = read("markdown", text * times)
+    joined = "".join(document.text[one.start : one.end] for one in document.sections)
+    assert joined == document.text
+    chunks = list(document.chunks())
+    assert all(0 < end - start <= max(LONGEST_CHUNK, len(text)) for start, end in chunks)
+    assert all(before[1] <= after[0] for before, after in pairwise(chunks))
+
+
+def test_long_sections_are_cut_and_bare_headings_go_with_what_follows():
+    document = read("markdown", "# One\n\n## Two\n\n" + "Some words here.\n\n" * 200)
+    pieces = [document.text[start:end] for start, end in document.chunks()]
+    assert pieces[0].startswith("# One\n\n## Two")
+    assert len(pieces) > 2
+    assert all(len(one) <= LONGEST_CHUNK for one in pieces)

@@ -1,0 +1,136 @@
+"""From a folder to questions and a first number."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import calipers
+from calipers.errors import InvalidInput, WriteFailed
+from tests.command import calipers_command
+
+TOPICS = [
+    "retries",
+    "timeouts",
+    "uploads",
+    "redirects",
+    "cookies",
+    "headers",
+    "proxies",
+    "caching",
+    "logging",
+    "streams",
+]
+
+
+def prose(topic, number):
+    return f"Each call with {topic} of kind {number} is checked before the server of it answers."
+
+
+def write_docs(folder: Path, pages: int = 6) -> Path:
+    for number in range(pages):
+        parts = [f"# Page {number}\n"]
+        for topic in TOPICS:
+            parts += [f"## Working with {topic} in mode {chr(97 + number)}\n", prose(topic, number)]
+        parts += [f"\n## How do I tune mode {chr(97 + number)}?\n", prose("knobs", number)]
+        path = folder / f"page{number}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(parts) + "\n")
+    return folder
+
+
+def test_a_first_number_from_a_folder(tmp_path):
+    found = calipers.first_questions(write_docs(tmp_path / "docs"), questions=24)
+    assert found.questions == 24
+    assert {one.source: one.questions for one in found.sources} == {"faq": 6, "headings": 18}
+    assert found.recall == pytest.approx(1.0)
+    assert found.low < 1.0
+    assert found.is_smoke_test
+    # Three of each page: no document fills the set.
+    assert [one.documents for one in found.sources] == [6, 6]
+    tags = found.records[0]["tags"]
+    assert tags == {"source": "faq", "file": "page0.md", "line": 34}
+    assert "smoke test" in str(found)
+
+
+def test_the_draw_depends_on_the_seed_alone(tmp_path):
+    docs = write_docs(tmp_path / "docs")
+    first, again, other = (
+        calipers.first_questions(docs, questions=12, seed=seed).to_dict() for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first["records"] != other["records"]
+
+
+def test_what_several_places_answer_is_dropped(tmp_path):
+    docs = write_docs(tmp_path / "docs", pages=1)
+    for name in "xy":
+        text = f"# Wait for a slow server\n\n{prose('waiting', name)}\n"
+        (docs / f"{name}.md").write_text(text)
+        (docs / f"{name}2.md").write_text(f"# Copy {name} of pages\n\n{prose('copies', 0)}\n")
+    found = calipers.first_questions(docs)
+    assert {one.reason: one.count for one in found.dropped} == {
+        "asked in several places": 2,
+        "the target stands in several places": 2,
+    }
+    assert not {"Wait for a slow server", "Copy x of pages"} & {
+        one["query"] for one in found.records
+    }
+
+
+def test_the_passage_with_the_link_counts_neither_for_nor_against(tmp_path):
+    docs = write_docs(tmp_path / "docs", pages=2)
+    said = "If you need to survive a broken wire, see [Working](page1.md#how-do-i-tune-mode-b)."
+    (docs / "a.md").write_text(f"# Begin\n\n{said}\n")
+    found = calipers.first_questions(docs, sources=["links"])
+    (one,) = found.records
+    assert one["excluded"] == [{"quote": said}]
+    run = [{"text": said, "id": "1"}, {"text": one["ground_truth"][0]["quote"], "id": "2"}]
+    scores = calipers.evaluate([{**one, "retrieved": run}], metrics="recall@1")
+    assert scores["recall@1"].mean == 1.0
+
+
+def test_a_corpus_file_and_bad_names(tmp_path):
+    docs = write_docs(tmp_path / "docs")
+    rows = [{"id": one.name, "text": one.read_text()} for one in sorted(docs.iterdir())]
+    corpus = tmp_path / "chunks.jsonl"
+    corpus.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    assert calipers.first_questions(corpus, questions=6).questions == 6
+    with pytest.raises(InvalidInput, match="Did you mean headings"):
+        calipers.first_questions(docs, sources=["heading"])
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "a.txt").write_text("A text without anything to ask in it at all.")
+    with pytest.raises(InvalidInput, match="No question could be made"):
+        calipers.first_questions(tmp_path / "bare")
+
+
+def test_the_command_writes_and_the_next_commands_work(tmp_path, monkeypatch):
+    write_docs(tmp_path / "docs")
+    monkeypatch.chdir(tmp_path)
+    done = calipers_command("init", "docs", "--questions", "12")
+    assert done.code == 0, done.err
+    assert done.out.startswith("Word matching finds 100% of the targets of 12 questions")
+    assert "Wrote questions.jsonl, calipers.toml." in " ".join(done.out.split())
+    assert max(map(len, done.out.splitlines())) <= 80
+    for command in ("eval", "misses"):
+        assert calipers_command(command).code == 0
+    again = calipers_command("init", "docs")
+    assert again.code == 2
+    assert "questions.jsonl exists already" in again.err
+
+
+def test_nothing_is_written_into_the_documents(tmp_path, monkeypatch):
+    docs = write_docs(tmp_path / "docs")
+    before = sorted(one.name for one in docs.iterdir())
+    monkeypatch.chdir(docs)
+    done = calipers_command("init", ".")
+    assert (done.code, done.out) == (2, "")
+    assert "Name another folder for the output (-o FOLDER)" in done.err
+    with pytest.raises(WriteFailed, match="would be searched"):
+        calipers.first_questions(docs, questions=3).write(docs / "inside")
+    assert calipers_command("init", ".", "-o", "../out", "--questions", "3").code == 0
+    assert sorted(one.name for one in docs.iterdir()) == before
+    assert sorted(one.name for one in (tmp_path / "out").iterdir()) == [
+        "calipers.toml",
+        "questions.jsonl",
+    ]
