@@ -139,7 +139,8 @@ def _saved_names(store: str | None) -> list[str]:
 def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:
     """Make the option or argument of a command for one argument of an operation."""
     kind = argument.kind
-    required = argument.needed and not setting.file
+    # In brackets: it may be left out, and a file or the command itself says what then.
+    required = argument.needed and not setting.file and not setting.argument.startswith("[")
     if setting.argument:
         return click.Argument(
             [argument.name],
