@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from calipers.io.documents.sections import Section, TextDocument, lines_of, without_markup
 from calipers.names import words_in
 
+SOURCES = ("faq", "links", "headings", "docstrings", "history")
+"""Where questions come from, in the order in which they are drawn."""
 FEWEST_WORDS, MOST_WORDS = 2, 30
 """Words of a question; stop words do not count towards the fewest."""
 SHORTEST_QUOTE, LONGEST_QUOTE = 40, 300

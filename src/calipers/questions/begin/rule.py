@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,11 @@ from calipers.match.pair import match_pair
 from calipers.measures import parse
 from calipers.model.ground_truth import GroundTruth
 from calipers.questions.audit import rule as audit
-from calipers.questions.begin.candidates import Candidate, content_words, is_fit
+from calipers.questions.begin.candidates import SOURCES, Candidate, content_words, is_fit
 from calipers.questions.begin.faq import from_faq
 from calipers.questions.begin.headings import from_headings
 from calipers.questions.begin.links import from_links
 from calipers.questions.begin.result import DEPTH, FirstQuestions, LeftOut, SourceCount
-from calipers.questions.begin.settings import SOURCES, FirstQuestionsSettings
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.queries_needed import fewest_queries
 from calipers.statistics.score_interval import mean_interval
@@ -41,7 +40,7 @@ TWICE = "asked in several places"
 NOT_ALONE = "the target stands in several places"
 
 
-def make(folder: str | os.PathLike[str], settings: FirstQuestionsSettings) -> FirstQuestions:
+def make(folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> FirstQuestions:
     """The questions of a folder, and what word matching finds of their targets."""
     place = Path(folder)
     wanted = _sources(settings["sources"])

@@ -5,12 +5,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 from calipers.operation import PYTHON, Setting, operation
+from calipers.questions.begin.candidates import SOURCES
 
 if TYPE_CHECKING:
     from calipers.questions.begin.result import FirstQuestions
-
-SOURCES = ("faq", "links", "headings", "docstrings", "history")
-"""Where questions come from, in the order in which they are drawn."""
 
 
 def _names(given: str) -> list[str]:
