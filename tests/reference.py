@@ -305,6 +305,16 @@ def bpref(query: Query, rel: float | None = None) -> float | None:
     return share(total, size)
 
 
+def abstention(query: Query, rel: float | None = None) -> float | None:
+    if wanted(query, rel):
+        return None
+    return 0.0 if query.ranking else 1.0
+
+
+def unwanted(query: Query, k: int | None = None, rel: float | None = None) -> float | None:
+    return None if wanted(query, rel) else float(len(query.ranking[:k]))
+
+
 REFERENCE: dict[str, Callable[..., float | None]] = {
     function.__name__: function
     for function in (
@@ -329,6 +339,8 @@ REFERENCE: dict[str, Callable[..., float | None]] = {
         rbp_residual,
         judged,
         bpref,
+        abstention,
+        unwanted,
         num_ret,
         num_rel,
         num_rel_ret,

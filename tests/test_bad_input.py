@@ -2,9 +2,11 @@
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import calipers
@@ -232,7 +234,56 @@ def test_objects_of_no_known_kind(value: Any) -> None:
         calipers.evaluate(ground_truth={"q": ["a"]}, run=value)
 
 
+Q, HUGE = {"q": ["a"]}, 2**130
+VALUES: dict[str, tuple[Callable[[], Any], str]] = {
+    "no run to audit": (lambda: calipers.audit(Q, run=[]), "run holds no queries"),
+    "levels of a mapping": (
+        lambda: calipers.levels(ground_truth=Q, run=Q, at={}),
+        "at of levels is {}; it must be a text or a list",
+    ),
+    "a complex grade": (
+        lambda: calipers.evaluate(ground_truth={"q": {"a": np.complex64(1j)}}, run=Q),
+        "a grade is a finite number",
+    ),
+    "a complex grade in a record": (
+        lambda: calipers.evaluate([*changed(0), {**RECORDS[0], "ground_truth": {"a": 1j}}]),
+        "A grade is 1j",
+    ),
+    "an array without dimensions": (
+        lambda: calipers.evaluate(ground_truth=np.array(5), run=Q),
+        "ground_truth is a ndarray",
+    ),
+    "one as targets": (
+        lambda: calipers.evaluate(ground_truth={"q": np.array("a")}, run=Q),
+        "it must be a mapping of item to number or a list of items",
+    ),
+    "an array as retriever": (
+        lambda: calipers.explain("q", ground_truth=Q, retriever=np.array([])),
+        "The retriever is a ndarray",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", VALUES)
+def test_values_that_other_libraries_would_stumble_over(fault: str) -> None:
+    ask, words = VALUES[fault]
+    with pytest.raises(InvalidInput) as caught:
+        ask()
+    assert words in str(caught.value)
+
+
+def test_ids_and_grades_of_any_size_are_read() -> None:
+    found = calipers.evaluate(ground_truth={HUGE: {-HUGE: HUGE}}, run={HUGE: {-HUGE: HUGE}})
+    assert found["recall@10"].mean == 1.0
+    found = calipers.evaluate([{"query": "q", "retrieved": [HUGE], "ground_truth": [HUGE]}])
+    assert found["recall@10"].mean == 1.0
+
+
 OPTIONS: dict[str, tuple[list[str], str]] = {
+    "too many to ask for": (
+        ["--retriever", "x:y", "--ask-for", "99999999999"],
+        "--ask-for is 99999999999; it must be a whole number of at least 1 and at most 100000",
+    ),
     "unknown metric": (["-m", "recal@5"], "no metric called 'recal'. Did you mean recall?"),
     "k of 0": (["-k", "0"], "cut-off k is '0'; k must be a whole number from 1"),
     "k of -1": (["-k", "-1"], "cut-off k is '-1'"),

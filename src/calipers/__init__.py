@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from calipers.labels.settings import labels_list as labels_list
     from calipers.labels.settings import labels_pool as labels_pool
     from calipers.labels.settings import labels_sample as labels_sample
-    from calipers.labels.traces_settings import labels_traces as labels_traces
+    from calipers.labels.settings import labels_traces as labels_traces
     from calipers.live.settings import labels_judge as labels_judge
     from calipers.live.settings import labels_questions as labels_questions
     from calipers.live.settings import retrieve as retrieve
@@ -94,8 +94,7 @@ _HOMES = {
     ),
     "integrations.scorer": "scorer",
     "labels.settings": "labels_close labels_desk labels_draft labels_export labels_import "
-    "labels_list labels_pool labels_sample",
-    "labels.traces_settings": "labels_traces",
+    "labels_list labels_pool labels_sample labels_traces",
     "live.settings": "labels_judge labels_questions retrieve",
     "model.ground_truth": "GroundTruth",
     "model.matched": "Matched",

@@ -123,10 +123,11 @@ such as 0.4.
     ):
         return
     ends = {"of at least": least, "above": above, "at most": most, "below": below}
-    allowed = " and ".join(f"{words} {end:g}" for words, end in ends.items() if end is not None)
+    parts = [f"{words} {end:g}" for words, end in ends.items() if end is not None]
+    allowed = f" {' and '.join(parts)}" if parts else ""
     example = "" if such_as is None else f", such as {such_as:g}"
     kind = "a whole number" if whole else "a number"
-    raise InvalidInput(f"{what} is {value!r:.60}; it must be {kind} {allowed}{example}.")
+    raise InvalidInput(f"{what} is {value!r:.60}; it must be {kind}{allowed}{example}.")
 
 
 def said_by(error: BaseException) -> str:

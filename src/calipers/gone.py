@@ -38,6 +38,22 @@ GONE = {
         "There is one queue for all; make a pool for each slice, or label in Label Studio or "
         "Argilla (`calipers labels export --to`).",
     ),
+    **dict.fromkeys(
+        (
+            "labels_traces --by",
+            "labels_traces --disagreement",
+            "labels draft --by",
+            "labels draft --disagreement",
+        ),
+        "Up to half of the questions are those whose results differ; the rest are drawn at random.",
+    ),
+    **dict.fromkeys(
+        ("labels_sample --by", "labels sample --by"),
+        "Every question is drawn alike; --cluster TAG draws those with the same value together.",
+    ),
+    "serve --order": "The questions whose results to judge stand highest come first; in Python, "
+    'labels_pool(order="plain") takes them as they come.',
+    "labels_close --why": "Leave it out; the log says who closed the pool, and when.",
     "serve --lead": "Take --owner NAME.",
     "compare --as latex": "Take --as csv or --as markdown; pandoc makes LaTeX of either.",
     **dict.fromkeys(

@@ -343,6 +343,8 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
     import msgspec  # imported only if something is given
 
     plain, inside = _plain(value), ""
+    if not strict and isinstance(plain, str):
+        plain = re.sub(r"^([+-]?)(?=\.\d+$)", r"\g<1>0", plain)  # .5 is a number, too
     classes, choices = classes_of(argument.kind), choices_of(argument)
     try:
         found = msgspec.convert(plain, argument.kind, strict=strict)

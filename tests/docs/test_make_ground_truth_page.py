@@ -24,7 +24,7 @@ def plain(text):
 
 def test_every_output_that_is_shown_is_current(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    copy_files(tmp_path, *RUNS)
+    copy_files(tmp_path, *RUNS, "calipers.toml")
     shown = SHOWN.findall(PAGE)
     asked = [command.split()[2] for command, _ in shown]
     assert asked == ["draft", "export", "judge"]

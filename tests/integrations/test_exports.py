@@ -173,7 +173,7 @@ def test_runs_that_langsmith_gives(tmp_path, monkeypatch):
     for path, more in ((flat, alone), (queried, alone), (nested, [])):
         frame = load(path, "run").run.frame
         assert sorted(frame.select("query", "item", "document", "call").rows()) == wanted + more
-        questions = calipers.labels_traces(path, by="customer").questions
+        questions = calipers.labels_traces(path).questions
         assert [one.tags["customer"] for one in questions] == ["acme"] * (1 + len(more))
     assert all(one >= 0 for one in load(flat, "run").run.queries["latency_ms"].to_list())
 

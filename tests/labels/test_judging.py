@@ -1,4 +1,4 @@
-"""What a label is worth, and the ground truth that labels make, held to naive ways."""
+"""The order of judging, and the ground truth that labels make, held to naive ways."""
 
 import pytest
 from hypothesis import given
@@ -7,18 +7,10 @@ from hypothesis import strategies as st
 import calipers
 from calipers.errors import InvalidInput
 from calipers.io.load import load
-from calipers.labels.judging import in_order, judged_truth, label_worth, worth_judging
+from calipers.labels.judging import in_order, judged_truth, worth_judging
 from calipers.model.labels import Label
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 
-RECORDS = st.lists(
-    st.tuples(
-        st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True),
-        st.lists(st.sampled_from("abcx"), min_size=1, max_size=2, unique=True),
-    ),
-    min_size=1,
-    max_size=4,
-).filter(lambda some: any(set(r) & set(t) for r, t in some))
 GIVEN = st.lists(
     st.tuples(
         st.integers(0, 5),
@@ -35,35 +27,6 @@ LISTS = st.dictionaries(
 )
 
 
-@given(RECORDS, st.sampled_from(["recall@3", "precision@2", "ndcg@3", "mrr"]))
-def test_the_worth_of_a_label_is_how_far_it_moves_the_mean(records, metric):
-    def data(more=None):
-        return [
-            {
-                "query": f"q {n}",
-                "retrieved": list(retrieved),
-                "ground_truth": [*truth, *([more[1]] if more and more[0] == n else [])],
-            }
-            for n, (retrieved, truth) in enumerate(records)
-        ]
-
-    pair = calipers.read(data())
-    before = calipers.evaluate(pair, metrics=metric)[metric].mean
-    worth = label_worth([pair], metric)
-    for n, (retrieved, truth) in enumerate(records):
-        for item in retrieved:
-            name = Label(f"q {n}", item=item).pair
-            if item in truth:
-                assert name not in worth
-                continue
-            after = calipers.evaluate(data((n, item)), metrics=metric)[metric].mean
-            if name in worth:
-                assert abs(worth[name] - abs(after - before)) < 1e-12
-            else:
-                # Only what stands below the cut-off is left out.
-                assert retrieved.index(item) >= int(metric.partition("@")[2] or 20)
-
-
 def items(n=6):
     return [
         PoolItem(at, Label(f"q{at // 3}", query="Who?", item=f"d{at}", text=f"text {at}"))
@@ -71,18 +34,19 @@ def items(n=6):
     ]
 
 
-def test_the_order_within_a_question_does_not_follow_the_worth():
+def test_what_stands_high_comes_first_and_its_rank_is_not_shown():
     pool = items(30)
-    rising = {one.label.pair: one.position / 30 for one in pool}
-    falling = {pair: 1 - worth for pair, worth in rising.items()}
+    high = load({f"q{n}": [f"d{3 * n + i}" for i in range(3)] for n in (7, 3)}, "run").run
+    low = load({f"q{n}": ["x", "y", f"d{3 * n}", f"d{3 * n + 1}"] for n in (5, 7)}, "run").run
     for seed in range(5):
-        first, second = in_order(pool, rising, seed), in_order(pool, falling, seed)
-        for query in {one.label.query_id for one in pool}:
-            assert [one for one in first if one.label.query_id == query] == [
-                one for one in second if one.label.query_id == query
+        plain, found = (in_order(pool, runs, 4, seed) for runs in (None, [high, low]))
+        asked = list(dict.fromkeys(one.label.query_id for one in found))
+        assert asked == ["q7", "q3", "q5", "q0", "q1", "q2", "q4", "q6", "q8", "q9"]
+        for query in asked:
+            assert [one for one in found if one.label.query_id == query] == [
+                one for one in plain if one.label.query_id == query
             ]
-    assert in_order(pool, rising, 0)[0].label.query_id == "q9"
-    assert in_order(pool, falling, 0)[0].label.query_id == "q0"
+    assert [one.label.query_id for one in plain] == [one.label.query_id for one in pool]
 
 
 @given(GIVEN, st.booleans())

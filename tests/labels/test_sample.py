@@ -9,7 +9,7 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.io.records.label_files import write_labels
 from calipers.labels.exchange import take_labels
-from calipers.labels.sample import drawn_order
+from calipers.labels.make import drawn_order
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.store.label_pools import append_on, new_request
@@ -203,15 +203,6 @@ def test_by_clusters(tmp_path):
         corrected(exported(plain, 25), cluster="intent")
 
 
-def test_slices_have_their_share_at_any_time(tmp_path):
-    draw(tmp_path, by="kind")
-    judge(tmp_path, 30)
-    desk = calipers.labels_desk("run-sample", store=str(tmp_path / "l.db"))
-    kinds = dict(zip(RUN, ("fact" if i % 3 else "how" for i in range(N)), strict=True))
-    first = [kinds[query] for query, at in places(desk).items() if at < 30]
-    assert (first.count("fact"), first.count("how")) == (20, 10)
-
-
 def test_the_machine_is_held_against_people(tmp_path):
     run, people, _ = data(n=60)
     generous = [
@@ -265,7 +256,7 @@ def test_labels_of_a_machine_do_not_fill_the_sample(tmp_path):
         ({"until": 0}, "width to reach is 0"),
         ({"most": 10}, "At most 10 are to be judged"),
         ({"depth": 0}, "k is 0; it must be a whole number"),
-        ({"by": "knd"}, r"no tag 'knd'.*kind"),
+        ({"cluster": "knd"}, r"no tag 'knd'.*kind"),
         ({"cluster": "topic"}, "no tag 'topic'; their tags are: kind, intent"),
         ({"machine": MACHINE[:12]}, "There are 12 queries to draw from"),
     ],
@@ -302,11 +293,9 @@ def test_the_draw_is_random_and_comes_back():
             ground_truth={one: ["a"] for one in sorted(queries)}, run={"q0": ["a"]}
         ).ground_truth.targets
     )
-    orders = [
-        [one for [one] in drawn_order(truth, queries, seed, None, None)] for seed in range(200)
-    ]
+    orders = [[one for [one] in drawn_order(truth, queries, seed, None)] for seed in range(200)]
     assert all(set(one) == queries for one in orders)
-    assert drawn_order(truth, queries, 3, None, None) == [[one] for one in orders[3]]
+    assert drawn_order(truth, queries, 3, None) == [[one] for one in orders[3]]
     # Every query is among the first 20 about a third of the time.
     counts = [sum(query in one[:20] for one in orders) for query in queries]
     assert 40 < min(counts) <= max(counts) < 95

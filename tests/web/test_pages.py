@@ -64,29 +64,6 @@ def test_an_opened_query_shows_what_was_expected_before_what_came(me, pages):
     assert "found at rank 1" in text
 
 
-def test_an_opened_query_shows_the_ranks_in_other_runs_of_the_same_ground_truth(
-    me, filled, monkeypatch
-):
-    _, ids, _ = filled
-    path = f"/evaluations/{ids['bm25']}?open=0"
-    # d0 is first in bm25 and second in dense; the other evaluation of bm25 is the same run.
-    text = me.get(path).text
-    assert re.findall(r"<bdi>(\w+)</bdi>: (rank \d|not in its list)", text) == [
-        ("dense", "rank 2"),
-        ("dense", "rank 1"),
-        ("dense", "not in its list"),
-    ]
-    given = me.get("/evaluations/evals?open=0").text
-    assert "not in its list" not in given
-    # A large one is opened when somebody asks for it.
-    monkeypatch.setattr("calipers.web.pages.OPENED_UNASKED", 3)
-    text = me.get(path).text
-    assert "Show the ranks in" in text
-    assert "rank 2" not in text
-    link = re.findall(r'href="([^"]+beside=[^"]+)#', text)[0].replace("&amp;", "&")
-    assert "rank 2" in me.get(link).text
-
-
 def test_a_coefficient_is_shown_from_ten_shared_results_on_and_its_interval_decides(own):
     desk = calipers.labels_desk("first", store=own.store)
     visitor, path = own.visitor(), f"/pools/{own.pool}"

@@ -69,7 +69,7 @@ def init(
     if any(model.values()):
         _write_questions(as_json, **model)
         return
-    from calipers.cli.starter import QUESTIONS, start_project
+    from calipers.cli.starter import QUESTIONS, WORKFLOW, start_project
     from calipers.live.adapters.recognise import check_target
     from calipers.present.escape import printable
 
@@ -106,6 +106,7 @@ def init(
                 "written": list(started.written),
                 "left": list(started.left),
                 "retriever": started.retriever,
+                "workflow": started.origin,
                 "next": list(after),
             }
         )
@@ -114,6 +115,8 @@ def init(
         click.echo(f"Written: {name}")
     for name in started.left:
         click.echo(f"Left as it is: {name}")
+    if WORKFLOW in started.written:
+        click.echo(f"The workflow installs Calipers: {printable(started.origin)}")
     if started.is_example:
         file = f"{started.retriever.partition(':')[0]}.py"
         click.echo(f"Measure the example, then put your own into {QUESTIONS} and {file}:")

@@ -4,16 +4,20 @@ Everything works at once, so that the first thing a newcomer sees is an answer; 
 is short enough to be replaced.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import msgspec
 
 from calipers.config import PLAIN, find_config
 from calipers.errors import WriteFailed, check_number
 from calipers.io.files.write import whole_file
-from calipers.version import requirement
+from calipers.store.git import published_commit
+from calipers.version import __version__, installed_from
 
 QUESTIONS = "questions.csv"
 WORKFLOW = ".github/workflows/retrieval.yml"
@@ -88,6 +92,7 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: "3.12"
+      # {origin}
       - name: Install
         run: python -m pip install "{package}"
       - name: Fetch the baseline of main
@@ -138,6 +143,8 @@ class Started:
     retriever: str
     is_example: bool
     """Whether the retriever is our example."""
+    origin: str
+    """Where the workflow gets Calipers from, as a sentence."""
 
 
 def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
@@ -155,11 +162,39 @@ def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
         # TOML strings are escaped like those of JSON.
         written_as = msgspec.json.encode(target).decode()
         files[PLAIN] = SETTINGS_TEXT.format(questions=QUESTIONS, retriever=written_as, k=k)
-    files[WORKFLOW] = WORKFLOW_TEXT.format(package=requirement(), settings=settings or PLAIN)
+    package, origin = requirement(folder)
+    files[WORKFLOW] = WORKFLOW_TEXT.format(
+        package=package, origin=origin, settings=settings or PLAIN
+    )
     written, left = _write(folder, files)
     if settings is not None:
         left.append(settings)
-    return Started(tuple(written), tuple(left), target, retriever is None)
+    return Started(tuple(written), tuple(left), target, retriever is None, origin)
+
+
+def requirement(folder: Path) -> tuple[str, str]:
+    """What pip must install in CI to get the Calipers that runs here, and a sentence about it.
+
+    A folder of this machine does for CI where it is part of the project, or a checkout whose
+    commit can be fetched.
+    """
+    address = installed_from()[0]
+    if not address:
+        return f"calipers=={__version__}", "The version that is installed here, from the index."
+    if not address.startswith("file:"):
+        address = re.sub(r"//[^/@]*:[^/@]*@", "//", address)  # a password stays here
+        return f"calipers @ {address}", f"What is installed here, from {address}."
+    path = Path(url2pathname(urlsplit(address).path)).resolve()
+    if path.is_relative_to(folder.resolve()):
+        inside = path.relative_to(folder.resolve()).as_posix()
+        return f"./{inside}", f"What is installed here, from {inside} in this project."
+    if (found := published_commit(path)) is not None:
+        return f"calipers @ git+{found}", f"What is installed here, from {found}."
+    return (
+        "${{ vars.CALIPERS }}",
+        f"Calipers is installed from {path}, which CI does not have: set the variable CALIPERS of "
+        "the repository to what pip can install there, such as git+https://…",
+    )
 
 
 def _settings_of(folder: Path) -> str | None:

@@ -17,8 +17,6 @@ from calipers.labels.judging import (
     check_quote,
     in_order,
     judged_truth,
-    label_worth,
-    matched_run,
     measured,
 )
 from calipers.labels.result import Agreement, Exported, JudgeProgress, LabelEffect, SampleState
@@ -187,14 +185,11 @@ class PoolSession(ShowsItself):
 
     @cached_property
     def _ordered(self) -> Sequence[PoolItem]:
-        settings, worth = self.content.settings, None
+        settings = self.content.settings
         if settings.sample is not None:
             return self.items
-        if settings.order == "moves":
-            runs, truth = self.content.runs.values(), self.content.ground_truth
-            pairs = (matched_run(truth, run, settings) for run in runs)
-            worth = label_worth([pair for pair in pairs if pair is not None], settings.metric)
-        return in_order(self.items, worth, settings.seed)
+        runs = self.content.runs.values() if settings.order == "moves" else None
+        return in_order(self.items, runs, settings.depth, settings.seed)
 
     def _is_open(self, item: int, judge: str) -> bool:
         """Whether a judge may still get an item: it needs more labels and has none of theirs."""
@@ -333,6 +328,17 @@ class PoolSession(ShowsItself):
     def sample(self) -> SampleState | None:
         """The state of the sample; None if the pool is not a sample."""
         return None if self._watch is None else self._watch.state(self.truth(), self.known)
+
+    def drawn_sample(self) -> SampleState:
+        """The state of the sample; an error if the pool was not drawn at random."""
+        state = self.sample()
+        if state is None:
+            raise InvalidInput(
+                f"The pool {self.name} is no sample that was drawn: its queue begins with what "
+                "moves the metric, or was chosen by hand. Draw one: calipers labels sample RUN -g "
+                "machine.jsonl --until 0.05"
+            )
+        return state
 
     def agreement(self) -> Agreement:
         """How far the judges agree, and every item on which they differ."""

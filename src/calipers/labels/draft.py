@@ -14,6 +14,7 @@ from calipers.io.corpus import open_corpus
 from calipers.io.load import load_ground_truth
 from calipers.io.records.label_files import check_label_file, read_labels, write_labels
 from calipers.io.tables.columns import Columns
+from calipers.live.questions import read_questions
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label, is_machine
 from calipers.model.result import HasRows
@@ -74,10 +75,7 @@ class Draft(HasRows):
         """The counts: what ``--json`` prints."""
         return {
             "rows": len(self.rows),
-            "queries": self.queries,
-            "runs": self.runs,
-            "k": self.k,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in ("queries", "runs", "k", "seed")},
             "already_judged": self.judged,
             "without_text": self.without_text,
             "without_results": list(self.silent),
@@ -85,24 +83,34 @@ class Draft(HasRows):
         }
 
 
+def read_asked(questions: Any, columns: Columns | None = None) -> dict[str, str] | None:
+    """The texts of the questions by id, in their order; None if no questions are given."""
+    if questions is None:
+        return None
+    return {one.id: one.text for one in read_questions(questions, columns)}
+
+
 def draft(
     runs: Any,
-    asked: Mapping[str, str] | None,
+    asked: Mapping[str, str] | None = None,
     *,
     k: int,
     seed: int,
+    questions: Any = None,
     ground_truth: Any = None,
     corpus: Any = None,
-    columns: Columns | None = None,
+    columns: Any = None,
     memory: str | int | None = None,
     temp: str | os.PathLike[str] | None = None,
 ) -> Draft:
     """Pool the first k results of several runs into rows to judge.
 
-    ``asked`` maps ids to question texts, in the order of judging; None if the runs have the texts.
+    ``asked`` maps ids to question texts, in the order of judging; without it they come from
+    ``questions``, or else from the runs.
     """
     check_number("k", k, whole=True, least=1)
-    said = columns or Columns()
+    said = Columns.of(columns)
+    asked = read_asked(questions, said) if asked is None else asked
     loaded = [run_within(one, None, said, memory, temp) for one in _listed(runs)]
     truth = None if ground_truth is None else load_ground_truth(ground_truth, columns=said)
     said.check_used()
@@ -112,7 +120,12 @@ def draft(
     returned = set(found)
     wanted = [query for query in texts if query in returned]
     if not wanted:
-        raise InvalidInput(_nothing_in_common(texts, found))
+        asked_for, returned_for = (", ".join(map(repr, one[:3])) for one in ([*texts], found))
+        raise InvalidInput(
+            f"There is nothing to judge: the questions are {asked_for or 'none'}, and the runs "
+            f"have results for {returned_for or 'none'}; give the questions that these runs were "
+            "asked."
+        )
     judged = 0
 
     def blocks() -> Iterator[list[Label]]:
@@ -195,15 +208,6 @@ def _with_texts(rows: pl.DataFrame, corpus: Any) -> pl.DataFrame:
         pl.coalesce("text", "__text"),
         pl.when(lacks).then(known).otherwise("document").alias("document"),
         "title",
-    )
-
-
-def _nothing_in_common(texts: Mapping[str, str], queries: Sequence[str]) -> str:
-    asked = ", ".join(repr(one) for one in list(texts)[:3]) or "none"
-    found = ", ".join(repr(one) for one in queries[:3]) or "none"
-    return (
-        f"There is nothing to judge: the questions are {asked}, and the runs have results for "
-        f"{found}; give the questions that these runs were asked."
     )
 
 

@@ -1,18 +1,16 @@
-"""The order of judging by how far a label can move the metric, and the judged ground truth."""
+"""The order of judging, and the ground truth that labels make."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
-import numpy as np
 import polars as pl
 
-from calipers.engines.scoring import choose_metrics, compute, score
+from calipers.engines.scoring import choose_metrics, score
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.labels.agreement import decide
 from calipers.match.pair import match_pair
-from calipers.model.arrays import Ints
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.labels import (
     IMPORT,
@@ -21,26 +19,17 @@ from calipers.model.labels import (
     WHOLE_QUEUE,
     JudgeOnly,
     Label,
-    Pair,
     is_peoples,
     source_of,
 )
-from calipers.model.matched import Matched, Matches
+from calipers.model.matched import Matched
 from calipers.model.matching import Matching
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.scores import Scores, Summary
 from calipers.questions.compare.unlabelled import diff_runs
 from calipers.questions.misses.rule import explain_misses
-from calipers.questions.shown_results import list_results
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
-
-ABOUT_JUDGING = frozenset({"judged", "unjudged", "rbp_residual"})
-"""These measure how much was judged; they say nothing once everything is."""
-NOT_BY_JUDGEMENT = frozenset({"Coverage", "Leaks"})
-"""Metrics of character coverage and of forbidden results."""
-DEEPEST = 20
-"""Unjudged results per query whose worth is computed; further down a label moves little."""
 
 
 def place(seed: int, *words: str) -> bytes:
@@ -48,103 +37,31 @@ def place(seed: int, *words: str) -> bytes:
     return hashlib.sha256(msgspec.json.encode([seed, *words])).digest()
 
 
-def label_worth(pairs: Iterable[Matched], metric: str) -> dict[Pair, float]:
-    """How far labelling one result relevant can move the metric: the maximum over all runs.
-
-    Keys are those of ``Label.pair``. Each unjudged result is taken as relevant on its own
-    while the others stay as they are.
-    """
-    found: dict[Pair, float] = {}
-    for pair in pairs:
-        for name, moved in _worth(pair, metric):
-            found[name] = max(found.get(name, 0.0), moved)
-    return found
-
-
-def _worth(pair: Matched, name: str) -> Iterable[tuple[Pair, float]]:
-    [metric, *_] = [one.with_rel(pair.rel) for one in choose_metrics(name, None)]
-    if metric.definition.name in ABOUT_JUDGING:
-        return
-    if metric.definition.view.__name__ in NOT_BY_JUDGEMENT:
-        return
-    matches, policy = pair.matches, pair.policy
-    depth = min(metric.k or DEEPEST, DEEPEST)
-    judged = pl.DataFrame({"query": matches.edge_query, "rank": matches.edge_rank}).unique()
-    rows = (
-        list_results(pair.run, matches, policy.ties, depth)
-        .filter(~pl.col("repeated"))
-        .join(judged, on=["query", "rank"], how="anti")
-        .sort("query", "rank")
-        .with_columns(ordinal=pl.int_range(pl.len()).over("query") + 1)
-    )
-    if not rows.height:
-        return
-    grade = max(matches.highest_grade, pair.rel or 0.0) or 1.0
-    as_is = np.nan_to_num(compute(matches, [metric], policy)[:, 0])
-    names = matches.queries["query"]
-    extended, ordinals = _with_targets(matches, rows)
-    for ordinal, some in rows.group_by("ordinal"):
-        grades = np.where(ordinals == ordinal[0], grade, extended.target_grade)
-        values = compute(extended.with_grades(grades), [metric], policy)[:, 0]
-        moved = np.abs(np.nan_to_num(values) - as_is) / max(matches.n_queries, 1)
-        for row in some.iter_rows(named=True):
-            one = Label(names[row["query"]], item=row["item"], text=row["text"])
-            yield one.pair, float(moved[row["query"]])
-
-
-def _with_targets(matches: Matches, rows: pl.DataFrame) -> tuple[Matches, Ints]:
-    """Add a target of grade 0 for each of these results; return the ``ordinal`` of every target.
-
-    Existing targets have the ordinal 0.
-    """
-    query, rank, ordinal = (
-        rows[name].to_numpy().astype(np.int64) for name in ("query", "rank", "ordinal")
-    )
-    n, m = matches.target_query.size, query.size
-    units = int(matches.target_unit.max(initial=-1)) + 1
-    order = np.argsort(np.concatenate([matches.target_query, query]), kind="stable")
-    place = np.empty(n + m, dtype=np.int64)
-    place[order] = np.arange(n + m)
-
-    item = matches.target_item
-    if item is not None:
-        item = np.concatenate([item, int(item.max(initial=-1)) + 1 + np.arange(m)])[order]
-    edge_query = np.concatenate([matches.edge_query, query])
-    edge_rank = np.concatenate([matches.edge_rank, rank])
-    edge_target = np.concatenate([place[matches.edge_target], place[n:]])
-    edges = np.lexsort((edge_target, edge_rank, edge_query))
-    extended = replace(
-        matches,
-        target_query=np.concatenate([matches.target_query, query])[order],
-        target_grade=np.concatenate([matches.target_grade, np.zeros(m)])[order],
-        target_unit=np.concatenate([matches.target_unit, units + np.arange(m)])[order],
-        target_item=item,
-        edge_query=edge_query[edges],
-        edge_rank=edge_rank[edges],
-        edge_target=edge_target[edges],
-        edge_overlap=np.concatenate([matches.edge_overlap, np.ones(m)])[edges],
-        spans=None,
-    )
-    return extended, np.concatenate([np.zeros(n, np.int64), ordinal])[order]
-
-
 def in_order(
-    items: Sequence[PoolItem], worth: Mapping[Pair, float] | None, seed: int
+    items: Sequence[PoolItem], runs: Iterable[Run] | None, depth: int, seed: int
 ) -> list[PoolItem]:
     """Items question by question, the results of each question shuffled.
 
-    With ``worth`` questions are sorted by the label that can move the metric most. Within a
-    question nothing is sorted by worth, because that would reveal the ranks.
+    With ``runs`` the questions come first whose results to judge stand highest in them, as their
+    labels can move a metric most. Within a question nothing is sorted by rank, which would show it.
     """
-    first = {item.label.query_id: item.position for item in reversed(items)}
-    best: dict[str, float] = {}
-    for item in items:
-        value = (worth or {}).get(item.label.pair, 0.0)
-        best[item.label.query_id] = max(best.get(item.label.query_id, 0.0), value)
+    asked = [one.label.query_id for one in items]
+    first = {query: at for at, query in reversed([*enumerate(asked)])}
+    weights = dict.fromkeys(asked, 0.0)
+    for run in runs or ():
+        frame = run.first(depth)
+        name = "item" if "item" in frame.columns else "text"
+        pooled = pl.DataFrame(
+            {"query": asked, name: [getattr(one.label, name) for one in items]},
+            schema={"query": pl.String(), name: pl.String()},
+        )
+        found = frame.join(pooled, on=["query", name], how="semi").group_by("query")
+        for query, weight in found.agg((1 / (pl.col("rank") + 1).log(2)).sum()).iter_rows():
+            weights[query] += weight
     return sorted(
         items,
         key=lambda one: (
-            -best[one.label.query_id],
+            -round(weights[one.label.query_id], 9),
             first[one.label.query_id],
             place(seed, *one.label.pair),
         ),
@@ -372,7 +289,16 @@ def worth_judging(
 ) -> set[str]:
     """The questions with a miss in any run, or for which a run differs from the first."""
     if only == "misses":
-        return set(_with_misses(truth, runs.values(), settings))
+        if truth is None:
+            raise InvalidInput(
+                "Only questions with a miss are to be judged, and without a ground truth nothing "
+                "is missed; name it with -g."
+            )
+        # A run without any id of the ground truth misses all of it.
+        policy = Policy(nothing_in_common="zero")
+        pairs = (matched_run(truth, run, settings, policy) for run in runs.values())
+        found = (explain_misses(pair, settings.depth, cases=0).by_query for pair in pairs if pair)
+        return {query for one in found for query in one["query"]}
     first, *others = runs.values()
     if not others:
         raise InvalidInput(
@@ -385,19 +311,3 @@ def worth_judging(
         for one in diff_runs(first, other, k=settings.depth).queries
         if one.changed
     }
-
-
-def _with_misses(
-    truth: GroundTruth | None, runs: Iterable[Run], settings: PoolSettings
-) -> Iterable[str]:
-    if truth is None:
-        raise InvalidInput(
-            "Only questions with a miss are to be judged, and without a ground truth nothing is "
-            "missed; name it with -g."
-        )
-    # A run without any id of the ground truth misses all of it.
-    policy = Policy(nothing_in_common="zero")
-    for run in runs:
-        pair = matched_run(truth, run, settings, policy)
-        if pair is not None:
-            yield from explain_misses(pair, settings.depth, cases=0).by_query["query"]

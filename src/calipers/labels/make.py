@@ -1,4 +1,4 @@
-"""Making a pool from runs: which results to judge, and with which settings."""
+"""Making pools: which results to judge, with which settings, and which are drawn at random."""
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -6,21 +6,38 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
+
 from calipers.engines.scoring import choose_metrics
+from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load_ground_truth, load_run
-from calipers.labels.draft import draft, with_targets
-from calipers.labels.judging import worth_judging
-from calipers.live.questions import read_questions
+from calipers.labels.draft import draft, read_asked, with_targets
+from calipers.labels.judging import place, scored_run, worth_judging
+from calipers.labels.sample import metric_values, numbered, tag_values
 from calipers.match.pair import match_pair
 from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import IfThere, JudgeOnly, Label, TargetsAs, is_machine
+from calipers.model.labels import (
+    JUDGED_BY,
+    Draw,
+    IfThere,
+    JudgeOnly,
+    Label,
+    TargetsAs,
+    is_machine,
+    is_peoples,
+)
 from calipers.model.matching import Matching
 from calipers.model.run import Run
+from calipers.model.scores import Scores
+from calipers.statistics.drawn_sample import planned_looks
+from calipers.statistics.sample_looks import FIRST
 from calipers.store.label_pools import check_judge, list_pools, make_pool
 from calipers.store.open import Store
 from calipers.store.pool import PoolInfo, PoolSettings
+from calipers.words import plural
 
 LONGEST_GUIDELINES = 20_000
 NOTHING = {
@@ -44,7 +61,7 @@ def make(
     if_there: IfThere = "refuse",
     settings: PoolSettings,
 ) -> int:
-    """Pool the first results of several runs and keep the pool; returns its number.
+    """Pool the first results of several runs, keep the pool; returns its number.
 
     The history is ``opened``, and created if necessary, once there is something to keep.
     ``queries`` and ``only`` select the questions. With ``again`` the targets of the ground truth
@@ -84,26 +101,22 @@ def keep(
     made_of: Mapping[str, str] | None = None,
 ) -> int:
     """Save a pool, or find the existing one with the same content; returns its number."""
-    made_of = made_of or _made_of(runs, truth, labels)
+    if made_of is None:
+        # The same name may mean other data tomorrow.
+        made_of = {
+            **{
+                f"run {one}": fingerprint_rows(run.frame, sorted(run.frame.columns))
+                for one, run in runs.items()
+            },
+            "ground truth": "" if truth is None else truth.fingerprint,
+            "results to judge": fingerprint_settings(sorted(str(one.pair) for one in labels)),
+        }
     name, there = _free_name(store, name, made_of, settings, if_there)
     if there is not None:
         return there
     return make_pool(
         store, name, labels, runs=runs, ground_truth=truth, settings=settings, made_of=made_of
     )
-
-
-def _made_of(
-    runs: Mapping[str, Run], truth: GroundTruth | None, labels: Sequence[Label]
-) -> dict[str, str]:
-    """Fingerprints of a pool's inputs: the same name may mean other data tomorrow."""
-    found = {
-        f"run {name}": fingerprint_rows(run.frame, sorted(run.frame.columns))
-        for name, run in runs.items()
-    }
-    found["ground truth"] = "" if truth is None else truth.fingerprint
-    found["results to judge"] = fingerprint_settings(sorted(str(one.pair) for one in labels))
-    return found
 
 
 def _free_name(
@@ -115,20 +128,21 @@ def _free_name(
 ) -> tuple[str, int | None]:
     """The name for a new pool, with the number of the existing pool if it is the same."""
     known = {one.name: one for one in list_pools(store).pools}
-    for turn in range(1, len(known) + 2):
-        called = name if turn == 1 else f"{name}-{turn}"
-        if called not in known or if_there == "refuse":
-            return called, None
+    called, turn = name, 1
+    while called in known and if_there != "refuse":
         changed = differences(known[called], made_of, settings)
         if not changed:
             return called, known[called].number
         if if_there == "same":
+            rest = f" and {len(changed) - 4} more" if len(changed) > 4 else ""
             raise InvalidInput(
-                f"There is a pool called {name!r} already, and it is another: {_listed(changed)}. "
-                f"Go on with that one as it is (calipers serve --pool {name}), or give the new "
-                f"one another name."
+                f"There is a pool called {name!r} already, and it is another: "
+                f"{', '.join(changed[:4])}{rest}. Go on with that one as it is (calipers serve "
+                f"--pool {name}), or give the new one another name."
             )
-    raise InvalidInput(f"There are too many pools called {name!r}; give this one another name.")
+        turn += 1
+        called = f"{name}-{turn}"
+    return called, None
 
 
 def differences(there: PoolInfo, made_of: Mapping[str, str], settings: PoolSettings) -> list[str]:
@@ -138,22 +152,15 @@ def differences(there: PoolInfo, made_of: Mapping[str, str], settings: PoolSetti
         if what in there.made_of and what in made_of
         else f"it has {'no' if what in made_of else 'a'} {what}"
         for what in {**there.made_of, **made_of}
-        # Pools of older versions have no fingerprints of their inputs.
-        if there.made_of and there.made_of.get(what) != made_of.get(what)
+        if there.made_of.get(what) != made_of.get(what)
     ]
     for one in fields(PoolSettings):
         old, new = getattr(there.settings, one.name), getattr(settings, one.name)
         if old != new and one.name not in ("targets_as", "judges"):
-            short = len(f"{old}{new}") < 60 and isinstance(old, str | float | int)
-            short = short and one.name != "guidelines"
-            was = f" ({old}, now {new})" if short else ""
+            short = isinstance(old, str | float | int) and len(f"{old}{new}") < 60
+            was = f" ({old}, now {new})" if short and one.name != "guidelines" else ""
             found.append(f"other {one.name.replace('_', ' ')}{was}")
     return found
-
-
-def _listed(changed: Sequence[str]) -> str:
-    rest = len(changed) - 4
-    return ", ".join(changed[:4]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def to_judge(
@@ -167,11 +174,9 @@ def to_judge(
     settings: PoolSettings,
 ) -> list[Label]:
     """The results to judge, each once, shuffled."""
-    asked = None
-    if questions is not None:
-        asked = {one.id: one.text for one in read_questions(questions)}
-    elif truth is not None:
-        asked = _asked(truth, runs)
+    asked = read_asked(questions)
+    if asked is None and truth is not None:
+        asked = _texts(truth, runs)
     found = draft(
         list(runs.values()),
         asked,
@@ -193,6 +198,17 @@ def to_judge(
             else "There is nothing to judge: none of the questions has a result."
         )
     return rows
+
+
+def _texts(truth: GroundTruth, runs: Mapping[str, Run]) -> dict[str, str]:
+    """The text of each question of the ground truth, which the runs may know."""
+    texts = dict(truth.queries.select("query", "text").iter_rows())
+    for run in runs.values():
+        if run.queries is not None and "text" in run.queries.columns:
+            for query, text in run.queries.select("query", "text").iter_rows():
+                if query in texts:
+                    texts[query] = texts[query] or text
+    return {query: text or query for query, text in texts.items()}
 
 
 def check_settings(settings: PoolSettings) -> None:
@@ -235,31 +251,20 @@ def read_guidelines(path: str | os.PathLike[str] | None) -> str:
         ) from None
 
 
-def _asked(truth: GroundTruth, runs: Mapping[str, Run]) -> dict[str, str]:
-    texts = dict(truth.queries.select("query", "text").iter_rows())
-    for run in runs.values():
-        if run.queries is not None and "text" in run.queries.columns:
-            for query, text in run.queries.select("query", "text").iter_rows():
-                if texts.get(query) is None and text is not None and query in texts:
-                    texts[query] = text
-    return {query: text or query for query, text in texts.items()}
-
-
 def check_common(runs: Mapping[str, Run]) -> None:
     """Refuse runs without a common document: they did not search the same corpus."""
-    if len(runs) < 2:
-        return
-    column = "item" if all("item" in run.frame.columns for run in runs.values()) else "text"
-    if any(column not in run.frame.columns for run in runs.values()):
+    frames = {name: run.frame for name, run in runs.items()}
+    column = "item" if all("item" in one.columns for one in frames.values()) else "text"
+    if any(column not in one.columns for one in frames.values()):
         return
     seen: set[str] = set()
-    for name, run in runs.items():
-        here = set(run.frame[column].drop_nulls().unique())
+    for name, frame in frames.items():
+        here = set(frame[column].drop_nulls().unique())
         if seen and not seen & here:
-            first = next(iter(sorted(here)), "")
             raise InvalidInput(
-                f"The runs have no document in common: {name} returned {first!r:.60} and others, "
-                "and none of them stands in the runs before it; give runs over the same corpus."
+                f"The runs have no document in common: {name} returned "
+                f"{min(here, default='')!r:.60} and others, and none of them stands in the runs "
+                "before it; give runs over the same corpus."
             )
         seen |= here
 
@@ -274,21 +279,166 @@ def matched_alike(
     if truth is None or not truth.targets.height:
         by_id = any(one.item is not None for one in labels)
         return replace(settings, targets_as="id" if by_id else "quote")
+    how = Matching(match=settings.match, level=settings.level, rel=settings.rel)
     kinds: list[TargetsAs] = []
     strange: NoCommonIds | None = None
     for run in runs.values():
         try:
-            pair = match_pair(
-                truth,
-                run,
-                Matching(match=settings.match, level=settings.level, rel=settings.rel),
-            )
+            word = str(match_pair(truth, run, how).settings["match"]).partition("(")[0]
+            kinds.append("quote" if word == "quote" else "span" if word == "span" else "id")
         except NoCommonIds as error:
             # One run may match nothing; if none does, the files do not belong together.
             strange = error
-            continue
-        word = str(pair.settings["match"]).partition("(")[0]
-        kinds.append("quote" if word == "quote" else "span" if word == "span" else "id")
     if not kinds and strange is not None:
         raise strange
     return replace(settings, targets_as=kinds[0] if kinds else "id")
+
+
+# A sample drawn at random
+
+
+def draw(
+    opened: Callable[[], Store],
+    name: str,
+    runs: Mapping[str, Any],
+    ground_truth: Any,
+    *,
+    until: float,
+    most: int,
+    cluster: str | None,
+    confidence: float,
+    questions: Any = None,
+    corpus: Any = None,
+    settings: PoolSettings,
+) -> int:
+    """Draw a sample and save it as a pool, unless the same one exists; returns its number."""
+    check_settings(settings)
+    if not 0.0 < until < 1.0:
+        raise InvalidInput(
+            f"The width to reach is {until}; it is how far the interval may reach to either side, "
+            "between 0 and 1, such as 0.05."
+        )
+    truth = load_ground_truth(ground_truth)
+    judged = truth.tags.get(JUDGED_BY)
+    if judged is not None and all(is_peoples(one) for one in judged):
+        raise InvalidInput(
+            "People gave every label of the ground truth, so there is no machine to correct."
+        )
+    loaded = {one: load_run(value, one).kept() for one, value in runs.items()}
+    labels = to_judge(
+        loaded, truth, questions=questions, corpus=corpus, again=True, settings=settings
+    )
+    check_common(loaded)
+    settings = matched_alike(settings, truth, loaded, labels)
+    _check_readable(truth, labels)
+    rows: dict[str, list[Label]] = {}
+    for one in labels:
+        rows.setdefault(one.query_id, []).append(one)
+    units = drawn_order(truth, set(rows), settings.seed, cluster)
+    total, by_cluster = len(units), "" if cluster is None else f" (clusters of {cluster})"
+    if total < FIRST:
+        raise InvalidInput(
+            f"There are {plural(total, 'query', 'queries')} to draw from{by_cluster}, and "
+            f"fewer than {FIRST} that people judge say nothing of the others; let people judge "
+            "all of them."
+        )
+    if most < FIRST:
+        raise InvalidInput(
+            f"At most {most} are to be judged, and fewer than {FIRST} say nothing of the others; "
+            f"allow {FIRST} or more."
+        )
+    most = min(most, total)
+    scored = {one: scored_run(truth, run, settings) for one, run in loaded.items()}
+    plans, prints = [], []
+    for one, scores in scored.items():
+        if scores is None:
+            raise InvalidInput(
+                f"The run {one} has nothing in common with the ground truth, so there is nothing "
+                "to correct."
+            )
+        plans.append(_planned(scores, units, cluster, until, most, confidence))
+        prints.append(scores.fingerprints.get("run") or "")
+    looks, widest = max(plans, key=lambda one: (one[1] > until, one[0][0]))
+    if widest > until:
+        raise InvalidInput(
+            f"±{until:g} cannot be reached: as the machine judged, even {most:,} of {total:,} "
+            f"queries{by_cluster} without any error leave about ±{widest:.3f}; ask for "
+            f"--until {widest + 0.005:.2f} or more"
+            + (", draw more (--most)" if most < total else "")
+            + ", or bring more queries."
+        )
+    drawn = Draw(
+        seed=settings.seed,
+        total=total,
+        looks=looks,
+        until=until,
+        confidence=confidence,
+        cluster=cluster,
+        ground_truth=truth.fingerprint,
+        runs=tuple(prints),
+    )
+    items = [one for unit in units[:most] for query in unit for one in rows[query]]
+    settings = replace(settings, order="plain", sample=drawn)
+    return keep(opened(), name, items, loaded, truth, settings, "same")
+
+
+def only_sample(store: Store) -> str:
+    """The name of the only sample in the store."""
+    found = [one.name for one in list_pools(store).pools if one.settings.sample is not None]
+    if len(found) != 1:
+        there = f"there are {', '.join(found[:8])}" if found else "none was drawn yet"
+        raise InvalidInput(
+            f"It is not said which sample is meant, and {there}; name one with --pool, or draw one "
+            "with calipers labels sample RUN -g machine.jsonl."
+        )
+    return found[0]
+
+
+def drawn_order(
+    truth: GroundTruth, queries: set[str], seed: int, cluster: str | None
+) -> list[list[str]]:
+    """The queries in the order of the draw, by a hash of the seed; those of a cluster together.
+
+    >>> rows = pl.DataFrame({"query": list("abcd"), "item": list("wxyz")})
+    >>> truth = GroundTruth.from_targets(rows)
+    >>> [one for [one] in drawn_order(truth, set("abcd"), 1, None)]
+    ['a', 'b', 'd', 'c']
+    """
+    units: dict[str, list[str]] = {}
+    for query, value in zip(truth.queries["query"], tag_values(truth, cluster), strict=True):
+        if query in queries:
+            units.setdefault(value or query, []).append(query)
+    return [units[one] for one in sorted(units, key=lambda one: place(seed, one))]
+
+
+def _planned(
+    scores: Scores,
+    units: Sequence[Sequence[str]],
+    cluster: str | None,
+    until: float,
+    most: int,
+    confidence: float,
+) -> tuple[tuple[int, ...], float]:
+    machine = metric_values(scores, [query for unit in units for query in unit])
+    facts = scores.metrics[0]
+    if facts.aggregate != "mean" or np.isnan(machine).all():
+        raise InvalidInput(
+            f"{facts.name} has no mean over these queries that people's labels could correct; "
+            "choose another metric with -m."
+        )
+    bounds, clusters = value_bounds(facts), numbered(units, cluster)
+    return planned_looks(machine, until, most, confidence, bounds, clusters)
+
+
+def _check_readable(truth: GroundTruth, labels: Sequence[Label]) -> None:
+    """Refuse targets without a text: nobody could judge them, nor complete their query."""
+    there = {(one.query_id, one.document, one.start, one.end) for one in labels}
+    spans = truth.targets.filter(pl.col("start").is_not_null(), pl.col("item").is_null())
+    rows = spans.select("query", "document", "start", "end").iter_rows()
+    if lost := [row for row in rows if row not in there]:
+        query, document, start, end = lost[0]
+        raise InvalidInput(
+            f"The text of {plural(len(lost), 'target')} is not known, such as {start}–{end} of "
+            f"{document!r:.60} for the query {query!r:.60}, and nobody can judge what cannot be "
+            "read; give runs whose chunks hold it."
+        )

@@ -10,14 +10,14 @@ from calipers.model.labels import IfThere, JudgeOnly, QueueOrder, TargetsAs
 from calipers.operation import PYTHON, STATISTICS, Setting, operation
 from calipers.questions.reading import Confidence, Files, Store, Truth
 
-JUDGING = "Judging"
-"""The help group for rarely needed options."""
-
 if TYPE_CHECKING:
     from calipers.labels.desk import PoolSession
     from calipers.labels.draft import Draft
     from calipers.labels.result import Exported, Imported, PoolChanged, SampleState
+    from calipers.labels.traces import TracedQuestions
     from calipers.store.pool import PoolChange, PoolList, PoolSettings
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -41,131 +41,123 @@ def _width(text: str) -> float:
         ) from None
 
 
-Judges = Annotated[
-    Sequence[str],
-    Setting(
-        "Who judges, such as anna,ben; each gets a link. [default: me]",
-        metavar="LIST",
-        default=("me",),
-        read=_names,
-    ),
-]
-PerItem = Annotated[
-    int, Setting("How many people label each result.", default=1, least=1, metavar="N")
-]
-Questions = Annotated[Any, Setting("The texts of the questions.", metavar="FILE")]
+Runs = Annotated[Any, Setting("", argument="[RUN]...", several=True, read=list)]
+Questions = Annotated[Any, Setting("The texts of the questions, in their order.", metavar="FILE")]
 Corpus = Annotated[
     Any,
     Setting(
-        "Titles, and texts of results that are ids alone.", metavar="FILE", file="corpus", path=True
+        "Titles, and texts of results that are ids alone.", "-c", "PATH", file="corpus", path=True
     ),
 ]
-Guidelines = Annotated[str, Setting("A text that judges see.", default="", only=PYTHON)]
-PoolMatch = Annotated[str | None, Setting("How targets are recognised.", only=PYTHON)]
-PoolLevel = Annotated[str | None, Setting("What is looked for.", only=PYTHON)]
-
-
-def read_inputs(runs: Any, ground_truth: Any, columns: Any) -> tuple[dict[str, Any], Any]:
-    """The runs by name and the ground truth; read here if the user named columns."""
-    from calipers.io.load import load
-    from calipers.io.tables.columns import Columns
-    from calipers.questions.systems import name_systems
-
-    said, named = Columns.of(columns), name_systems(runs)
-    if said:
-        named = {one: load(value, "run", None, said) for one, value in named.items()}
-        if ground_truth is not None:
-            ground_truth = load(ground_truth, "ground_truth", None, said)
-        said.check_used()
-    return named, ground_truth
 
 
 class LabelsDraftSettings(Files, total=False):
     """What `labels_draft` takes."""
 
-    questions: Annotated[
-        Any,
-        Setting(
-            "The questions with their texts, and their order. [default: as the runs know them]",
-            metavar="FILE",
-        ),
-    ]
+    questions: Questions
     k: Annotated[
-        int,
-        Setting("How many of the first results of each run to label.", "-k", default=10, file="k"),
+        int, Setting("How many of the first results of each run.", "-k", default=10, file="k")
     ]
-    seed: Annotated[
-        int, Setting("The seed that shuffles the items of a question.", default=0, least=0)
-    ]
+    seed: Annotated[int, Setting("The seed that shuffles.", default=0, least=0)]
     ground_truth: Annotated[
-        Any,
-        Setting(
-            "Leave out what this ground truth has judged.",
-            "-g",
-            "FILE",
-            file="ground-truth",
-            path=True,
-        ),
+        Any, Setting("Leave out what it has.", "-g", "FILE", file="ground-truth", path=True)
     ]
-    corpus: Annotated[
-        Any,
-        Setting(
-            "Add titles, and texts that the runs do not carry.",
-            "-c",
-            "PATH",
-            file="corpus",
-            path=True,
-        ),
-    ]
+    corpus: Corpus
 
 
 @operation(page="make-ground-truth", command="labels draft")
-def labels_draft(
-    runs: Annotated[Any, Setting("", argument="[RUN]...", several=True, read=list)] = (),
-    **settings: Unpack[LabelsDraftSettings],
-) -> "Draft":
+def labels_draft(runs: Runs = (), **settings: Unpack[LabelsDraftSettings]) -> "Draft":
     """Pool the first k results of several runs into rows that somebody can judge.
 
     ``runs`` is one run or a list of them, in any form. Each pair of question and item is there
     once, whichever run found it; rank, score and run are not in the rows, and the items of a
-    question are shuffled by ``seed``.
+    question are shuffled by ``seed``. What ``ground_truth`` has is left out.
 
     >>> found = labels_draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
     >>> sorted(row.item for row in found.rows), found.rows[0].query
     (['a', 'b'], 'Who?')
     """
-    from calipers.io.tables.columns import Columns
-    from calipers.labels import draft as rule
+    from calipers.labels.draft import draft
 
-    said, asked = Columns.of(settings["columns"]), None
-    if settings["questions"] is not None:
-        from calipers.live.questions import read_questions
-
-        asked = {one.id: one.text for one in read_questions(settings["questions"], said)}
-    return rule.draft(
+    return draft(
         runs,
-        asked,
         k=settings["k"],
         seed=settings["seed"],
+        questions=settings["questions"],
         ground_truth=settings["ground_truth"],
         corpus=settings["corpus"],
-        columns=said,
+        columns=settings["columns"],
         memory=settings["memory"],
         temp=settings["temp"],
     )
 
 
-class LabelsPoolSettings(TypedDict, total=False):
-    """What `labels_pool` takes."""
+class LabelsTracesSettings(TypedDict, total=False):
+    """What `labels_traces` takes."""
+
+    n: Annotated[int | None, Setting("How many questions. [default: all]", "--n -n", "N")]
+    mask: Annotated[
+        str | Sequence[str],
+        Setting(
+            "Mask this first: a regular expression, or email, phone, iban, ip, url. Repeatable.",
+            default=(),
+            metavar="PATTERN",
+            several=True,
+        ),
+    ]
+    seed: Annotated[int, Setting("The seed that draws the questions.", default=0, least=0)]
+
+
+@operation(page="make-ground-truth", command="labels draft")
+def labels_traces(
+    files: Annotated[
+        Paths,
+        Setting(
+            "Take questions from these traces instead. Repeatable.",
+            "--from-traces",
+            "FILE",
+            several=True,
+        ),
+    ],
+    **settings: Unpack[LabelsTracesSettings],
+) -> "TracedQuestions":
+    """Take the questions that people really asked from traces, each once.
+
+    ``files`` are exports of OpenInference or OTLP spans, of LangSmith runs or of Langfuse
+    observations. ``n`` questions are taken (default: all): up to half are those whose results
+    differed most from one asking to the next, the rest are drawn at random by ``seed``. ``mask``
+    are regular expressions, or "email", "phone", "iban", "ip" and "url": what they match is masked
+    in questions, texts and tags before anything else is done.
+    """
+    from calipers.io.formats.traces import read_traces
+    from calipers.labels.traces import sample_traces
+
+    records = (
+        (Path(one).name.split(".")[0], record)
+        for one in _listed(files)
+        for record in read_traces(one)
+    )
+    mask = settings["mask"]
+    patterns = [mask] if isinstance(mask, str) else list(mask)
+    return sample_traces(records, patterns, n=settings["n"], seed=settings["seed"])
+
+
+class Pooling(TypedDict, total=False):
+    """What every pool to judge takes."""
 
     ground_truth: Truth
-    judges: Judges
-    per_item: PerItem
+    judges: Annotated[
+        Sequence[str],
+        Setting(
+            "Who judges, such as anna,ben; each gets a link. [default: me]",
+            metavar="LIST",
+            default=("me",),
+            read=_names,
+        ),
+    ]
     questions: Questions
     corpus: Corpus
-    queries: Annotated[Collection[str] | None, Setting("Only these questions.", only=PYTHON)]
-    depth: Annotated[int, Setting("Results per run to judge.", default=10)]
-    metric: Annotated[str, Setting("The metric that the labels move.", "-m", default="ndcg@10")]
+    metric: Annotated[str, Setting("The metric to watch.", "-m", default="ndcg@10")]
     scale: Annotated[
         Any,
         Setting(
@@ -174,13 +166,29 @@ class LabelsPoolSettings(TypedDict, total=False):
             metavar="SCALE",
         ),
     ]
+    seed: Annotated[int, Setting("The seed that shuffles and draws.", default=0, least=0)]
+    guidelines: Annotated[str, Setting("A text that judges see.", default="", only=PYTHON)]
+    match: Annotated[str | None, Setting("How targets are recognised.", only=PYTHON)]
+    level: Annotated[str | None, Setting("What is looked for.", only=PYTHON)]
+    rel: Annotated[
+        float | None,
+        Setting("The grade from which on a result is relevant.", file="rel", group=STATISTICS),
+    ]
+    columns: ColumnNames
+    store: Store
+
+
+class LabelsPoolSettings(Pooling, total=False):
+    """What `labels_pool` takes."""
+
+    per_item: Annotated[
+        int, Setting("How many people label each result.", default=1, least=1, metavar="N")
+    ]
+    queries: Annotated[Collection[str] | None, Setting("Only these questions.", only=PYTHON)]
+    depth: Annotated[int, Setting("Results per run to judge.", default=10)]
     order: Annotated[
         QueueOrder,
-        Setting(
-            "Begin with what can move the metric most, or take questions as they come.",
-            default="moves",
-            group=JUDGING,
-        ),
+        Setting("Begin with what can move the metric most, or not.", default="moves", only=PYTHON),
     ]
     only: Annotated[
         JudgeOnly | None,
@@ -197,15 +205,6 @@ class LabelsPoolSettings(TypedDict, total=False):
             only=PYTHON,
         ),
     ]
-    seed: Annotated[int, Setting("The seed that shuffles.", default=0, least=0, group=JUDGING)]
-    guidelines: Guidelines
-    match: PoolMatch
-    level: PoolLevel
-    rel: Annotated[
-        float | None, Setting("The grade from which on a result is relevant.", only=PYTHON)
-    ]
-    columns: ColumnNames
-    store: Store
 
 
 @operation(page="make-ground-truth")
@@ -253,7 +252,22 @@ def labels_pool(
     return PoolSession(open_store(settings["store"], keep=True), number)
 
 
-def pool_settings(given: Mapping[str, Any]) -> "PoolSettings":
+def read_inputs(runs: Any, ground_truth: Any, columns: Any) -> tuple[dict[str, Any], Any]:
+    """The runs by name and the ground truth; read here if the user named columns."""
+    from calipers.io.load import load
+    from calipers.io.tables.columns import Columns
+    from calipers.questions.systems import name_systems
+
+    said, named = Columns.of(columns), name_systems(runs)
+    if said:
+        named = {one: load(value, "run", None, said) for one, value in named.items()}
+        if ground_truth is not None:
+            ground_truth = load(ground_truth, "ground_truth", None, said)
+        said.check_used()
+    return named, ground_truth
+
+
+def pool_settings(given: Mapping[str, Any], **more: Any) -> "PoolSettings":
     """Make the pool's settings from the keywords."""
     from dataclasses import fields
 
@@ -262,7 +276,7 @@ def pool_settings(given: Mapping[str, Any]) -> "PoolSettings":
 
     named = {one.name: given[one.name] for one in fields(PoolSettings) if one.name in given}
     named |= read_scale(given.get("scale", "0-3"))
-    return PoolSettings(**{**named, "judges": tuple(given.get("judges", ("me",)))})
+    return PoolSettings(**{**named, "judges": tuple(given.get("judges", ("me",))), **more})
 
 
 @operation(page="make-ground-truth")
@@ -274,10 +288,9 @@ def labels_desk(pool: str, store: Store = None) -> "PoolSession":
     return open_desk(open_store(store, keep=True), pool)
 
 
-class LabelsSampleSettings(TypedDict, total=False):
+class LabelsSampleSettings(Pooling, total=False):
     """What `labels_sample` takes."""
 
-    ground_truth: Truth
     until: Annotated[
         float,
         Setting(
@@ -287,18 +300,10 @@ class LabelsSampleSettings(TypedDict, total=False):
             read=_width,
         ),
     ]
-    metric: Annotated[str, Setting("The metric that is corrected.", "-m", default="ndcg@10")]
     pool: Annotated[
-        str | None,
-        Setting("The name of the sample. [default: that of the runs]", metavar="NAME"),
+        str | None, Setting("The name of the sample. [default: that of the runs]", metavar="NAME")
     ]
-    judges: Judges
     most: Annotated[int, Setting("Questions to draw at most.", "-n", default=300)]
-    seed: Annotated[int, Setting("The seed of the draw.", default=0, least=0)]
-    by: Annotated[
-        str | None,
-        Setting("Draw of each value of this tag its share.", metavar="TAG"),
-    ]
     cluster: Annotated[
         str | None,
         Setting(
@@ -310,28 +315,11 @@ class LabelsSampleSettings(TypedDict, total=False):
     depth: Annotated[
         int | None, Setting("Results per run to judge. [default: those the metric looks at]")
     ]
-    scale: Annotated[
-        str, Setting("The grades that can be given.", default="0-3", choices=("0-3", "yes/no"))
-    ]
-    questions: Questions
-    corpus: Corpus
-    guidelines: Guidelines
-    match: PoolMatch
-    level: PoolLevel
-    rel: Annotated[
-        float | None,
-        Setting("The grade from which on a result is relevant.", file="rel", group=STATISTICS),
-    ]
     confidence: Confidence
-    columns: ColumnNames
-    store: Store
 
 
 @operation(page="make-ground-truth", command="labels sample")
-def labels_sample(
-    runs: Annotated[Any, Setting("", argument="[RUN]...", several=True, read=list)] = (),
-    **settings: Unpack[LabelsSampleSettings],
-) -> "SampleState":
+def labels_sample(runs: Runs = (), **settings: Unpack[LabelsSampleSettings]) -> "SampleState":
     """Draw questions at random for people to judge, and say how far they are.
 
     ``ground_truth`` is a machine's; what people say of the sample corrects it. The results of
@@ -349,49 +337,37 @@ def labels_sample(
     >>> state.judged, state.next_look, state.enough
     (0, 45, 45)
     """
+    from calipers.engines.scoring import choose_metrics
     from calipers.errors import InvalidInput
     from calipers.labels.desk import PoolSession, open_desk
-    from calipers.labels.sample import draw, only_sample
+    from calipers.labels.make import draw, only_sample
     from calipers.store.open import open_store
     from calipers.store.record import name_from
 
     if not runs:
-        opened = open_store(settings["store"], keep=True)
-        desk = open_desk(opened, settings["pool"] or only_sample(opened))
-    else:
-        if settings["ground_truth"] is None:
-            raise InvalidInput(
-                "There is nothing to correct: the machine's ground truth is not given; name it "
-                "with -g."
-            )
-        from calipers.engines.scoring import choose_metrics
-
-        cut = [one.k for one in choose_metrics(settings["metric"], None)]
-        depth = (cut[0] or 10) if settings["depth"] is None else settings["depth"]
-        loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
-        number = draw(
-            lambda: open_store(settings["store"], create=True, keep=True),
-            settings["pool"] or f"{name_from(loaded, 83)}-sample",
-            loaded,
-            truth,
-            until=settings["until"],
-            most=settings["most"],
-            cluster=settings["cluster"],
-            by=settings["by"],
-            confidence=settings["confidence"],
-            questions=settings["questions"],
-            corpus=settings["corpus"],
-            settings=pool_settings({**settings, "depth": depth}),
-        )
-        desk = PoolSession(open_store(settings["store"], keep=True), number)
-    state = desk.sample()
-    if state is None:
+        store = open_store(settings["store"], keep=True)
+        return open_desk(store, settings["pool"] or only_sample(store)).drawn_sample()
+    if settings["ground_truth"] is None:
         raise InvalidInput(
-            f"The pool {desk.name} is no sample that was drawn: its queue begins with what moves "
-            "the metric, or was chosen by hand. Draw one: calipers labels sample RUN -g "
-            "machine.jsonl --until 0.05"
+            "There is nothing to correct: the machine's ground truth is not given; name it with -g."
         )
-    return state
+    [cut, *_] = [one.k for one in choose_metrics(settings["metric"], None)]
+    depth = (cut or 10) if settings["depth"] is None else settings["depth"]
+    loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
+    number = draw(
+        lambda: open_store(settings["store"], create=True, keep=True),
+        settings["pool"] or f"{name_from(loaded, 83)}-sample",
+        loaded,
+        truth,
+        until=settings["until"],
+        most=settings["most"],
+        cluster=settings["cluster"],
+        confidence=settings["confidence"],
+        questions=settings["questions"],
+        corpus=settings["corpus"],
+        settings=pool_settings(settings, depth=depth),
+    )
+    return PoolSession(open_store(settings["store"], keep=True), number).drawn_sample()
 
 
 @operation(page="make-ground-truth", command="labels export")
@@ -430,8 +406,7 @@ class LabelsExportSettings(TypedDict, total=False):
         ),
     ]
     add_to: Annotated[
-        Any,
-        Setting("A ground truth to which the labels of files are added.", metavar="FILE"),
+        Any, Setting("A ground truth to which the labels of files are added.", metavar="FILE")
     ]
     overwrite: Annotated[bool, Setting("Replace the file if it exists.", default=False)]
     store: Store
@@ -439,10 +414,7 @@ class LabelsExportSettings(TypedDict, total=False):
 
 @operation(page="make-ground-truth", command="labels export")
 def labels_export(
-    pool: Annotated[
-        str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-        Setting("", argument="[POOL|FILE]...", several=True),
-    ] = (),
+    pool: Annotated[Paths, Setting("", argument="[POOL|FILE]...", several=True)] = (),
     output: Annotated[
         str | os.PathLike[str] | None, Setting("The file to write.", "-o", "FILE")
     ] = None,
@@ -459,19 +431,17 @@ def labels_export(
     from calipers.labels.desk import open_desk
     from calipers.store.open import open_store
 
-    given = [pool] if isinstance(pool, str | os.PathLike) else list(pool)
-    to, overwrite = settings["to"], settings["overwrite"]
+    given, to, overwrite = _listed(pool), settings["to"], settings["overwrite"]
     shared: dict[str, Any] = {
-        name: settings[name] for name in ("targets_as", "machines", "overwrite")
+        name: settings[name] for name in ("to", "targets_as", "machines", "overwrite")
     }
     if len(given) != 1 or Path(given[0]).is_file():
         if not given:
             raise InvalidInput("No pool is named; `calipers labels export --list` lists them.")
         if to in exchange.TOOLS or settings["every_label"]:
             raise InvalidInput("Tasks and every label are written of a pool; name one.")
-        return exchange.merge_files(
-            given, output, to=to, add_to=settings["add_to"], columns=settings["columns"], **shared
-        )
+        add_to, columns = settings["add_to"], settings["columns"]
+        return exchange.merge_files(given, output, add_to=add_to, columns=columns, **shared)
     desk = open_desk(open_store(settings["store"]), str(given[0]))
     if settings["add_to"] is not None:
         raise InvalidInput("A pool knows the ground truth it adds to; leave --add-to out.")
@@ -481,27 +451,18 @@ def labels_export(
         return exchange.write_tasks(desk, output, to, overwrite=overwrite)
     if settings["every_label"]:
         return exchange.write_every_label(desk, output, overwrite=overwrite)
-    return desk.export(output, to=to, **shared)
-
-
-class LabelsImportSettings(TypedDict, total=False):
-    """What `labels_import` takes."""
-
-    judge: Annotated[
-        str | None,
-        Setting("Whose rows without a judge are: anna, or machine:NAME.", metavar="NAME"),
-    ]
-    store: Store
+    return desk.export(output, **shared)
 
 
 @operation(page="make-ground-truth", command="labels import")
 def labels_import(
     pool: Annotated[str, Setting("", argument="POOL")],
-    labels: Annotated[
-        str | os.PathLike[str] | Collection[str | os.PathLike[str]],
-        Setting("", argument="FILES...", several=True),
-    ],
-    **settings: Unpack[LabelsImportSettings],
+    labels: Annotated[Paths, Setting("", argument="FILES...", several=True)],
+    judge: Annotated[
+        str | None,
+        Setting("Whose rows without a judge are: anna, or machine:NAME.", metavar="NAME"),
+    ] = None,
+    store: Store = None,
 ) -> "Imported":
     """Read labels that were given elsewhere.
 
@@ -514,38 +475,31 @@ def labels_import(
     from calipers.labels.exchange import take_labels
     from calipers.store.open import open_store
 
-    paths = [labels] if isinstance(labels, str | os.PathLike) else list(labels)
-    return take_labels(open_desk(open_store(settings["store"]), pool), paths, settings["judge"])
-
-
-class LabelsCloseSettings(TypedDict, total=False):
-    """What `labels_close` takes."""
-
-    reopen: Annotated[bool, Setting("Open it again.", default=False, excludes=("delete",))]
-    delete: Annotated[
-        bool, Setting("Delete what it holds; the log of labels stays.", default=False)
-    ]
-    by: Annotated[str, Setting("Who does it, for the log.", default="me", metavar="NAME")]
-    why: Annotated[str | None, Setting("Why, for the log.", metavar="TEXT")]
-    store: Store
+    return take_labels(open_desk(open_store(store), pool), _listed(labels), judge)
 
 
 @operation(page="make-ground-truth", command="labels export")
 def labels_close(
-    pool: Annotated[str, Setting("", argument="POOL")], **settings: Unpack[LabelsCloseSettings]
+    pool: Annotated[str, Setting("", argument="POOL")],
+    reopen: Annotated[bool, Setting("Open it again.", excludes=("delete",))] = False,
+    delete: Annotated[bool, Setting("Delete what it holds; the log of labels stays.")] = False,
+    by: Annotated[str, Setting("Who does it, for the log.", metavar="NAME")] = "me",
+    store: Store = None,
 ) -> "PoolChanged":
     """Close a pool, so that nothing is judged in it until it is opened again.
 
     ``reopen`` opens it; ``delete`` takes away what it holds, and its name is free again. The log
-    says who did it (``by``) and ``why``.
+    says who did it (``by``).
     """
     from calipers.labels.desk import open_desk
     from calipers.labels.result import PoolChanged
     from calipers.store.open import open_store
 
-    desk = open_desk(open_store(settings["store"]), pool)
-    change: PoolChange = (
-        "reopen" if settings["reopen"] else "delete" if settings["delete"] else "close"
-    )
-    desk.change(change, settings["by"], settings["why"])
+    desk = open_desk(open_store(store), pool)
+    change: PoolChange = "reopen" if reopen else "delete" if delete else "close"
+    desk.change(change, by)
     return PoolChanged(desk.name, change, len(desk.items))
+
+
+def _listed(given: Paths) -> list[str | os.PathLike[str]]:
+    return [given] if isinstance(given, str | os.PathLike) else list(given)

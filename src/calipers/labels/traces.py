@@ -16,7 +16,6 @@ from calipers.model.document import Document, Lines, Note
 from calipers.model.result import HasRows, Plain
 from calipers.present.escape import printable
 from calipers.text import normalise
-from calipers.words import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,6 @@ def _pattern(text: str) -> tuple[re.Pattern[str], str]:
 
 DEPTH = 10
 """How many first results are compared between two requests."""
-NO_TAG = "(none)"
 
 
 def sample_traces(
@@ -121,15 +119,11 @@ def sample_traces(
     mask: Sequence[str] = (),
     *,
     n: int | None = None,
-    by: str | None = None,
-    disagreement: float = 0.5,
     seed: int = 0,
 ) -> TracedQuestions:
     """Sample n unique questions (default: all) from records, each paired with its source."""
     if n is not None:
         check_number("The number of questions", n, whole=True, least=1)
-    what = "The share of questions by disagreement"
-    check_number(what, disagreement, least=0, most=1, such_as=0.5)
     masked = Mask(mask)
     askings: dict[str, list[tuple[str, str, Record]]] = {}
     total = 0
@@ -143,7 +137,7 @@ def sample_traces(
             "The traces hold no call of a retriever; export spans of the kind RETRIEVER too."
         )
     found = [_question(key, several, masked) for key, several in askings.items()]
-    chosen = found if n is None else _sampled(found, n, by, disagreement, seed)
+    chosen = found if n is None else _sampled(found, n, seed)
     return TracedQuestions(tuple(chosen), total, len(found), masked.count)
 
 
@@ -196,42 +190,14 @@ def _disagreement(lists: Sequence[frozenset[str]]) -> float:
     return 1 - sum(shares) / len(shares)
 
 
-def _sampled(
-    found: Sequence[TracedQuestion], n: int, by: str | None, share: float, seed: int
-) -> list[TracedQuestion]:
-    """The questions on which results disagree most, then the rest, slice by slice."""
+def _sampled(found: Sequence[TracedQuestion], n: int, seed: int) -> list[TracedQuestion]:
+    """Up to half are questions on which results differ most, the rest are drawn at random."""
     order = random.Random(seed).sample(range(len(found)), len(found))  # noqa: S311 - no secret
     doubtful = sorted(
         (i for i in order if found[i].disagreement > 0), key=lambda i: -found[i].disagreement
     )
-    taken = doubtful[: math.ceil(n * share)]
-    chosen = set(taken)
-    left = [i for i in order if i not in chosen]
-    taken += _by_turns(left, [_slice(found[i], by, found) for i in left])[: n - len(taken)]
-    return [found[i] for i in sorted(taken)]
-
-
-def _slice(question: TracedQuestion, by: str | None, found: Sequence[TracedQuestion]) -> str:
-    if by is None:
-        return ""
-    if by in question.tags:
-        return question.tags[by]
-    known = sorted({name for one in found for name in one.tags})
-    if by not in known:
-        raise InvalidInput(
-            f"The traces have no tag {by!r}; they have {', '.join(known)}.{did_you_mean(by, known)}"
-        )
-    return NO_TAG
-
-
-def _by_turns(items: Sequence[int], slices: Sequence[str]) -> list[int]:
-    """Take one of each slice in turn, so that common slices do not crowd out rare ones."""
-    rounds: dict[str, int] = {}
-    placed = []
-    for at, (item, name) in enumerate(zip(items, slices, strict=True)):
-        rounds[name] = rounds.get(name, 0) + 1
-        placed.append((rounds[name], at, item))
-    return [item for _, _, item in sorted(placed)]
+    first = doubtful[: math.ceil(n / 2)]
+    return [found[i] for i in sorted([*dict.fromkeys([*first, *order])][:n])]
 
 
 SHOWN = 5

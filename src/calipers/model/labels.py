@@ -27,7 +27,7 @@ WHOLE_QUEUE = "whole"
 TargetsAs = Literal["id", "quote", "span"]
 """How a judged item is recognised in the ground truth that is made of it."""
 QueueOrder = Literal["moves", "plain"]
-"""Questions whose labels can move the metric most come first, or questions as they came."""
+"""Questions whose labels can move a metric most come first, or questions as they came."""
 JudgeOnly = Literal["misses", "different"]
 """Questions with a miss in some run, or whose results differ between the runs."""
 IfThere = Literal["refuse", "same", "another"]
@@ -144,8 +144,6 @@ class Draw:
     """The largest half-width that the interval may have."""
     confidence: float = 0.95
     cluster: str | None = None
-    by: str | None = None
-    """The tag whose values keep their share of the sample at every size."""
     ground_truth: str
     """The fingerprint of the machine's ground truth."""
     runs: tuple[str, ...]

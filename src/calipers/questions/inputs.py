@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import polars as pl
 
-from calipers.errors import CalipersError, InvalidInput, SealedQueries
+from calipers.errors import CalipersError, InvalidInput, SealedQueries, check_number
 from calipers.io.files.open import Progress
 from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
 from calipers.io.load import load, load_pair, load_run
@@ -82,12 +82,16 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
     if reading.get("memory") is not None:
         memory_in_bytes(reading["memory"], truth.targets.height)
     run = _within(run, together)
-    if where := reading.get("where"):
-        # Check the ids over all queries: the chosen ones may all have failed.
+    where, least = reading.get("where"), reading.get("min_score")
+    if where or least is not None:
+        # Check the ids over everything: what is left may all be wrong.
         match_pair(truth, run, matching, fingerprints=False)
         lenient = replace(matching.policy, nothing_in_common="zero")
-        truth, run = only_where(truth, run, where)
         matching = replace(matching, policy=lenient)
+    if where:
+        truth, run = only_where(truth, run, where)
+    if least is not None:
+        run = only_above(run, least)
     if columns is not None and columns is not named:
         columns.check_used()
     return truth, run, matching
@@ -119,6 +123,41 @@ def only_where(truth: GroundTruth, run: Run, where: Mapping[str, str]) -> tuple[
         **truth.changing_further(kept),
     )
     return part, within(run)
+
+
+def only_above(run: Run, least: float) -> Run:
+    """The run without results of a lower score; a query that loses all of them stays in it."""
+    check_number("The lowest score to keep", least, such_as=0.5)
+    asked, rises, falls = [], 0, 0
+    for frame in run.scan():
+        if "score" not in frame.columns or frame["score"].null_count():
+            raise InvalidInput(
+                "--min-score leaves out results by their score, and not every result has one; give "
+                "every result a 'score'."
+            )
+        asked.append(frame["query"].unique(maintain_order=True))
+        if run.order != "score":
+            ordered = frame if run.order == "listed" else frame.sort("query", "rank")
+            steps = ordered["score"].diff().filter(ordered["query"] == ordered["query"].shift())
+            rises, falls = rises + int((steps > 0).sum()), falls + int((steps < 0).sum())
+    check_direction(rises, falls)
+    names = (
+        pl.concat(asked).unique(maintain_order=True) if asked else pl.Series([], dtype=pl.String)
+    )
+    return replace(
+        run,
+        scan=lambda: (frame.filter(pl.col("score") >= least) for frame in run.scan()),
+        queries=names.alias("query").to_frame() if run.queries is None else run.queries,
+    )
+
+
+def check_direction(rises: int, falls: int) -> None:
+    """Raise if scores rise down the ranking: they are distances, where less is better."""
+    if rises > falls:
+        raise InvalidInput(
+            "The scores rise down the ranking, so they look like distances, of which less is "
+            "better; a floor needs scores of which more is better. Give them with a minus sign."
+        )
 
 
 def _asks_for_subtopics(reading: Mapping[str, Any]) -> bool:

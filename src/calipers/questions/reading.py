@@ -338,6 +338,17 @@ class MatchingSettings(Files, total=False):
             read=tag_pairs,
         ),
     ]
+    min_score: Annotated[
+        float | None,
+        Setting(
+            "Leave out results with a lower score, as if they had not come back; `calipers sweep "
+            "--floor` finds a good value.",
+            metavar="SCORE",
+            file="min-score",
+            group=POLICIES,
+            of_data=("this machine", "a run"),
+        ),
+    ]
     rel: Annotated[
         float | None,
         _policy(

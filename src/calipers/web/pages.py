@@ -1,13 +1,10 @@
 """Pages of the history, and of one evaluation."""
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from calipers.model.evaluation import Evaluation
 from calipers.present.escape import clean, query_name
 from calipers.present.html import blocks_html
 from calipers.present.scores import score_table
@@ -15,8 +12,6 @@ from calipers.questions.history.settings import history
 from calipers.questions.reading import tag_pairs
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.details import Details
-from calipers.store import listing
-from calipers.store.schema import EVALUATION
 from calipers.web import parameters as asked
 from calipers.web.held import StillWorkingError
 from calipers.web.render import address, render
@@ -27,12 +22,8 @@ FEW = 10
 """A list with up to so many evaluations needs no filters."""
 SHOWN_FINDINGS = 8
 """Examples that a page lists per finding."""
-MOST_OTHERS = 3
-"""The most other runs that a page compares."""
-LOOKED_AT = 50
-"""How many evaluations, newest first, are searched for other runs."""
 OPENED_UNASKED = 5_000
-"""Up to so many queries another run is loaded at once; a larger one gets a link."""
+"""Up to so many queries a comparison says why without being asked."""
 
 
 def evaluations(request: Request) -> Response:
@@ -94,19 +85,7 @@ def queries(request: Request) -> Response:
     opened = None
     if asked.words(request, "open"):
         opened = shown(browse, asked.whole(request, "open", 0))
-        others = other_runs(shelf, about["reference"], about["saved"])
-        beside = request.query_params.getlist("beside")
-        opened["other_runs"] = list(ranks_in(shelf, others, opened["row"].query, beside))
-    kept: dict[str, Any] = {
-        "text": view.text,
-        "metric": view.metric,
-        "below": view.below,
-        "reason": view.reason,
-        "failures": "1" if view.failures else None,
-        "sort": view.sort,
-        "down": "1" if view.down else None,
-        **{f"{asked.SLICE}{name}": value for name, value in view.slices.items()},
-    }
+    kept = asked.kept(request, *asked.VIEW)
     path = request.url.path
     return render(
         request,
@@ -155,59 +134,5 @@ def truth(request: Request) -> Response:
         health=shelf.health(about["reference"]),
         row_of=browse.row_of,
         fingerprint=browse.scores.fingerprints.get("ground_truth"),
-        versions=[
-            (one, shelf.desk(one.number).truth())
-            for one in shelf.pools()
-            if one.name == browse.name and one.labels
-        ],
         most=SHOWN_FINDINGS,
     )
-
-
-@dataclass(frozen=True)
-class OtherRun:
-    """Another run that answered the same questions."""
-
-    reference: str
-    name: str
-    queries: int
-
-
-def other_runs(shelf: WebSources, reference: str, saved: Evaluation | None) -> list[OtherRun]:
-    """Other runs of the same questions: those given too, or the newest in the history."""
-    if saved is None:
-        return [
-            OtherRun(name, clean(name), len(pair.matches.queries))
-            for name, pair in shelf.given.items()
-            if name != reference
-        ][:MOST_OTHERS]
-    found: dict[str, OtherRun] = {}
-    # Newest first, so that the newest of each name stays.
-    for one in listing.evaluations(
-        shelf.store(),
-        metrics=(),
-        last=LOOKED_AT,
-        where=[
-            EVALUATION.c.ground_truth == saved.fingerprints["ground_truth"],
-            EVALUATION.c.run != saved.fingerprints["run"],
-        ],
-    ):
-        called = one.name if one.name != saved.name else f"{one.name} {one.short}"
-        found.setdefault(one.name, OtherRun(one.id, clean(called), one.queries))
-    return list(found.values())[:MOST_OTHERS]
-
-
-def ranks_in(
-    shelf: WebSources, others: Collection[OtherRun], query: str, wanted: Collection[str]
-) -> Iterator[dict[str, Any]]:
-    """The ranks in each other run by item; ``ranks`` is None if the run is loaded on request."""
-    for other in others:
-        shown: dict[str, Any] = {"name": other.name, "reference": other.reference, "ranks": None}
-        if other.queries <= OPENED_UNASKED or other.reference in wanted:
-            browse, _ = shelf.evaluation(other.reference)
-            row = browse.row_of(query)
-            if row is None or browse.pair is None:
-                continue
-            ranks = browse.open(row).rankings.select("item", "rank").reverse()
-            shown["ranks"] = {clean(str(item)): rank for item, rank in ranks.iter_rows()}
-        yield shown

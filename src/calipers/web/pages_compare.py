@@ -41,30 +41,21 @@ def compared(request: Request) -> Response:
             f"The comparison has no {metric!r:.60}; it has {', '.join(names)}."
             f"{did_you_mean(metric, names)}"
         )
-    text, only, tags = (
-        asked.words(request, "text"),
-        asked.words(request, "only"),
-        asked.tags(request),
-    )
+    tags = asked.tags(request)
     scores = shelf.scores(references[0])
     found = contrast(
         comparison,
         metric,
-        text=text,
-        only=only,
+        text=asked.words(request, "text"),
+        only=asked.words(request, "only"),
         among=with_tags(scores, tags) if tags else None,
         page=asked.whole(request, "page"),
     )
     opened, why = asked.words(request, "open"), asked.switch(request, "why")
-    kept: dict[str, Any] = {
+    kept = {
+        **asked.kept(request, "baseline", "anyway", "text", "only", "why"),
         "of": list(references),
-        "baseline": asked.words(request, "baseline"),
-        "anyway": "1" if anyway else None,
         "metric": metric,
-        "text": text,
-        "only": only,
-        "why": "1" if why else None,
-        **{f"{asked.SLICE}{name}": value for name, value in tags.items()},
     }
     if opened:
         shelf.opened(references)

@@ -1,5 +1,7 @@
 """Query parameters of an address, parsed strictly."""
 
+from typing import Any
+
 from starlette.requests import Request
 
 from calipers.errors import InvalidInput
@@ -7,6 +9,8 @@ from calipers.questions.report.browse import View
 
 SLICE = "slice."
 """The prefix of parameters that name a tag of the queries."""
+VIEW = ("text", "metric", "below", "reason", "failures", "sort", "down")
+"""The parameters that say which queries are shown, and in which order."""
 
 
 def words(request: Request, name: str, default: str = "") -> str:
@@ -17,22 +21,9 @@ def words(request: Request, name: str, default: str = "") -> str:
 def whole(request: Request, name: str, default: int = 1) -> int:
     """Read an integer parameter."""
     text = words(request, name)
-    if not text:
-        return default
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
+    if text and (not text.isascii() or not text.isdigit() or len(text) > 9):
         raise InvalidInput(f"{name} is {text[:40]!r}; it must be a whole number.")
-    return int(text)
-
-
-def number(request: Request, name: str) -> float | None:
-    """Read a number parameter."""
-    text = words(request, name)
-    if not text:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidInput(f"{name} is {text[:40]!r}; it must be a number.") from None
+    return int(text) if text else default
 
 
 def switch(request: Request, name: str) -> bool:
@@ -49,14 +40,24 @@ def tags(request: Request) -> dict[str, str]:
     }
 
 
+def kept(request: Request, *names: str) -> dict[str, Any]:
+    """These parameters and the tags, as a link to the same view has them."""
+    found = {name: words(request, name) for name in names}
+    return {**found, **{f"{SLICE}{name}": value for name, value in tags(request).items()}}
+
+
 def view(request: Request) -> View:
     """Read which queries to show."""
-    below = number(request, "below")
+    below = words(request, "below")
+    try:
+        least = float(below) if below else None
+    except ValueError:
+        raise InvalidInput(f"below is {below[:40]!r}; it must be a number.") from None
     return View(
         text=words(request, "text"),
         slices=tags(request),
         metric=words(request, "metric") or None,
-        below=below,
+        below=least,
         reason=words(request, "reason") or None,
         failures=switch(request, "failures"),
         sort=words(request, "sort"),

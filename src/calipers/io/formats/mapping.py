@@ -295,7 +295,9 @@ def _numbers(
     values: list[Any], columns: Mapping[str, pl.Series], number: str, name: str
 ) -> pl.Series:
     try:
-        if any(issubclass(kind, list | dict | tuple | set) for kind in set(map(type, values))):
+        # What the table library would turn into a number with a warning, or break on.
+        none = (list, dict, tuple, set, complex, np.complexfloating)
+        if any(issubclass(kind, none) for kind in set(map(type, values))):
             raise TypeError
         series = pl.Series(number, values, dtype=pl.Float64, strict=True)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):

@@ -343,6 +343,8 @@ def finite(value: Any) -> float | None:
     >>> finite("2.5"), finite("two"), finite("nan")
     (2.5, None, None)
     """
+    if hasattr(value, "imag") and value.imag:
+        return None  # numpy would leave the imaginary part out, with a warning
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -16,8 +16,9 @@ from calipers.words import did_you_mean
 
 # How the interval was computed, the version, and notes: none of them changes a value.
 _WITHOUT_EFFECT = frozenset({"calipers", "confidence", "cluster", "resamples", "seed", "notes"})
-# How ties are broken depends on the file format; each system may have its own rule.
-_OWN_POLICY = frozenset({"ties"})
+# How ties are broken depends on the file format; each system may have its own rule. Whether
+# nothing in common is an error decides no number.
+_OWN_POLICY = frozenset({"ties", "nothing_in_common"})
 
 
 def obstacles(systems: Mapping[str, Scores]) -> list[str]:

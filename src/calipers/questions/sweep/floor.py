@@ -23,6 +23,7 @@ from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.claim import Claim
 from calipers.model.matched import FAILED, Matched
 from calipers.model.slicing import clusters_of
+from calipers.questions.inputs import check_direction
 from calipers.questions.shown_results import Context, over_contexts, relevant_units
 from calipers.questions.sweep.floor_answer import (
     Floor,
@@ -92,7 +93,7 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
         raise InvalidInput(
             "A floor is a score, and not every result has one; give every result a 'score'."
         )
-    _check_direction(rises, falls)
+    check_direction(rises, falls)
     code, score, useful = (np.concatenate(column) for column in zip(*parts, strict=True))
     # In the order of the ground truth, not of the run.
     order = np.argsort(code, kind="stable")
@@ -129,15 +130,6 @@ def _of_block(
         block.target_rows[block.matches.edge_target[held]],
         score[place],
     )
-
-
-def _check_direction(rises: int, falls: int) -> None:
-    """Raise if scores rise down the ranking: they are distances, where less is better."""
-    if rises > falls:
-        raise InvalidInput(
-            "The scores rise down the ranking, so they look like distances, of which less is "
-            "better; a floor needs scores of which more is better. Give them with a minus sign."
-        )
 
 
 @dataclass(frozen=True, eq=False)
