@@ -2,31 +2,26 @@
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from itertools import islice, pairwise
 from pathlib import Path
 from time import monotonic
-from typing import Unpack
+from typing import Any, TypeVar, Unpack
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.labels.agreement import agreement
-from calipers.labels.judging import (
-    JudgedTruth,
-    check_quote,
-    in_order,
-    judged_truth,
-    measured,
-)
+from calipers.labels.judging import JudgedTruth, check_quote, in_order, judged_truth, measured
 from calipers.labels.result import Agreement, Exported, JudgeProgress, LabelEffect, SampleState
 from calipers.labels.sample import SampleWatch
 from calipers.model.labels import AT_RANDOM, DRAWN, Label, TargetsAs
-from calipers.model.result import ShowsItself, from_moment
+from calipers.model.result import ShowsItself
 from calipers.model.scores import Summary
 from calipers.questions.convert.rule import ToConvert, convert
 from calipers.store import label_pools as pools
-from calipers.store.label_pools import Marks, PoolContent, append, load_pool, read_on
+from calipers.store.label_pools import Marks, PoolContent, load_pool, read_on
 from calipers.store.open import Store
 from calipers.store.pool import JudgeKind, LabelState, LogEntry, PoolChange, PoolItem
 
@@ -36,6 +31,8 @@ PACE_OVER = 20
 """Number of recent labels from which the pace is computed."""
 LONGEST_PAUSE = 300.0
 """A gap of so many seconds between two labels is a pause and does not count for the pace."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -73,10 +70,7 @@ class PoolSession(ShowsItself):
         """The labels as of the last read."""
         self._lock = threading.RLock()
         self._held: dict[int, Hold] = {}
-        # The latest results, each cached with the state it was computed from.
-        self._truth: tuple[tuple[int, int, bool], JudgedTruth] | None = None
-        self._agreed: tuple[tuple[int, int], Agreement] | None = None
-        self._numbers: dict[int, Mapping[str, Summary]] = {}
+        self._made: dict[str, tuple[Any, Any]] = {}
 
     @property
     def name(self) -> str:
@@ -92,21 +86,21 @@ class PoolSession(ShowsItself):
         """The current labels, including those and the items that other processes added."""
         news = read_on(self.store, self.content.number, self.known.last)
         if news.version != self.content.version:
-            self._reload()
-        with self._lock:  # another thread may have read some of them in the meantime
-            self.known.add([one for one in news.entries if one.number > self.known.last])
-            self.closed = news.closed
-            return self.known
+            # Existing items keep their positions.
+            content = load_pool(self.store, self.content.number)
+            with self._lock:
+                if len(content.items) != len(self.content.items):
+                    for made in ("_ordered", "_watch"):
+                        vars(self).pop(made, None)
+                if content.version > self.content.version:
+                    self.content = content
+        self.closed = news.closed
+        return self._read(news.entries)
 
-    def _reload(self) -> None:
-        """Reload a pool that another process changed; existing items keep their positions."""
-        content = load_pool(self.store, self.content.number)
-        with self._lock:
-            if len(content.items) != len(self.content.items):
-                for made in ("_ordered", "_watch"):
-                    vars(self).pop(made, None)
-            if content.version > self.content.version:
-                self.content = content
+    def _read(self, entries: Sequence[LogEntry]) -> LabelState:
+        with self._lock:  # another thread may have read some of them in the meantime
+            self.known.add([one for one in entries if one.number > self.known.last])
+            return self.known
 
     def item(self, at: int) -> PoolItem:
         """The item at a position; another server may have added it."""
@@ -137,33 +131,32 @@ class PoolSession(ShowsItself):
             marks["quote_start"] = None
         else:
             check_quote(quote, marks.get("quote_start"), about.label)
-        return append(
-            self.store,
-            self.content.number,
-            item=item,
-            judge=judge,
-            kind=kind,
-            grade=grade,
-            request=request,
-            grades=self.content.settings.grades,
-            **marks,
-        )
+        return self._append(item, judge, kind, request, grade=grade, **marks)
 
     def reopen(self, judge: str, item: int, request: str | None = None) -> LogEntry:
         """Take back the final label of an item."""
         final = self.state().final(item)
         if final is None:
             raise InvalidInput(f"Nothing is settled about the item {item} of the pool {self.name}.")
-        number = self.content.number
-        return append(
+        return self._append(item, judge, "undo", request, undoes=final.number)
+
+    def _append(
+        self, item: int, judge: str, kind: JudgeKind, request: str | None, **said: Any
+    ) -> LogEntry:
+        """Add an entry, and read in the same transaction what others added before it."""
+        entry, news = pools.append(
             self.store,
-            number,
+            self.content.number,
             item=item,
             judge=judge,
-            kind="undo",
-            undoes=final.number,
+            kind=kind,
             request=request,
+            grades=self.content.settings.grades,
+            after=self.known.last,
+            **said,
         )
+        self._read(news)
+        return entry
 
     def enlarge(self, labels: Sequence[Label]) -> None:
         """Add items to the pool; existing ones stay as they are."""
@@ -177,9 +170,9 @@ class PoolSession(ShowsItself):
             pools.add_items(self.store, self.content.number, new)
             self.state()
 
-    def change(self, change: PoolChange, by: str, note: str | None = None) -> None:
+    def change(self, change: PoolChange, by: str) -> None:
         """Close, reopen or delete the pool; the log records who did it."""
-        pools.change_pool(self.store, self.content.number, change, by, note)
+        pools.change_pool(self.store, self.content.number, change, by)
 
     # The queue
 
@@ -212,16 +205,24 @@ class PoolSession(ShowsItself):
     def next(self, judge: str, count: int = 1, query: str | None = None) -> list[PoolItem]:
         """The next items for a judge, those of ``query`` first; none is reserved."""
         self.state()
+        return self._next(judge, count, query)
+
+    def _next(self, judge: str, count: int, query: str | None) -> list[PoolItem]:
         ordered = self._ordered
         if query is not None:
             ordered = sorted(ordered, key=lambda one: one.label.query_id != query)
         return list(islice((one for one in ordered if self._is_open(one.position, judge)), count))
 
-    def take(self, judge: str, count: int = 1, query: str | None = None) -> list[PoolItem]:
+    def take(
+        self, judge: str, count: int = 1, query: str | None = None, *, fresh: bool = True
+    ) -> list[PoolItem]:
         """The next items for a judge, reserved for ten minutes.
 
-        Prefetched items may go to a judge who has nothing else left.
+        Prefetched items may go to a judge who has nothing else left. Without ``fresh`` the store
+        is not read again: the judge's own entry has just done so.
         """
+        if fresh:
+            self.state()
         now = monotonic()
         with self._lock:
             theirs = {
@@ -229,15 +230,10 @@ class PoolSession(ShowsItself):
                 for item, hold in self._held.items()
                 if hold.judge != judge and hold.until > now
             }
-            free: list[PoolItem] = []
-            ahead: list[PoolItem] = []
             # Enough for the page even if others have reserved everything at the front.
-            for one in self.next(judge, count + len(theirs), query):
-                hold = theirs.get(one.position)
-                if hold is None:
-                    free.append(one)
-                elif not hold.shown:
-                    ahead.append(one)
+            some = self._next(judge, count + len(theirs), query)
+            free = [one for one in some if one.position not in theirs]
+            ahead = [one for one in some if one not in free and not theirs[one.position].shown]
             found = [*free, *reversed(ahead)][:count]
             until = now + HELD_FOR
             mine = {one.position: Hold(judge, until, not at) for at, one in enumerate(found)}
@@ -252,13 +248,12 @@ class PoolSession(ShowsItself):
     def known_progress(self, judge: str) -> JudgeProgress:
         """The same as ``progress``, without reading the store again."""
         state, wanted = self.known, self.content.settings.per_item
-        mine = [(item, state.current(item, judge)) for item in state.touched()]
-        full = {
-            item
-            for item, _ in mine
-            if state.people(item) >= wanted or state.final(item) is not None
-        }
-        given = {item: one.kind for item, one in mine if one is not None}
+        full, given = set[int](), dict[int, str]()
+        for item in state.touched():
+            if state.people(item) >= wanted or state.final(item) is not None:
+                full.add(item)
+            if (mine := state.current(item, judge)) is not None:
+                given[item] = mine.kind
         kinds = [*given.values()]
         left = len(self.items) - len(full | given.keys())
         pace = _pace(state.of_judge(judge))
@@ -290,35 +285,44 @@ class PoolSession(ShowsItself):
 
     # Results of the labels
 
+    def _kept(self, name: str, made_of: Any, make_it: Callable[[], T]) -> T:
+        """A result that is computed again only when what it is made of changed.
+
+        Two concurrent callers do the work twice at worst; none waits for the other.
+        """
+        found = self._made.get(name)
+        if found is None or found[0] != made_of:
+            found = self._made[name] = made_of, make_it()
+        return found[1]  # type: ignore[no-any-return]
+
     def truth(self, *, machines: bool = False) -> JudgedTruth:
         """The ground truth with the labels."""
         state = self.state()
-        with self._lock:
-            content, made_of = self.content, (self.content.version, state.last, machines)
-            if self._truth is None or self._truth[0] != made_of:
-                found = judged_truth(
+        content, made_of = self.content, (self.content.version, state.last, machines)
+
+        def made() -> JudgedTruth:
+            with self._lock:
+                return judged_truth(
                     content.ground_truth, content.items, state, content.settings, machines=machines
                 )
-                self._truth = made_of, found
-            return self._truth[1]
+
+        return self._kept("truth", made_of, made)
 
     def numbers(self) -> Mapping[str, Summary]:
         """The watched metric of every run, with its interval."""
-        return self._measured(self.state().last)
-
-    def _measured(self, last: int) -> Mapping[str, Summary]:
-        if last not in self._numbers:
-            truth = self.truth().ground_truth if last else self.content.ground_truth
-            # Two concurrent callers do the work twice at worst; none waits for a lock.
-            made = measured(truth, self.content.runs, self.content.settings)
-            first = {0: self._numbers[0]} if 0 in self._numbers else {}
-            self._numbers = {**first, last: made}
-        return self._numbers[last]
+        truth = self.truth().ground_truth
+        return self._kept(
+            "numbers", (self.content.version, self.known.last), lambda: self._of(truth)
+        )
 
     def moved(self) -> list[LabelEffect]:
         """How all labels together changed the watched metric."""
-        after, before = self.numbers(), self._measured(0)
+        before = self._kept("before", None, lambda: self._of(self.content.ground_truth))
+        after = self.numbers()
         return [LabelEffect(name, before[name], after[name]) for name in after]
+
+    def _of(self, truth: Any) -> Mapping[str, Summary]:
+        return measured(truth, self.content.runs, self.content.settings)
 
     @cached_property
     def _watch(self) -> SampleWatch | None:
@@ -343,11 +347,12 @@ class PoolSession(ShowsItself):
     def agreement(self) -> Agreement:
         """How far the judges agree, and every item on which they differ."""
         state = self.state()  # which may bring further items
-        with self._lock:
-            made_of = (self.content.version, state.last)
-            if self._agreed is None or self._agreed[0] != made_of:
-                self._agreed = made_of, agreement(self.items, state)
-            return self._agreed[1]
+
+        def made() -> Agreement:
+            with self._lock:
+                return agreement(self.items, state)
+
+        return self._kept("agreement", (self.content.version, state.last), made)
 
     def export(
         self,
@@ -365,27 +370,18 @@ class PoolSession(ShowsItself):
             changed = replace(settings, targets_as=targets_as)
             known = self.content.ground_truth
             found = judged_truth(known, self.items, self.known, changed, machines=machines)
-        if found.ground_truth is None:
-            raise InvalidInput(f"Nothing is judged yet in the pool {self.name}; label something.")
         truth = found.tagged(settings.order if settings.sample is None else AT_RANDOM)
-        if self._watch is not None and truth is not None:
+        if truth is None:
+            raise InvalidInput(f"Nothing is judged yet in the pool {self.name}; label something.")
+        if self._watch is not None:
             tags = self._watch.tags(truth, found, self.known)
             truth = replace(truth, tags={**truth.tags, DRAWN: tags})
         done = convert(ToConvert(ground_truth=truth), path, to)
-        return Exported(
-            done.files,
-            done.form,
-            found.ground_truth.queries.height,
-            found.ground_truth.targets.height,
-            len(found.grades),
-            found.left_out,
-            found.ground_truth.fingerprint,
-            self.agreement(),
-        )
+        return Exported.of(done, found, self.agreement())
 
 
 def _pace(entries: Sequence[LogEntry]) -> float | None:
-    times = [from_moment(one.saved).timestamp() for one in entries[-PACE_OVER - 1 :]]
+    times = [datetime.fromisoformat(one.saved).timestamp() for one in entries[-PACE_OVER - 1 :]]
     steps = [after - before for before, after in pairwise(times) if after - before < LONGEST_PAUSE]
     total = sum(steps)
     return 60 * len(steps) / total if steps and total > 0 else None

@@ -421,8 +421,5 @@ def merge_files(
         if not found.left_out:
             only = "language models gave all of the labels; add --machines to count them"
         raise InvalidInput(f"There is no grade to make a ground truth of: {only}.")
-    truth = found.tagged(None) or before
-    assert truth is not None  # noqa: S101 - there is a grade
-    done = convert(ToConvert(ground_truth=truth), output, to)
-    counts = truth.queries.height, truth.targets.height, len(found.grades), found.left_out
-    return Exported(done.files, done.form, *counts, truth.fingerprint, read.agreement)
+    done = convert(ToConvert(ground_truth=found.tagged(None)), output, to)
+    return Exported.of(done, found, read.agreement)

@@ -229,6 +229,13 @@ class Exported(Plain, ShowsItself):
     """None if no ground truth was written."""
     agreement: Agreement | None = None
 
+    @classmethod
+    def of(cls, done: Any, found: Any, agreed: Agreement) -> "Exported":
+        """A ground truth that ``convert`` wrote, and the labels in it."""
+        truth = found.ground_truth
+        counts = truth.queries.height, truth.targets.height, len(found.grades), found.left_out
+        return cls(done.files, done.form, *counts, truth.fingerprint, agreed)
+
 
 @dataclass(frozen=True, repr=False)
 class Imported(Plain, ShowsItself):

@@ -115,14 +115,12 @@ def add_items(store: Store, pool: int, labels: Sequence[Label]) -> None:
         _change(connection, pool, items=len(queries), queries=queries.n_unique())
 
 
-def change_pool(
-    store: Store, pool: int, change: PoolChange, by: str, note: str | None = None
-) -> None:
-    """Close a pool, reopen it or delete its content; the log records who did it and why."""
+def change_pool(store: Store, pool: int, change: PoolChange, by: str) -> None:
+    """Close a pool, reopen it or delete its content; the log records who did it."""
     with store.writing() as connection:
         lock_pool(connection, pool, closed=True)
         now = moment(datetime.now(UTC))
-        entry = {"pool": pool, "item": 0, "judge": check_judge(by), "kind": change, "note": note}
+        entry = {"pool": pool, "item": 0, "judge": check_judge(by), "kind": change}
         connection.execute(insert(LABEL).values(**entry, request=new_request(), saved=now))
         if change != "delete":
             _change(connection, pool, closed=now if change == "close" else None)
@@ -325,18 +323,23 @@ def append(
     kind: EntryKind = "label",
     request: str | None = None,
     grades: tuple[float, ...] | None = None,
+    after: int = 0,
     **said: Unpack[Said],
-) -> LogEntry:
-    """Add one entry to the log; it is on disk when this returns.
+) -> tuple[LogEntry, list[LogEntry]]:
+    """Add one entry to the log, and return it with every entry ``after`` that number.
 
-    ``request`` names the entry: if it exists already, it is returned and nothing is added.
-    ``grades`` are the allowed ones. An undo takes back the entry numbered ``undoes``, or else the
-    judge's last entry that is neither undone nor final, whatever its ``item``.
+    It is on disk when this returns. ``request`` names the entry: if it exists already, it is
+    returned and nothing is added. ``grades`` are the allowed ones. An undo takes back the entry
+    numbered ``undoes``, or else the judge's last entry that is neither undone nor final, whatever
+    its ``item``.
     """
     _check(kind, grades, said)
     with store.writing() as connection:
         named = request or new_request()
-        return append_on(connection, pool, item=item, judge=judge, kind=kind, request=named, **said)
+        entry = append_on(
+            connection, pool, item=item, judge=judge, kind=kind, request=named, **said
+        )
+        return entry, _read(connection, pool, after)
 
 
 def append_on(

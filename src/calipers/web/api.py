@@ -1,9 +1,9 @@
 """The JSON API for judging: the queue, the labels, and the owner's actions."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -31,6 +31,8 @@ SENT = 20_000
 KINDS = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 """The formats that labels are written in."""
 
+S = TypeVar("S")
+Handler = Callable[[Request], Awaitable[Response]]
 Request_ = Annotated[str, msgspec.Meta(min_length=8, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
 
 
@@ -90,7 +92,6 @@ class Changed(msgspec.Struct, forbid_unknown_fields=True):
     """A request to close, reopen or delete a pool."""
 
     change: PoolChange
-    why: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
 
 
 def answer(value: Any, status: int = 200) -> Response:
@@ -104,21 +105,29 @@ def desk_of(request: Request) -> PoolSession:
     return shelf.desk(request.path_params["number"])
 
 
-async def body(request: Request, kind: Any) -> Any:
-    """Decode the request body, strictly as this type."""
-    try:
-        return msgspec.json.decode(await request.body(), type=kind)
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"The request cannot be read: {error}.") from None
+def takes(kind: type[S]) -> Callable[[Callable[[Request, S], Response]], Handler]:
+    """A handler that gets the body of the request, decoded strictly as this type."""
+
+    def made(work: Callable[[Request, S], Response]) -> Handler:
+        async def handle(request: Request) -> Response:
+            try:
+                given = msgspec.json.decode(await request.body(), type=kind)
+            except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+                raise InvalidInput(f"The request cannot be read: {error}.") from None
+            return await run_in_threadpool(work, request, given)
+
+        return handle
+
+    return made
 
 
 # Actions of judges
 
 
 def shown_item(
-    state: LabelState, item: PoolItem, judge: str, whole: bool = False
+    state: LabelState, item: PoolItem, judge: str, most: int | None = SENT
 ) -> dict[str, Any]:
-    """An item as a judge sees it: no run, no rank, no label of others."""
+    """An item as a judge sees it, up to so many characters: no run, no rank, no label of others."""
     mine, about = state.current(item.position, judge), item.label
     names = ("number", "kind", "grade", "quote", "quote_start")
     return {
@@ -129,20 +138,17 @@ def shown_item(
         "id": None if about.item is None else clean(about.item),
         "document": None if about.document is None else clean(about.document),
         "title": None if about.title is None else shown_title(about.title),
-        "text": None if about.text is None else about.text if whole else about.text[:SENT],
-        "cut": not whole and len(about.text or "") > SENT,
+        "text": None if about.text is None else about.text[:most],
+        "cut": most is not None and len(about.text or "") > most,
         "mine": None if mine is None else {name: getattr(mine, name) for name in names},
         "note": state.note(item.position, judge),
     }
 
 
-def _next(desk: PoolSession, judge: str, query: str | None) -> dict[str, Any]:
+def _next(desk: PoolSession, judge: str, query: str | None, fresh: bool = True) -> dict[str, Any]:
     """The judge's next items, some prefetched, and the progress."""
-    items, progress, sample = (
-        desk.take(judge, AHEAD, query or None),
-        desk.known_progress(judge),
-        desk.sample(),
-    )
+    items = desk.take(judge, AHEAD, query or None, fresh=fresh)
+    progress, sample = desk.known_progress(judge), desk.sample()
     return {
         "next": [shown_item(desk.known, one, judge) for one in items],
         "progress": progress.to_dict(),
@@ -159,66 +165,52 @@ def _another(request: Request, judge: str | None) -> Response | None:
     return answer({"error": f"{words} Open a link of the right judge."}, 409)
 
 
-async def taking(request: Request) -> Response:
+@takes(Taking)
+def taking(request: Request, wanted: Taking) -> Response:
     """The next items for the signed-in judge."""
-    wanted: Taking = await body(request, Taking)
-    judge = request.state.judge
-    return _another(request, wanted.judge) or answer(
-        await run_in_threadpool(lambda: _next(desk_of(request), judge, wanted.query))
-    )
+    refused = _another(request, wanted.judge)
+    return refused or answer(_next(desk_of(request), request.state.judge, wanted.query))
 
 
-async def label(request: Request) -> Response:
+@takes(Given)
+def label(request: Request, given: Given) -> Response:
     """Add an entry to the log; it is on disk when this answers."""
-    given: Given = await body(request, Given)
     if (refused := _another(request, given.judge)) is not None:
         return refused
-    judge = request.state.judge
-
-    def write() -> Response:
-        desk = desk_of(request)
-        if given.shown is not None and desk.item(given.item).key != given.shown:
-            raise InvalidInput(
-                f"The page shows another text than item {given.item} of the pool {desk.name}: the "
-                "pool was replaced since. Nothing was labelled; reload the page."
-            )
-        held = None if given.seen is None else desk.known.current(given.item, judge)
-        if (
-            given.seen is not None
-            and held is not None
-            and held.number != given.seen
-            and (held.request != given.request)
-        ):
-            about = shown_item(desk.known, desk.items[given.item], judge)
-            words = f"you labelled it in another tab meanwhile ({held.kind} {held.grade or 0:g})."
-            return answer({"error": words, "about": about}, 412)
-        entry = desk.give(
-            judge,
-            given.item,
-            given.grade,
-            kind=given.kind,
-            quote=given.quote,
-            quote_start=given.quote_start,
-            note=given.note,
-            request=given.request,
+    judge, desk = request.state.judge, desk_of(request)
+    if given.shown is not None and desk.item(given.item).key != given.shown:
+        raise InvalidInput(
+            f"The page shows another text than item {given.item} of the pool {desk.name}: the "
+            "pool was replaced since. Nothing was labelled; reload the page."
         )
-        ahead, undone = _next(desk, judge, given.query), None
-        if entry.undoes is not None:
-            # After an undo the judge sees what it was, and its item.
-            undone = {
-                **desk.known.taken_back[entry.undoes].to_dict(),
-                "about": shown_item(desk.known, desk.items[entry.item], judge),
-            }
-        return answer({"saved": entry.to_dict(), "undone": undone, **ahead})
-
-    return await run_in_threadpool(write)
+    held = None if given.seen is None else desk.known.current(given.item, judge)
+    if held is not None and held.number != given.seen and held.request != given.request:
+        about = shown_item(desk.known, desk.items[given.item], judge)
+        words = f"you labelled it in another tab meanwhile ({held.kind} {held.grade or 0:g})."
+        return answer({"error": words, "about": about}, 412)
+    entry = desk.give(
+        judge,
+        given.item,
+        given.grade,
+        kind=given.kind,
+        quote=given.quote,
+        quote_start=given.quote_start,
+        note=given.note,
+        request=given.request,
+    )
+    ahead, undone = _next(desk, judge, given.query, fresh=False), None
+    if entry.undoes is not None:
+        # After an undo the judge sees what it was, and its item.
+        about = shown_item(desk.known, desk.items[entry.item], judge)
+        undone = {**desk.known.taken_back[entry.undoes].to_dict(), "about": about}
+    return answer({"saved": entry.to_dict(), "undone": undone, **ahead})
 
 
 def one_item(request: Request) -> Response:
     """An item with its whole text."""
     desk = desk_of(request)
     found = desk.item(asked.whole(request, "item", 0))
-    return answer(shown_item(desk.state(), found, request.state.judge, whole=True))
+    return answer(shown_item(desk.state(), found, request.state.judge, most=None))
 
 
 def question_list(request: Request) -> Response:
@@ -226,10 +218,7 @@ def question_list(request: Request) -> Response:
     desk, judge = desk_of(request), request.state.judge
     query = desk.item(asked.whole(request, "item", 0)).label.query_id
     items = [one for one in desk.queue(judge) if one.label.query_id == query]
-    rows = [shown_item(desk.known, one, judge) for one in items]
-    for one in rows:
-        one["cut"] = len(one["text"] or "") > LISTED_TEXT
-        one["text"] = one["text"] and one["text"][:LISTED_TEXT]
+    rows = [shown_item(desk.known, one, judge, LISTED_TEXT) for one in items]
     return answer({"query": rows[0]["query"] if rows else clean(query), "items": rows})
 
 
@@ -250,53 +239,45 @@ def moved(request: Request) -> Response:
     return answer({"metric": desk.content.settings.metric, "moved": found})
 
 
-async def make_pool(request: Request) -> Response:
+@takes(WantedPage)
+def make_pool(request: Request, wanted: WantedPage) -> Response:
     """Add the results of some questions to the pool of their evaluations."""
-    wanted: WantedPage = await body(request, WantedPage)
     shelf: WebSources = request.app.state.shelf
-    desk = await run_in_threadpool(
-        lambda: shelf.judge_these(tuple(wanted.of), set(wanted.queries), wanted.metric)
-    )
-    page = f"/pools/{desk.content.number}/judge"
-    found = {"pool": desk.content.number, "name": desk.name, "items": len(desk.items)}
-    return answer({**found, "page": page}, 201)
+    desk = shelf.judge_these(tuple(wanted.of), set(wanted.queries), wanted.metric)
+    number = desk.content.number
+    found = {"pool": number, "name": desk.name, "items": len(desk.items)}
+    return answer({**found, "page": f"/pools/{number}/judge"}, 201)
 
 
-async def invite(request: Request) -> Response:
-    """Make a new link for a person; open sessions stay signed in."""
-    wanted: Invited = await body(request, Invited)
+@takes(Invited)
+def invite(request: Request, wanted: Invited) -> Response:
+    """Make a new link for a person, whose sessions stay open; or end their access."""
     doors: Doors = request.app.state.doors
     if wanted.out:
-        await run_in_threadpool(lambda: doors.shut_out(wanted.name))
+        doors.shut_out(wanted.name)
         return answer({"name": wanted.name, "link": None})
     link = request.app.state.address.link(doors.invite(wanted.name))
     return answer({"name": wanted.name.strip(), "link": link}, 201)
 
 
-async def settle(request: Request) -> Response:
+@takes(Settling)
+def settle(request: Request, wanted: Settling) -> Response:
     """Give a final label, or take it back; it is on disk when this answers."""
-    wanted: Settling = await body(request, Settling)
-    desk, who = desk_of(request), request.state.judge
-
-    def write() -> dict[str, Any]:
-        if wanted.grade is None:
-            entry = desk.reopen(who, wanted.item, wanted.request)
-        else:
-            entry = desk.give(who, wanted.item, wanted.grade, kind="final", request=wanted.request)
-        found = next(
-            (one for one in desk.agreement().conflicts if one.item.position == wanted.item), None
-        )
-        said = None if found is None else {"standing": found.standing, "verdict": found.verdict}
-        return {"saved": entry.to_dict(), "conflict": said}
-
-    return answer(await run_in_threadpool(write))
+    desk, who, item = desk_of(request), request.state.judge, wanted.item
+    if wanted.grade is None:
+        entry = desk.reopen(who, item, wanted.request)
+    else:
+        entry = desk.give(who, item, wanted.grade, kind="final", request=wanted.request)
+    found = [one for one in desk.agreement().conflicts if one.item.position == item]
+    said = {"standing": found[0].standing, "verdict": found[0].verdict} if found else None
+    return answer({"saved": entry.to_dict(), "conflict": said})
 
 
-async def change_pool(request: Request) -> Response:
+@takes(Changed)
+def change_pool(request: Request, wanted: Changed) -> Response:
     """Close, reopen or delete a pool; the log records who did it."""
-    wanted: Changed = await body(request, Changed)
-    desk, who = desk_of(request), request.state.judge
-    await run_in_threadpool(lambda: desk.change(wanted.change, who, wanted.why))
+    desk = desk_of(request)
+    desk.change(wanted.change, request.state.judge)
     return answer({"pool": desk.content.number, "change": wanted.change})
 
 

@@ -36,6 +36,8 @@ from calipers.web.sources import WebSources
 
 AWAY = "The database with the evaluations and labels does not answer; it is asked again."
 LOCKED = "Another program holds the database locked; it is asked again."
+AWAY_ERRORS = (StoreAway, UnreadableFile, WriteFailed, MissingExtra)
+"""Requests never name a file, so these come from the store; a later request may succeed."""
 RETRY_AFTER = 2
 """Seconds after which a store that was unavailable may be asked again."""
 OpenTo = Literal["anybody", "judge", "owner"]
@@ -56,16 +58,9 @@ def make_app(shelf: WebSources, address: Address, doors: Doors) -> ASGIApp:
     """The whole application, guarded."""
     app = Starlette(
         routes=[guarded(address, *one) for address, one in ADDRESSES.items()],
-        exception_handlers={
-            CalipersError: sentence,
-            PoolClosedError: closed,
-            # Requests never name a file, so these errors come from the store.
-            **dict.fromkeys((StoreAway, UnreadableFile, WriteFailed, MissingExtra), away),
-            HTTPException: http_error,
-            BodyTooLargeError: too_large,
-            StillWorkingError: working,
-            Exception: broken,
-        },
+        exception_handlers=dict.fromkeys(
+            (CalipersError, HTTPException, BodyTooLargeError, StillWorkingError, Exception), failed
+        ),
     )
     app.state.shelf, app.state.address, app.state.doors = shelf, address, doors
     return Guard(app, address, doors)
@@ -97,19 +92,16 @@ async def _sign_in(request: Request, token: str) -> Response:
     peer = request.client.host if request.client else ""
     client = client_of(peer, request.headers.get("x-forwarded-for"))
     try:
-        cookie = await run_in_threadpool(lambda: doors.enter(token, client))
+        cookie = await run_in_threadpool(doors.enter, token, client)
     except TooManyTriesError:
-        return message(
-            request, 429, "Too many tries", "You tried too many wrong links; wait a minute."
-        )
+        words = "You tried too many wrong links; wait a minute."
+        return message(request, 429, "Too many tries", words)
     if cookie is None and request.state.judge is None:
-        return message(
-            request,
-            403,
-            "This link is used up",
+        words = (
             "A link works once, and this one was used, is too old or was never given. Ask the "
-            "owner for a new one, or start the server again.",
+            "owner for a new one, or start the server again."
         )
+        return message(request, 403, "This link is used up", words)
     # A page, not a redirect: coming from another site, a browser would not send the cookie.
     first = request.app.state.shelf.first_page
     response = render(request, "entered.html.j2", title="Signed in", first=first)
@@ -121,52 +113,34 @@ async def _sign_in(request: Request, token: str) -> Response:
 async def leave(request: Request) -> Response:
     """Sign out in this browser."""
     name, doors = request.app.state.address.cookie, request.app.state.doors
-    await run_in_threadpool(lambda: doors.leave(request.cookies.get(name)))
+    await run_in_threadpool(doors.leave, request.cookies.get(name))
     response = RedirectResponse("/", 303)
     response.delete_cookie(name)
     return response
 
 
-def sentence(request: Request, error: Exception) -> Response:
-    """An error of the library, in its own words."""
-    shelf: WebSources = request.app.state.shelf
-    return said(request, 400, shelf.without_place(str(error)))
-
-
-def working(request: Request, error: Exception) -> Response:
-    """A page that is still being computed: it says so, and reloads until it is ready."""
-    return render(request, "working.html.j2", 202, title="One moment", sentence=str(error))
-
-
-def closed(request: Request, error: Exception) -> Response:
-    """A closed pool; it may be reopened, so the page keeps what it could not send."""
-    return said(request, 409, str(error))
-
-
-def away(request: Request, error: Exception) -> Response:
-    """The store is unavailable; a later request may succeed.
-
-    Only the server's log says why, because the reason names the database.
-    """
-    LOG.warning("%s", clean(str(error)))
-    answer = said(request, 503, LOCKED if "holds it locked" in str(error) else AWAY)
-    answer.headers["retry-after"] = str(RETRY_AFTER)
-    return answer
-
-
-def http_error(request: Request, error: Exception) -> Response:
-    """A page that does not exist."""
-    status = getattr(error, "status_code", 500)
-    return said(request, status, "There is no such page." if status == 404 else str(error))
-
-
-def too_large(request: Request, _: Exception) -> Response:
-    """A request body above the limit."""
-    return refusal(request.scope, 413, TOO_LARGE)
-
-
-def broken(request: Request, _: Exception) -> Response:
-    """An internal error; only the server's log says what it was."""
+def failed(request: Request, error: Exception) -> Response:
+    """What a request that could not be answered gets to read."""
+    words = str(error)
+    if isinstance(error, StillWorkingError):
+        # The page says so, and reloads until it is ready.
+        return render(request, "working.html.j2", 202, title="One moment", sentence=words)
+    if isinstance(error, BodyTooLargeError):
+        return refusal(request.scope, 413, TOO_LARGE)
+    if isinstance(error, AWAY_ERRORS):
+        # Only the server's log says why, because the reason names the database.
+        LOG.warning("%s", clean(words))
+        answer = said(request, 503, LOCKED if "holds it locked" in words else AWAY)
+        answer.headers["retry-after"] = str(RETRY_AFTER)
+        return answer
+    if isinstance(error, PoolClosedError):
+        # It may be reopened, so the page keeps what it could not send.
+        return said(request, 409, words)
+    if isinstance(error, CalipersError):
+        return said(request, 400, request.app.state.shelf.without_place(words))
+    if isinstance(error, HTTPException):
+        status = error.status_code
+        return said(request, status, "There is no such page." if status == 404 else words)
     return refusal(request.scope, 500, "The server made a mistake; its log says which.")
 
 
@@ -192,19 +166,20 @@ def guarded(address: str, open_to: OpenTo, answer: Callable[[Request], Any]) -> 
     """A route that checks who may open it; ``address`` is its method and path."""
     method, _, path = address.partition(" ")
 
-    async def waiting(request: Request) -> Response:
-        return _refused(request, open_to) or await answer(request)
+    async def handle(request: Request) -> Response:
+        refused = _refused(request, open_to)
+        if refused is not None:
+            return refused
+        if inspect.iscoroutinefunction(answer):
+            return await answer(request)  # type: ignore[no-any-return]
+        return await run_in_threadpool(answer, request)
 
-    def handle(request: Request) -> Response:
-        return _refused(request, open_to) or answer(request)
-
-    held = waiting if inspect.iscoroutinefunction(answer) else handle
-    return Route(path, answer if open_to == "anybody" else held, methods=[method])
+    return Route(path, handle, methods=[method])
 
 
 def _refused(request: Request, open_to: OpenTo) -> Response | None:
     """The refusal for a person without access; None if they have it."""
-    if request.state.judge is None:
+    if request.state.judge is None and open_to != "anybody":
         return said(request, 401, NOT_IN, "Not signed in")
     if open_to == "owner" and request.state.role != "owner":
         return said(request, 403, OWNER_ONLY, "For the owner")

@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import PoolSession
-from calipers.labels.make import differences, make, to_judge
+from calipers.labels.make import make, to_judge
 from calipers.match.pair import match_pair
 from calipers.model.document import Lines
 from calipers.model.evaluation import Evaluation
@@ -37,7 +37,7 @@ from calipers.store.listing import resolve
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store, open_store
 from calipers.store.place import Where, locate
-from calipers.store.pool import PoolInfo, PoolSettings
+from calipers.store.pool import PoolSettings
 from calipers.store.record import name_from
 from calipers.web.held import Held, alone
 
@@ -182,21 +182,22 @@ class WebSources:
             return self._open(reference, saved).scores
         return self._measured.get(saved.id, partial(load_scores, self.store(), saved))
 
+    def _soon(self, held: Held, reference: str, words: str, make_it: Callable[[Browse], T]) -> T:
+        """What is made of an evaluation in the background; a page waits for it only shortly."""
+        browse, saved = self.evaluation(reference)
+        return held.soon(_key(reference, saved), words, lambda: _in_turn(browse, make_it))
+
     def report(self, reference: str) -> str:
         """The report of an evaluation, cached as HTML, which is far smaller than its data."""
-        browse, saved = self.evaluation(reference)
 
-        def made() -> str:
+        def made(browse: Browse) -> str:
             return for_page(summary(browse), heading="") + part_sections(describe(browse))
 
-        work = partial(_in_turn, browse, made)
-        return self._reports.soon(_key(reference, saved), "The report is being made", work)
+        return self._soon(self._reports, reference, "The report is being made", made)
 
     def explained(self, reference: str) -> None:
         """Wait until the misses are explained, but no longer than a page waits."""
-        browse, saved = self.evaluation(reference)
-        work = partial(_in_turn, browse, browse.explain)
-        self._misses.soon(_key(reference, saved), "The misses are being explained", work)
+        self._soon(self._misses, reference, "The misses are being explained", Browse.explain)
 
     def why(self, reference: str, queries: list[str]) -> dict[str, str]:
         """Why each of these queries misses something; empty if no results were kept."""
@@ -207,21 +208,23 @@ class WebSources:
         return browse.why(queries)
 
     def health(self, reference: str) -> Health:
-        """The audit of the ground truth, computed in the background."""
-        browse, saved = self.evaluation(reference)
-        pair = browse.pair
-        if pair is None:
-            raise InvalidInput(
-                "The ground truth was not kept with this evaluation; save without --no-results."
-            )
-        made = partial(audit, pair.as_read[0], run=pair.as_read[1])
-        name, work = _key(reference, saved), partial(_in_turn, browse, made)
-        return self._audits.soon(name, "The ground truth is being looked through", work)
+        """The audit of the ground truth."""
+
+        def made(browse: Browse) -> Health:
+            if browse.pair is None:
+                raise InvalidInput(
+                    "The ground truth was not kept with this evaluation; save without --no-results."
+                )
+            return audit(browse.pair.as_read[0], run=browse.pair.as_read[1])
+
+        return self._soon(self._audits, reference, "The ground truth is being looked through", made)
 
     def oldest_first(self, references: tuple[str, ...]) -> tuple[str, ...]:
         """Sort evaluations by date; files, which are not saved, count as the newest."""
         saved = {one: self._saved(one) for one in references}
-        return tuple(sorted(references, key=lambda one: _age(saved[one])))
+        ages = {one: (of.saved, of.number) for one, of in saved.items() if of is not None}
+        newest = datetime.max.replace(tzinfo=UTC), 0
+        return tuple(sorted(references, key=lambda one: ages.get(one, newest)))
 
     def comparison(self, references: tuple[str, ...], anyway: bool = False) -> Comparison:
         """Compare evaluations with the first one, in the background."""
@@ -275,7 +278,7 @@ class WebSources:
     ) -> PoolSession:
         """The pool of some evaluations, with the results of these questions added.
 
-        Judges watch ``metric``, which is that of the page they came from.
+        Judges watch ``metric``, that of the page they came from, unless the server was given one.
         """
         opened = self.named(references)
         pairs = {name: one.pair for name, one in opened.items() if one.pair is not None}
@@ -284,61 +287,44 @@ class WebSources:
                 "What was retrieved was not kept with this evaluation, so there is nothing to "
                 "judge; save without --no-results."
             )
-        runs = {one: pair.as_read[1] for one, pair in pairs.items()}
+        settings = self.settings
+        if metric is not None and settings.metric == PoolSettings().metric:
+            settings = replace(settings, metric=metric)
         # The evaluations have these already; computing them again can take seconds.
         made_of = {f"run {one}": _print(opened[one], "run") for one in pairs}
         made_of["ground truth"] = _print(next(iter(opened.values())), "ground_truth")
         with self._pooling:
             store = self.store(create=True)
-            there = [one for one in list_pools(store).pools if self._is_same(one, made_of, metric)]
-            if there:
-                desk = self.desk(there[0].number)
-                rows = to_judge(
-                    desk.content.runs,
-                    desk.content.ground_truth,
-                    queries=queries,
-                    again=True,
-                    settings=desk.content.settings,
-                )
-                desk.enlarge(rows)
-                return desk
+            for there in list_pools(store).pools:
+                if there.made_of == made_of and there.settings.metric == settings.metric:
+                    desk = self.desk(there.number)
+                    known = desk.content
+                    desk.enlarge(
+                        to_judge(
+                            known.runs,
+                            known.ground_truth,
+                            queries=queries,
+                            again=True,
+                            settings=known.settings,
+                        )
+                    )
+                    return desk
             number = make(
                 lambda: store,
                 name_from(pairs),
-                runs,
+                {one: pair.as_read[1] for one, pair in pairs.items()},
                 ground_truth=next(iter(pairs.values())).as_read[0],
                 queries=queries,
                 again=True,
                 made_of=made_of,
                 if_there="another",
-                settings=self._watching(self.settings, metric),
+                settings=settings,
             )
             return self.desk(number)
-
-    def _watching(self, settings: PoolSettings, metric: str | None) -> PoolSettings:
-        """The settings with the watched metric, unless the server was given another."""
-        named = self.settings.metric != PoolSettings().metric
-        return settings if metric is None or named else replace(settings, metric=metric)
-
-    def _is_same(self, pool: PoolInfo, made_of: Mapping[str, str], metric: str | None) -> bool:
-        """Whether a pool was made from these evaluations, with the settings of this server."""
-        plain = replace(self.settings, judges=PoolSettings().judges) == PoolSettings()
-        settings = pool.settings if plain else self.settings
-        settings = self._watching(settings, metric)
-        return bool(pool.made_of) and not differences(pool, made_of, settings)
 
 
 def _print(browse: Browse, of: str) -> str:
     return browse.scores.fingerprints.get(of) or ""
-
-
-def _age(saved: Evaluation | None) -> tuple[bool, datetime, int]:
-    """The sort key of evaluations, oldest first."""
-    return (
-        (True, datetime.max.replace(tzinfo=UTC), 0)
-        if saved is None
-        else (False, saved.saved, saved.number)
-    )
 
 
 def _key(reference: str, saved: Evaluation | None) -> str:
@@ -348,12 +334,12 @@ def _key(reference: str, saved: Evaluation | None) -> str:
 
 def _explain(browse: Browse) -> None:
     with suppress(InvalidInput):  # the page with the misses shows the error
-        _in_turn(browse, browse.explain)
+        _in_turn(browse, Browse.explain)
 
 
-def _in_turn(browse: Browse, work: Callable[[], T]) -> T:
+def _in_turn(browse: Browse, work: Callable[[Browse], T]) -> T:
     """Run some work on an evaluation; large ones one at a time."""
-    return alone(work) if len(browse.scores) > LARGE_QUERIES else work()
+    return alone(lambda: work(browse)) if len(browse.scores) > LARGE_QUERIES else work(browse)
 
 
 def _opened(store: Store, evaluation: Evaluation, scores: Scores) -> Browse:
