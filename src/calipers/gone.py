@@ -51,6 +51,11 @@ GONE = {
         ("labels_sample --by", "labels sample --by"),
         "Every question is drawn alike; --cluster TAG draws those with the same value together.",
     ),
+    **dict.fromkeys(
+        ("labels_pool --only", "serve --only"),
+        "Open the evaluation with `calipers serve`, show only failures, and judge what is on the "
+        "page; of two runs, `calipers compare OLD NEW` says what differs.",
+    ),
     "serve --order": "The questions whose results to judge stand highest come first; in Python, "
     'labels_pool(order="plain") takes them as they come.',
     "labels_close --why": "Leave it out; the log says who closed the pool, and when.",

@@ -80,7 +80,7 @@ def test_labels_of_another_pool_are_refused(files):
         (["--guidelines", "nowhere.txt"], "The guidelines nowhere.txt cannot be read"),
         (["nowhere.jsonl"], "nowhere.jsonl"),
         (["--pool", "mine"], "There is no pool called 'mine'; there is none yet. To make one"),
-        (["bm25.jsonl", "--only", "misses"], "--only goes with --judge"),
+        (["bm25.jsonl", "--corpus", "c.jsonl"], "--corpus goes with --judge"),
         (["bm25.jsonl", "--questions", "gt.jsonl"], "--questions goes with --judge"),
     ],
 )

@@ -137,7 +137,7 @@ def _check_not_judging(asked: CommandInput, pool: str | None) -> None:
     """Refuse options that have no effect without --judge."""
     from calipers.words import did_you_mean
 
-    for name in ("questions", "corpus", "only"):
+    for name in ("questions", "corpus"):
         if name in asked.given:
             raise InvalidInput(f"--{name} goes with --judge, which makes a pool of the runs.")
     if pool is not None and pool not in (known := _pools(asked.settings.get("store"))):

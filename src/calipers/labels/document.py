@@ -17,9 +17,8 @@ from calipers.labels.result import (
     SampleState,
 )
 from calipers.model.document import Block, Column, Document, Lines, Note, Table, of_claim
-from calipers.model.scores import Interval
 from calipers.present.escape import printable
-from calipers.store.pool import PoolInfo, PoolList
+from calipers.store.pool import PoolList
 from calipers.words import first_results, plural
 
 LONGEST = 64
@@ -49,8 +48,9 @@ def _draft_notes(draft: Draft, output: str | None) -> Iterator[Note]:
     if draft.judged:
         yield Note("missing", f"{plural(draft.judged, 'pair')} judged before left out.")
     if draft.silent:
-        silent = plural(len(draft.silent), "question")
-        yield Note("missing", f"{silent} without any result: {_named(draft.silent)}.")
+        named = ", ".join(printable(one, 40) for one in draft.silent[:NAMED])
+        silent, more = plural(len(draft.silent), "question"), len(draft.silent) > NAMED
+        yield Note("missing", f"{silent} without any result: {named}{', …' if more else ''}.")
     if draft.unknown:
         unknown = plural(draft.unknown, "query", "queries")
         yield Note("missing", f"{unknown} of the runs are not among the questions.")
@@ -59,15 +59,9 @@ def _draft_notes(draft: Draft, output: str | None) -> Iterator[Note]:
         yield Note("missing", f"{pairs} without a text to judge; add the texts with --corpus.")
     if draft.rows:
         written = f"Written to {output}." if output else "Write it with write()."
-        yield Note(
-            "doubt", f"{written} Fill in 'grade' (0 = does not help) and 'judge', a copy per judge."
-        )
+        how = "Fill in 'grade' (0 = does not help) and 'judge', a copy per judge."
+        yield Note("doubt", f"{written} {how}")
         yield Note("next", "Then: `calipers labels export FILE… -o truth.jsonl`")
-
-
-def _named(names: Sequence[str], most: int = NAMED) -> str:
-    more = ", …" if len(names) > most else ""
-    return ", ".join(printable(one, 40) for one in names[:most]) + more
 
 
 def of_agreement(found: Agreement) -> Document:
@@ -111,12 +105,12 @@ def _strength(value: float) -> str:
 
 
 def _coefficients(coefficients: Sequence[Coefficient]) -> Table:
-    everybody, pairs = coefficients[:1], coefficients[1:]
+    everybody, *pairs = coefficients
     left = len(pairs) - MOST_PAIRS_OF_JUDGES
     if left > 0:
         lowest = sorted(pairs, key=lambda one: (one.value is None, one.value or 0.0))
         pairs = lowest[:MOST_PAIRS_OF_JUDGES]
-    rows = [(one.name, f"all {len(one.judges)}", *_values(one)) for one in everybody]
+    rows = [(everybody.name, f"all {len(everybody.judges)}", *_values(everybody))]
     for one in pairs:
         judges = " – ".join(printable(name, 30) for name in one.judges)
         rows.append((one.name, judges, *_values(one)))
@@ -133,30 +127,17 @@ def _values(one: Coefficient) -> tuple[str, str, str]:
 
 def _machine_table(machine: MachineCheck) -> Table:
     """How well a machine's labels match those of human annotators."""
+    relevant, others = machine.both + machine.missed, machine.neither + machine.invented
     found = (
-        (
-            "relevant",
-            machine.both + machine.missed,
-            machine.sensitivity,
-            machine.sensitivity_interval,
-        ),
-        (
-            "not relevant",
-            machine.neither + machine.invented,
-            machine.specificity,
-            machine.specificity_interval,
-        ),
+        ("relevant", relevant, machine.sensitivity, machine.sensitivity_interval),
+        ("not relevant", others, machine.specificity, machine.specificity_interval),
     )
-    return Table(
-        (Column("to people", words=True), "results", "the same to the machine", "interval"),
-        [(words, f"{n:,}", *_share(value, ends)) for words, n, value, ends in found],
-        title=f"{printable(machine.judge, 40)} against people",
-    )
-
-
-def _share(value: float | None, interval: Interval | None) -> tuple[str, str]:
-    ends = f"{interval.low:.0%}–{interval.high:.0%}" if interval else ""
-    return "none" if value is None else f"{value:.0%}", ends
+    rows = []
+    for words, n, value, ends in found:
+        share = "none" if value is None else f"{value:.0%}"
+        rows.append((words, f"{n:,}", share, f"{ends.low:.0%}–{ends.high:.0%}" if ends else ""))
+    heads = (Column("to people", words=True), "results", "the same to the machine", "interval")
+    return Table(heads, rows, title=f"{printable(machine.judge, 40)} against people")
 
 
 def _conflicts(some: Sequence[Conflict]) -> Iterator[str]:
@@ -255,36 +236,20 @@ def of_import(found: Imported) -> Document:
 
 def of_pools(found: PoolList) -> Document:
     """The pools, and how much of each is judged."""
-    place = printable(found.place)
-    if not found.pools:
-        return Document(
-            f"There is no pool in {place}; make one with `calipers serve --judge RUN …`.",
-            rows=lambda: found.pools,
-        )
-    has_machines = any(one.by_machines for one in found.pools)
-    heads = ("questions", "labels", *["by models"] * has_machines, "made", "closed")
-    return Document(
-        f"{plural(len(found.pools), 'pool')} in {place}.",
-        blocks=[
-            Table(
-                (Column("pool", words=True), "judged", *heads),
-                [_pool(one, has_machines) for one in found.pools],
-            )
-        ],
-        rows=lambda: found.pools,
-    )
-
-
-def _pool(one: PoolInfo, has_machines: bool) -> tuple[str, ...]:
-    return (
-        printable(one.name),
-        f"{one.judged:,} of {one.items:,}",
-        f"{one.queries:,}",
-        f"{one.labels:,}",
-        *[f"{one.by_machines:,}"] * has_machines,
-        one.created[:10],
-        (one.closed or "")[:10],
-    )
+    place, pools = printable(found.place), found.pools
+    if not pools:
+        words = f"There is no pool in {place}; make one with `calipers serve --judge RUN …`."
+        return Document(words, rows=lambda: pools)
+    models = ["by models"] * any(one.by_machines for one in pools)
+    rows = []
+    for one in pools:
+        judged = f"{one.judged:,} of {one.items:,}"
+        counts = (one.queries, one.labels, *[one.by_machines] * len(models))
+        dates = one.created[:10], (one.closed or "")[:10]
+        rows.append((printable(one.name), judged, *(f"{n:,}" for n in counts), *dates))
+    heads = ("judged", "questions", "labels", *models, "made", "closed")
+    table = Table((Column("pool", words=True), *heads), rows)
+    return Document(f"{plural(len(pools), 'pool')} in {place}.", blocks=[table], rows=lambda: pools)
 
 
 def of_change(found: PoolChanged) -> Document:

@@ -63,22 +63,23 @@ def write_tasks(
 
     Labels are not included, so annotators there judge blind too.
     """
-    check_free(path, overwrite)
     if Path(path).suffix.lower() != ".json":
         raise InvalidInput(f"The output is {path}; tasks of {tool} are JSON, so end it in .json.")
     beside = Path(path).with_suffix(".xml" if tool == "label-studio" else ".settings.json")
-    check_free(beside, overwrite)
     tasks, settings = (_studio if tool == "label-studio" else _argilla)(desk)
-    for place, content in (
-        (path, msgspec.json.format(msgspec.json.encode(tasks))),
-        (beside, settings),
-    ):
+    files = {str(path): _json(tasks), str(beside): settings}
+    for place in files:
+        check_free(place, overwrite)
         check_place(place)
+    for place, content in files.items():
         with whole_file(place) as file:
             file.write(content)
     queries = len({one.label.query_id for one in desk.items})
-    files = (str(path), str(beside))
-    return Exported(files, f"tasks of {tool}", queries, len(desk.items), 0, 0, None)
+    return Exported(tuple(files), f"tasks of {tool}", queries, len(desk.items), 0, 0, None)
+
+
+def _json(value: Any) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value))
 
 
 def _shown(one: PoolItem) -> dict[str, str]:
@@ -112,55 +113,31 @@ def _studio(desk: PoolSession) -> tuple[list[dict[str, Any]], bytes]:
 def _argilla(desk: PoolSession) -> tuple[list[dict[str, Any]], bytes]:
     """Return Argilla records as its ``to_json`` writes them, and the settings of the dataset."""
     kept = desk.content.settings
-    grades = zip(kept.grades, kept.grade_names, strict=True)
+    grades = [
+        {"value": f"{grade:g}", "text": name}
+        for grade, name in zip(kept.grades, kept.grade_names, strict=True)
+    ]
+    quote = {"allow_overlapping": False, "options": [{"value": "quote", "text": "quote"}]}
+    plain = {"type": "text", "use_markdown": False}
 
-    def question(name: str, required: bool, **how: Any) -> dict[str, Any]:
+    def part(name: str, required: bool, how: dict[str, Any]) -> dict[str, Any]:
         return {"name": name, "title": name, "required": required, "settings": how}
 
     settings = {
         "guidelines": kept.guidelines or None,
         "questions": [
-            question(
-                "grade",
-                True,
-                type="label_selection",
-                options=[{"value": f"{grade:g}", "text": name} for grade, name in grades],
-            ),
-            question("note", False, type="text", use_markdown=False),
-            question(
-                "quote",
-                False,
-                type="span",
-                field="text",
-                allow_overlapping=False,
-                options=[{"value": "quote", "text": "quote"}],
-            ),
+            part("grade", True, {"type": "label_selection", "options": grades}),
+            part("note", False, plain),
+            part("quote", False, {"type": "span", "field": "text", **quote}),
         ],
-        "fields": [
-            {
-                "name": name,
-                "title": name,
-                "required": name != "title",
-                "settings": {"type": "text", "use_markdown": False},
-            }
-            for name in ("query", "title", "text")
-        ],
+        "fields": [part(name, name != "title", plain) for name in ("query", "title", "text")],
         "vectors": [],
         "metadata": [],
         "allow_extra_metadata": True,
     }
-    records = [
-        {
-            "id": one.key,
-            "fields": _shown(one),
-            "metadata": {},
-            "suggestions": {},
-            "responses": {},
-            "vectors": {},
-        }
-        for one in desk.items
-    ]
-    return records, msgspec.json.format(msgspec.json.encode(settings))
+    empty: dict[str, Any] = {"metadata": {}, "suggestions": {}, "responses": {}, "vectors": {}}
+    records = [{"id": one.key, "fields": _shown(one), **empty} for one in desk.items]
+    return records, _json(settings)
 
 
 def _read(path: str | os.PathLike[str], items: Sequence[PoolItem]) -> list[Placed]:
@@ -357,14 +334,13 @@ def read_files(paths: Sequence[str | os.PathLike[str]]) -> LabelFiles:
     entries: list[LogEntry] = []
     unnamed: set[str] = set()
     for name, path in zip(names, paths, strict=True):
-        rows = read_labels(path)
-        if all(label.grade is None and label.kind is None for _, label in rows):
+        read = read_labels(path)
+        rows = [one for one in read if one[1].grade is not None or one[1].kind is not None]
+        if not rows:
             raise InvalidInput(
-                f"{path} has no grade in any of its {len(rows)} rows; fill in 'grade' first."
+                f"{path} has no grade in any of its {len(read)} rows; fill in 'grade' first."
             )
         for place, label in rows:
-            if label.grade is None and label.kind is None:
-                continue
             judge, kind = (label.judge or "").strip() or name, label.kind or "label"
             if not label.judge:
                 unnamed.add(judge)
@@ -377,13 +353,10 @@ def read_files(paths: Sequence[str | os.PathLike[str]]) -> LabelFiles:
                     f"and {label.grade} at {place}; keep one, or name the judges apart."
                 )
             if before[1] == place:
-                said = {"grade": label.grade, "quote": label.quote, "note": label.note}
-                entry: dict[str, Any] = {"item": item.position, "judge": judge, "kind": kind}
-                entry |= said
-                number, saved = len(entries) + 1, label.saved or ""
-                entries.append(
-                    LogEntry(number=number, saved=saved, quote_start=label.quote_start, **entry)
-                )
+                marks = ("grade", "quote", "quote_start", "note")
+                said: dict[str, Any] = {one: getattr(label, one) for one in marks}
+                said |= {"item": item.position, "judge": judge, "kind": kind}
+                entries.append(LogEntry(number=0, saved=label.saved or "", **said))
     # A final label comes after the labels that it settles.
     ordered = sorted(entries, key=lambda one: one.kind == "final")
     numbered = (replace(one, number=at) for at, one in enumerate(ordered, 1))

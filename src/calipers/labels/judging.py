@@ -17,7 +17,6 @@ from calipers.model.labels import (
     JUDGED_BY,
     QUEUE,
     WHOLE_QUEUE,
-    JudgeOnly,
     Label,
     is_peoples,
     source_of,
@@ -27,8 +26,6 @@ from calipers.model.matching import Matching
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.scores import Scores, Summary
-from calipers.questions.compare.unlabelled import diff_runs
-from calipers.questions.misses.rule import explain_misses
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 
 
@@ -243,14 +240,13 @@ def measured(
     truth: GroundTruth | None, runs: Mapping[str, Run], settings: PoolSettings
 ) -> dict[str, Summary]:
     """The watched metric of every run, with its interval."""
-    found = {}
-    for name, run in runs.items():
-        scores = scored_run(truth, run, settings)
-        if scores is None:
-            found[name] = Summary(settings.metric, None, None, None, 0, 0)
-        else:
-            found[name] = next(iter(scores.summaries.values()))
-    return found
+    scored = {name: scored_run(truth, run, settings) for name, run in runs.items()}
+    return {
+        name: Summary(settings.metric, None, None, None, 0, 0)
+        if scores is None
+        else next(iter(scores.summaries.values()))
+        for name, scores in scored.items()
+    }
 
 
 def scored_run(
@@ -269,45 +265,10 @@ def matched_run(
     """Match a run against the judged ground truth; None if they have no ids in common."""
     if truth is None or not truth.targets.height:
         return None
+    how = Matching(
+        match=settings.match, level=settings.level, rel=settings.rel, policy=policy or Policy()
+    )
     try:
-        return match_pair(
-            truth,
-            run,
-            Matching(
-                match=settings.match,
-                level=settings.level,
-                rel=settings.rel,
-                policy=policy or Policy(),
-            ),
-        )
+        return match_pair(truth, run, how)
     except NoCommonIds:
         return None
-
-
-def worth_judging(
-    only: JudgeOnly, truth: GroundTruth | None, runs: Mapping[str, Run], settings: PoolSettings
-) -> set[str]:
-    """The questions with a miss in any run, or for which a run differs from the first."""
-    if only == "misses":
-        if truth is None:
-            raise InvalidInput(
-                "Only questions with a miss are to be judged, and without a ground truth nothing "
-                "is missed; name it with -g."
-            )
-        # A run without any id of the ground truth misses all of it.
-        policy = Policy(nothing_in_common="zero")
-        pairs = (matched_run(truth, run, settings, policy) for run in runs.values())
-        found = (explain_misses(pair, settings.depth, cases=0).by_query for pair in pairs if pair)
-        return {query for one in found for query in one["query"]}
-    first, *others = runs.values()
-    if not others:
-        raise InvalidInput(
-            "Only what is different is to be judged, and one run alone differs from nothing; name "
-            "the run before the change and the one after it."
-        )
-    return {
-        one.query
-        for other in others
-        for one in diff_runs(first, other, k=settings.depth).queries
-        if one.changed
-    }

@@ -14,7 +14,7 @@ from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load_ground_truth, load_run
 from calipers.labels.draft import draft, read_asked, with_targets
-from calipers.labels.judging import place, scored_run, worth_judging
+from calipers.labels.judging import place, scored_run
 from calipers.labels.sample import metric_values, numbered, tag_values
 from calipers.match.pair import match_pair
 from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
@@ -23,7 +23,6 @@ from calipers.model.labels import (
     JUDGED_BY,
     Draw,
     IfThere,
-    JudgeOnly,
     Label,
     TargetsAs,
     is_machine,
@@ -40,10 +39,6 @@ from calipers.store.pool import PoolInfo, PoolSettings
 from calipers.words import plural
 
 LONGEST_GUIDELINES = 20_000
-NOTHING = {
-    "misses": "no run misses anything among its first results",
-    "different": "the runs return the same results in the same order",
-}
 
 
 def make(
@@ -55,7 +50,6 @@ def make(
     questions: Any = None,
     corpus: Any = None,
     queries: Collection[str] | None = None,
-    only: JudgeOnly | None = None,
     again: bool = False,
     made_of: Mapping[str, str] | None = None,
     if_there: IfThere = "refuse",
@@ -64,18 +58,13 @@ def make(
     """Pool the first results of several runs, keep the pool; returns its number.
 
     The history is ``opened``, and created if necessary, once there is something to keep.
-    ``queries`` and ``only`` select the questions. With ``again`` the targets of the ground truth
+    ``queries`` selects the questions. With ``again`` the targets of the ground truth
     are judged too, returned or not. If a pool of that name exists, ``if_there`` says what to do:
     "refuse", continue if it is the "same", or choose "another" name if it is not.
     """
     check_settings(settings)
     loaded = {one: load_run(value, one) for one, value in runs.items()}
     truth = None if ground_truth is None else load_ground_truth(ground_truth)
-    if only is not None:
-        some = worth_judging(only, truth, loaded, settings)
-        queries = some if queries is None else some & set(queries)
-        if not queries:
-            raise InvalidInput(f"There is nothing to judge: {NOTHING[only]}.")
     labels = to_judge(
         loaded,
         truth,

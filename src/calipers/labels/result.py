@@ -310,32 +310,22 @@ class SampleState(Plain, HasRows):
     def line(self) -> str:
         """The width now and next, and how many are left; no value, which a judge must not see."""
         judged = f"{self.judged:,} of {plural(self.draw.looks[-1], *self.unit)} judged"
+        until = f"±{self.draw.until:g}"
         if self.reached:
-            return (
-                f"{judged}: ±{self.width:.3f}, narrow enough (±{self.draw.until:g}). You may stop."
-            )
+            return f"{judged}: ±{self.width:.3f}, narrow enough ({until}). You may stop."
         now = "" if self.width is None else f": about ±{self.width:.3f} now"
-        then = ""
         if self.next_look is not None and self.next_width is not None:
-            then = f"; about ±{self.next_width:.3f} at {self.next_look:,}, the next look"
+            now += f"; about ±{self.next_width:.3f} at {self.next_look:,}, the next look"
         if self.enough is None:
-            left = f"; ±{self.draw.until:g} will not be reached with these"
-        else:
-            left = f"; about {self.left:,} left until ±{self.draw.until:g}"
-        return f"{judged}{now}{then}{left}."
+            return f"{judged}{now}; {until} will not be reached with these."
+        return f"{judged}{now}; about {self.left:,} left until {until}."
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """What the sample says, in one claim."""
         if not self.looks:
-            first = self.draw.looks[0]
-            return (
-                Claim(
-                    "no clear difference",
-                    self.line,
-                    range=f"The first look is at {first:,} judged.",
-                ),
-            )
+            first = f"The first look is at {self.draw.looks[0]:,} judged."
+            return (Claim("no clear difference", self.line, range=first),)
         one = max(self.looks, key=lambda look: look.interval.high - look.interval.low)
         of_run = f" of {one.run}" if len(self.looks) > 1 else ""
         seen = (

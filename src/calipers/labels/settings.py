@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from calipers.live.keywords import ColumnNames
-from calipers.model.labels import IfThere, JudgeOnly, QueueOrder, TargetsAs
+from calipers.model.labels import IfThere, QueueOrder, TargetsAs
 from calipers.operation import PYTHON, STATISTICS, Setting, operation
 from calipers.questions.reading import Confidence, Files, Store, Truth
 
@@ -190,10 +190,6 @@ class LabelsPoolSettings(Pooling, total=False):
         QueueOrder,
         Setting("Begin with what can move the metric most, or not.", default="moves", only=PYTHON),
     ]
-    only: Annotated[
-        JudgeOnly | None,
-        Setting("Judge only questions with a miss, or only those whose results differ."),
-    ]
     again: Annotated[
         bool, Setting("Judge also what the ground truth has.", default=False, only=PYTHON)
     ]
@@ -214,10 +210,9 @@ def labels_pool(
     """Make a pool of the first ``depth`` results of several runs, and open it for judging.
 
     ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged, unless
-    ``again``. ``only`` "misses" keeps the questions of which some run misses something, "different"
-    those to which the runs return other results. There is one queue: a result goes to whoever asks
-    next, until ``per_item`` people labelled it. ``scale`` is "0-3", "yes/no", or names with grades
-    (a mapping, or a .toml or .json file).
+    ``again``. There is one queue: a result goes to whoever asks next, until ``per_item`` people
+    labelled it. ``scale`` is "0-3", "yes/no", or names with grades (a mapping, or a .toml or .json
+    file).
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/labels.db"
@@ -244,7 +239,6 @@ def labels_pool(
         questions=settings["questions"],
         corpus=settings["corpus"],
         queries=settings["queries"],
-        only=settings["only"],
         again=settings["again"],
         if_there=settings["if_there"],
         settings=pool_settings(settings),

@@ -72,30 +72,29 @@ def make_pool(
 ) -> int:
     """Save a new pool in one transaction and return its number."""
     check_name(name)
-    contents: list[tuple[str, str | None, bytes]] = [("items", None, pack(_item_table(labels)))]
-    contents += [("run", one, pack(run.frame)) for one, run in runs.items()]
+    contents = [("items", None, _item_table(labels))]
+    contents += [("run", one, run.frame) for one, run in runs.items()]
     if ground_truth is not None:
-        contents.append(("targets", None, pack(ground_truth.targets)))
         tags = [tag.alias(TAG_COLUMN + one) for one, tag in ground_truth.tags.items()]
-        contents.append(("queries", None, pack(ground_truth.queries.with_columns(tags))))
+        contents.append(("targets", None, ground_truth.targets))
+        contents.append(("queries", None, ground_truth.queries.with_columns(tags)))
     with store.writing() as connection:
         if _number(connection, name) is not None:
             raise InvalidInput(
                 f"There is a pool called {name!r} already in {store.place.shown}; serve it with "
                 f"`calipers serve --pool {name}`, or give the new one another name."
             )
-        written = moment(now or datetime.now(UTC))
         statement = insert(POOL).values(
             name=name,
-            created=written,
+            created=moment(now or datetime.now(UTC)),
             settings=msgspec.json.encode(asdict(settings)).decode(),
             made_of=msgspec.json.encode(dict(made_of or {})).decode(),
             items=len(labels),
             queries=len({one.query_id for one in labels}),
         )
         number = int(connection.execute(statement.returning(POOL.c.number)).scalar_one())
-        for kind, called, content in contents:
-            _add_content(connection, number, kind, called, content)
+        for at, content in enumerate(contents):
+            _add_content(connection, number, at, *content)
     return number
 
 
@@ -103,15 +102,17 @@ def add_items(store: Store, pool: int, labels: Sequence[Label]) -> None:
     """Append items to a pool; existing items keep their positions."""
     with store.writing() as connection:
         lock_pool(connection, pool)
-        _add_content(connection, pool, "items", None, pack(_item_table(labels)))
+        mine = POOL_CONTENT.c.pool == pool
+        last = connection.execute(select(func.max(POOL_CONTENT.c.position)).where(mine)).scalar()
+        _add_content(connection, pool, (last or 0) + 1, "items", None, _item_table(labels))
         parts = connection.execute(
             select(POOL_CONTENT.c.digest, POOL_CONTENT.c.bytes).where(
-                POOL_CONTENT.c.pool == pool, POOL_CONTENT.c.kind == "items"
+                mine, POOL_CONTENT.c.kind == "items"
             )
         )
         whose = f"The pool number {pool} in {store.place.shown}"
-        asked = [unpack(bytes(one.bytes), one.digest, whose)["query_id"] for one in parts]
-        queries = pl.concat(asked)
+        tables = [unpack(bytes(one.bytes), one.digest, whose) for one in parts]
+        queries = pl.concat([one["query_id"] for one in tables])
         _change(connection, pool, items=len(queries), queries=queries.n_unique())
 
 
@@ -146,13 +147,12 @@ def list_pools(store: Store) -> PoolList:
 
 
 def _info(connection: Connection, row: Row[Any]) -> PoolInfo:
-    number: int = row.number
-    runs = connection.execute(
+    runs = (
         select(POOL_CONTENT.c.name)
-        .where(POOL_CONTENT.c.pool == number, POOL_CONTENT.c.kind == "run")
+        .where(POOL_CONTENT.c.pool == row.number, POOL_CONTENT.c.kind == "run")
         .order_by(POOL_CONTENT.c.position)
-    ).scalars()
-    mine = LABEL.c.pool == number
+    )
+    mine = LABEL.c.pool == row.number
     undone = select(LABEL.c.undoes).where(mine, LABEL.c.undoes.is_not(None))
     # The latest entry of each judge for an item counts, as in LabelState.
     latest = (
@@ -168,19 +168,19 @@ def _info(connection: Connection, row: Row[Any]) -> PoolInfo:
             func.count().filter(machine),
         ).where(LABEL.c.number.in_(latest), LABEL.c.kind == "label")
     ).one()
-    entries = connection.execute(select(func.count()).select_from(LABEL).where(mine)).scalar_one()
+    entries = select(func.count()).select_from(LABEL).where(mine)
     return PoolInfo(
         name=row.name,
         created=row.created,
         items=row.items,
         queries=row.queries,
-        runs=tuple(one or "" for one in runs),
+        runs=tuple(one or "" for one in connection.execute(runs).scalars()),
         labels=labels,
         judged=judged,
         by_machines=by_machines,
-        entries=int(entries),
+        entries=int(connection.execute(entries).scalar_one()),
         settings=msgspec.json.decode(row.settings, type=PoolSettings),
-        number=number,
+        number=row.number,
         closed=row.closed,
         made_of=msgspec.json.decode(row.made_of, type=dict[str, str]),
     )
@@ -215,6 +215,12 @@ def load_pool(store: Store, number: int) -> PoolContent:
     whose = f"The pool {row.name} in {store.place.shown}"
     tables = [(one.kind, one.name, unpack(bytes(one.bytes), one.digest, whose)) for one in parts]
     items = pl.concat([table for kind, _, table in tables if kind == "items"])
+    truth, single = None, {kind: table for kind, _, table in tables}
+    if "targets" in single:
+        asked = single["queries"]
+        truth = GroundTruth.from_targets(
+            single["targets"], queries=asked.select("query", "text"), tags=query_tags(asked)
+        )
     return PoolContent(
         number,
         row.name,
@@ -226,7 +232,7 @@ def load_pool(store: Store, number: int) -> PoolContent:
             for kind, called, table in tables
             if kind == "run"
         },
-        _truth({kind: table for kind, _, table in tables}),
+        truth,
         row.version,
     )
 
@@ -247,41 +253,23 @@ def check_judge(name: str) -> str:
 
 
 def _number(connection: Connection, name: str) -> int | None:
-    found: int | None = connection.execute(
-        select(POOL.c.number).where(POOL.c.name == name)
-    ).scalar()
+    statement = select(POOL.c.number).where(POOL.c.name == name)
+    found: int | None = connection.execute(statement).scalar()
     return found
 
 
 def _add_content(
-    connection: Connection, pool: int, kind: str, name: str | None, content: bytes
+    connection: Connection, pool: int, at: int, kind: str, name: str | None, table: pl.DataFrame
 ) -> None:
-    last = connection.execute(
-        select(func.max(POOL_CONTENT.c.position)).where(POOL_CONTENT.c.pool == pool)
-    ).scalar()
-    row = {
-        "pool": pool,
-        "position": 0 if last is None else last + 1,
-        "kind": kind,
-        "name": name,
-        "digest": digest_of(content),
-        "bytes": content,
-    }
+    content = pack(table)
+    row = {"pool": pool, "position": at, "kind": kind, "name": name}
+    row |= {"digest": digest_of(content), "bytes": content}
     connection.execute(insert(POOL_CONTENT).values(row))
 
 
 def _item_table(labels: Sequence[Label]) -> pl.DataFrame:
     rows = [{name: getattr(one, name) for name in ITEM_SCHEMA} for one in labels]
     return pl.DataFrame(rows, schema=ITEM_SCHEMA)
-
-
-def _truth(tables: Mapping[str, pl.DataFrame]) -> GroundTruth | None:
-    if "targets" not in tables:
-        return None
-    known = tables["queries"]
-    return GroundTruth.from_targets(
-        tables["targets"], queries=known.select("query", "text"), tags=query_tags(known)
-    )
 
 
 class PoolClosedError(InvalidInput):
