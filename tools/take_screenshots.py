@@ -60,9 +60,8 @@ def main() -> int:
             inside = browser.new_context()
             page = inside.new_page()
             page.goto(links[JUDGES[0]])
-            page.get_by_role("button", name="Sign in").click()
-            page.wait_for_url(re.compile(r"/$"))
-            home = page.url
+            page.wait_for_url(re.compile(r"/judge$"))
+            home = re.sub(r"/pools.*", "/", page.url)
             page = browser.new_page(
                 viewport={"width": options.width, "height": 900},
                 color_scheme="dark" if options.dark else "light",
@@ -115,7 +114,7 @@ def _calipers(arguments: str) -> list[str]:
 
 
 def _save(store: str, runs: Path) -> None:
-    for name in ("bm25", "dense", "hybrid", "hybrid"):
+    for name in ("counting", "bm25", "hybrid", "hybrid"):
         evaluated = f"eval --run {runs}/{name}.jsonl -g {TRUTH} -k 1,5,10"
         command = _calipers(f"{evaluated} --save {name} --store {store}")
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -126,7 +125,7 @@ def _served(store: str, folder: str, runs: Path) -> Iterator[dict[str, str]]:
     guide = Path(folder) / "guidelines.txt"
     guide.write_text(GUIDELINES, encoding="utf-8")
     command = (
-        f"serve --judge {runs}/bm25.jsonl {runs}/dense.jsonl -g {TRUTH} --store {store} "
+        f"serve --judge {runs}/bm25.jsonl {runs}/hybrid.jsonl -g {TRUTH} --store {store} "
         f"--judges {','.join(JUDGES)} --owner {JUDGES[0]} --per-item 3 --metric recall@5 "
         f"--pool demo --guidelines {guide}"
     )

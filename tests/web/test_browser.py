@@ -1,6 +1,8 @@
 """A person's path in a real browser."""
 
 import re
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -134,6 +136,12 @@ def test_three_judges_and_an_owner_of_whom_one_leaves_half_way(open_page, tmp_pa
         # The third is invited while the others are in.
         lea = open_page(running.links["lea"])
         lea.goto(f"http://{running.host}/team")
+        # Nobody comes in as a language model, and the owner cannot lose her own access.
+        lea.get_by_label("Name").fill("machine:x")
+        lea.get_by_role("button", name="Make a link").click()
+        lea.locator("#said", has_text="name a person").wait_for()
+        lea.troubles.clear()
+        assert lea.get_by_role("button", name="Remove lea").count() == 0
         lea.get_by_label("Name").fill("carl")
         lea.get_by_role("button", name="Make a link").click()
         running.links["carl"] = lea.get_by_label("Link for carl").input_value()
@@ -144,7 +152,10 @@ def test_three_judges_and_an_owner_of_whom_one_leaves_half_way(open_page, tmp_pa
         screens = [one.locator("#text").text_content() for one in (anna, ben, carl)]
         assert len(set(screens)) == 3
         press(anna, "32")
-        press(carl, "10")
+        # A note about a text on which nobody differs.
+        carl.keyboard.press("c")
+        carl.keyboard.type("Half of it.")
+        press(carl, ["Escape", "1", "0"])
         # Carl leaves with a text on the screen; after ten minutes it goes to the others.
         carl.close()
         monkeypatch.setattr("calipers.labels.desk.HELD_FOR", 0.0)
@@ -174,6 +185,18 @@ def test_three_judges_and_an_owner_of_whom_one_leaves_half_way(open_page, tmp_pa
         assert int(open_.text_content()) == before - 1
         lea.reload()
         assert lea.locator(".card").count() == before - 1
+        assert "agree well" not in lea.locator("#agreed").text_content()
+        # Whoever was overruled changes theirs: it is open again, and no longer as it was settled.
+        [settled] = [one for one in desk.state().touched() if desk.known.final(one)]
+        for judge in desk.known.labels(settled):
+            desk.give(judge, settled, 3)
+        desk.give(judge, settled, 0)
+        lea.reload()
+        assert lea.locator(".card").count() == before
+        words = lea.locator(".verdict", has_text="Settled as 2 by lea, and changed since.")
+        words.wait_for()
+        lea.get_by_role("link", name="Notes").click()
+        lea.locator(".noted", has_text="Half of it.").wait_for()
         shown = float(lea.locator("#runs td[data-mean]").first.get_attribute("data-mean"))
         with lea.expect_download() as download:
             lea.get_by_role("link", name="Export the ground truth").click()
@@ -228,10 +251,9 @@ def test_a_sample_waits_for_nobody_and_shows_its_corrected_number_to_the_owner(o
         assert me.troubles == anna.troubles == []
 
 
-def test_a_lost_connection_loses_no_label(open_page, own):
-    page = open_page(own.links["anna"])
-    page.goto(f"http://{own.host}/pools/{own.pool}/judge")
-    page.locator("#desk").wait_for()
+def test_a_lost_connection_or_a_locked_file_loses_no_label(open_page, own, monkeypatch):
+    monkeypatch.setattr("calipers.web.sources.LOCKED_FOR", 0.2)
+    page = at_the_desk(open_page(own.links["anna"]), own)
     page.context.set_offline(True)
     page.keyboard.press("3")
     page.locator("#save", has_text="Not saved yet").wait_for()
@@ -253,6 +275,14 @@ def test_a_lost_connection_loses_no_label(open_page, own):
     # Shown when it is known what is next, and that is when the label before is on disk.
     page.locator("#desk").wait_for()
     assert calipers.labels_list(own.store).pools[0].labels == 9
+    # Another program holds the file: the page says so within seconds, and sends it again.
+    with closing(sqlite3.connect(own.store, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        page.keyboard.press("1")
+        page.locator("#save", has_text="holds the database locked").wait_for()
+        other.execute("ROLLBACK")
+    page.locator("#save", has_text="Saved.").wait_for()
+    assert calipers.labels_list(own.store).pools[0].labels == 10
 
 
 def at_the_desk(page, running):

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from calipers.labels.result import (
     JudgeSummary,
     MachineCheck,
 )
-from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.arrays import Bools, Floats
 from calipers.model.labels import is_machine
 from calipers.model.scores import Interval
 from calipers.statistics.against_people import against_people
@@ -43,17 +44,15 @@ def cohen_kappa(table: Floats, judges: Sequence[str] = ("first", "second")) -> C
     >>> round(cohen_kappa(table).value, 3)
     0.4
     """
-    name = "Cohen's kappa"
     both = table[~np.isnan(table).any(axis=1)]
-    n = len(both)
-    if not n:
-        return Coefficient(name, tuple(judges), None, 0, why_not=NOTHING_SHARED)
+    known: dict[str, Any] = {"name": "Cohen's kappa", "judges": tuple(judges), "n": len(both)}
     grades = np.unique(both)
+    if len(grades) < 2:
+        return Coefficient(**known, value=None, why_not=ONE_GRADE if len(both) else NOTHING_SHARED)
     shares = [(both[:, column, None] == grades).mean(axis=0) for column in (0, 1)]
     same, chance = float((both[:, 0] == both[:, 1]).mean()), float(shares[0] @ shares[1])
-    if len(grades) == 1:
-        return Coefficient(name, tuple(judges), None, n, why_not=ONE_GRADE)
-    return Coefficient(name, tuple(judges), (same - chance) / (1 - chance), n, same, chance)
+    value = (same - chance) / (1 - chance)
+    return Coefficient(**known, value=value, observed=same, expected=chance)
 
 
 def krippendorff_alpha(table: Floats, judges: Sequence[str]) -> Coefficient:
@@ -64,31 +63,29 @@ def krippendorff_alpha(table: Floats, judges: Sequence[str]) -> Coefficient:
     >>> round(found.value, 3), found.n
     (0.533, 3)
     """
-    name = "Krippendorff's alpha, ordinal"
     paired = table[(~np.isnan(table)).sum(axis=1) >= 2]
-    if not len(paired):
-        return Coefficient(name, tuple(judges), None, 0, why_not=NOTHING_SHARED)
-    grades, counts = _counts(paired)
+    known: dict[str, Any] = {
+        "name": "Krippendorff's alpha, ordinal",
+        "judges": tuple(judges),
+        "n": len(paired),
+    }
+    grades = np.unique(paired[~np.isnan(paired)])
+    if len(grades) < 2:
+        why = ONE_GRADE if len(paired) else NOTHING_SHARED
+        return Coefficient(**known, value=None, why_not=why)
     # Coincidence matrix: how often two judges of one item give c and k; each label counts once.
+    counts = (paired[:, :, None] == grades).sum(axis=1)
     share = counts / (counts.sum(axis=1) - 1)[:, None]
     together = share.T @ counts - np.diag(share.sum(axis=0))
-    used = counts.sum(axis=0).astype(float)
-    if len(grades) == 1:
-        return Coefficient(name, tuple(judges), None, len(paired), why_not=ONE_GRADE)
     # The ordinal distance of two grades counts the labels given between them.
+    used = counts.sum(axis=0).astype(float)
     place = np.cumsum(used) - used / 2
     distance = np.subtract.outer(place, place) ** 2
     total = used.sum()
     observed = float((together * distance).sum() / total)
     expected = float((np.outer(used, used) * distance).sum() / (total * (total - 1)))
     value = 1 - observed / expected
-    return Coefficient(name, tuple(judges), value, len(paired), observed, expected)
-
-
-def _counts(table: Floats) -> tuple[Floats, Ints]:
-    """Return the grades in use, and how often each row has each."""
-    grades = np.unique(table[~np.isnan(table)])
-    return grades, (table[:, :, None] == grades).sum(axis=1)
+    return Coefficient(**known, value=value, observed=observed, expected=expected)
 
 
 def coefficients(table: Floats, judges: Sequence[str]) -> tuple[Coefficient, ...]:

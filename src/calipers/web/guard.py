@@ -137,7 +137,7 @@ class Guard:
         # As our pages send no referrer, browsers send the origin "null" with their forms.
         own = origin == self.address.origin or (origin == "null" and site == "same-origin")
         if not own or site not in (None, "same-origin"):
-            return refusal(scope, 403, "The request comes from another site.")
+            return refusal(scope, 403, FOREIGN)
         return None
 
     def _api_refusal(self, scope: Scope, headers: Headers) -> Response | None:
@@ -145,18 +145,13 @@ class Guard:
         reading = scope["method"] in READS
         if origin is None and not reading:
             return refusal(scope, 403, "A request that changes something needs its Origin.")
-        if origin is not None and origin != self.address.origin:
-            return refusal(scope, 403, "The request comes from another site.")
-        if site is not None and site not in (
-            ("same-origin", "none") if reading else ("same-origin",)
-        ):
-            return refusal(scope, 403, "The request comes from another site.")
+        sites = (None, "same-origin", "none") if reading else (None, "same-origin")
+        if origin not in (None, self.address.origin) or site not in sites:
+            return refusal(scope, 403, FOREIGN)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if not reading and kind != "application/json":
             return refusal(scope, 415, "The API takes JSON (application/json) alone.")
-        if self._person(headers) is None:
-            return refusal(scope, 401, NOT_IN)
-        return None
+        return None if self._person(headers) else refusal(scope, 401, NOT_IN)
 
     async def _within_limits(
         self, scope: Scope, receive: Receive, send: Send, headers: Headers
@@ -179,6 +174,7 @@ class Guard:
         await self.app(scope, counted, send)
 
 
+FOREIGN = "The request comes from another site."
 NOT_IN = "You are not signed in, or no longer; open your link, or ask the owner for a new one."
 TOO_LARGE = f"The request is too large; at most {LARGEST_BODY:,} bytes are taken."
 

@@ -117,19 +117,15 @@ class Doors:
         """The person of a cookie; None if it is wrong or expired."""
         with self._lock:
             found = _find_digest(self._sessions, cookie or "")
-            if found is not None and self._sessions[found].until < self._clock():
-                del self._sessions[found]
-                return None
-            return None if found is None else self._sessions[found]
+            person = None if found is None else self._sessions[found]
+            return person if person is not None and person.until >= self._clock() else None
 
     def leave(self, cookie: str | None) -> None:
         """End the session of one cookie."""
         if self._keeper and cookie:
             self._keeper.end(digest=_digest(cookie).hex())
         with self._lock:
-            found = _find_digest(self._sessions, cookie or "")
-            if found is not None:
-                del self._sessions[found]
+            self._sessions.pop(_find_digest(self._sessions, cookie or "") or b"", None)
 
     def shut_out(self, name: str) -> None:
         """End every session of a person and revoke an unused link."""
@@ -141,9 +137,8 @@ class Doors:
             self._keeper.end(name=name)
         with self._lock:
             self.names.remove(name)
-            for kept in (self._tokens, self._sessions):
-                for one in [key for key, who in kept.items() if who.name == name]:
-                    del kept[one]
+            self._tokens = {key: who for key, who in self._tokens.items() if who.name != name}
+            self._sessions = {key: who for key, who in self._sessions.items() if who.name != name}
 
     def people(self) -> list[Membership]:
         """Everybody with access, the owner first."""

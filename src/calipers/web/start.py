@@ -4,6 +4,7 @@ import logging
 import re
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import uvicorn
@@ -73,14 +74,14 @@ def _bind(host: str, port: int | None) -> socket.socket:
         try:
             return _bound(host, candidate)
         except OSError as error:
-            if port is None and candidate < PORT + TRIED - 1:
-                continue
-            free = _free(host, candidate + 1)
-            offer = f"; the next free one is {free}: calipers serve --port {free}" if free else ""
-            raise InvalidInput(
-                f"The port {candidate} on {host} cannot be used: {error.strerror}{offer}."
-            ) from None
-    raise InvalidInput(f"No port is free on {host}.")
+            why = error.strerror
+    offer = ""
+    for free in range(candidate + 1, min(candidate + TRIED, 65536)):
+        with suppress(OSError):
+            _bound(host, free).close()
+            offer = f"; the next free one is {free}: calipers serve --port {free}"
+            break
+    raise InvalidInput(f"The port {candidate} on {host} cannot be used: {why}{offer}.")
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -93,16 +94,6 @@ def _bound(host: str, port: int) -> socket.socket:
         made.close()
         raise
     return made
-
-
-def _free(host: str, first: int) -> int | None:
-    for port in range(first, min(first + TRIED, 65536)):
-        try:
-            _bound(host, port).close()
-        except OSError:
-            continue
-        return port
-    return None
 
 
 def doors_of(shelf: WebSources, address: Address) -> Doors:
