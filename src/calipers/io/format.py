@@ -20,7 +20,7 @@ import msgspec
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.probe import Probe
 from calipers.io.records.entries import Remarks
-from calipers.io.records.gather import MemoryBudget, ReadyResults, results_by_row
+from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import (
     BROKEN,
     RawRecords,
@@ -28,7 +28,15 @@ from calipers.io.records.json_files import (
     explain_mismatch,
     opened,
 )
-from calipers.io.records.records import At, Place, Record, build, in_chunks
+from calipers.io.records.records import (
+    At,
+    Place,
+    ReadyResults,
+    Record,
+    build,
+    in_chunks,
+    results_by_row,
+)
 from calipers.io.tables.cells import Splitter, cell_value, in_order
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.ground_truth import GroundTruth

@@ -151,7 +151,7 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
     ),
     "infinite score": (
         [{"query": "q", "retrieved": [{"id": "a", "score": float("inf")}], "ground_truth": ["a"]}],
-        "A score is inf at data[0].retrieved[0].score",
+        "A score is inf at data[0].retrieved[0];",
     ),
     "NaN grade": (
         [{"query": "q", "retrieved": ["a"], "ground_truth": {"a": float("nan")}}],

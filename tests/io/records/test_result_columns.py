@@ -11,7 +11,7 @@ from calipers.errors import CalipersError
 from calipers.io import format as rows
 from calipers.io.formats.ours import Ours
 from calipers.io.load import load
-from calipers.io.records.gather import results_by_row
+from calipers.io.records.records import results_by_row
 
 IDS: dict[Any, Any] = {
     pl.String: st.sampled_from(["a", "b", "", "é", " c "]),
@@ -130,10 +130,6 @@ DECODED: dict[str, Any] = {
     "a result that is missing": [["a", None]],
     "text for a list": ["a;b"],
     "a field that is misspelt": [[{"id": "a", "socre": 1.0}]],
-    "ranks that fall": [[{"id": "a", "rank": 2}, {"id": "b", "rank": 1}]],
-    "a score that is no number": [[{"id": "a", "score": float("nan")}]],
-    "nothing that names it": [[{"score": 1.0}]],
-    "a place that ends before it begins": [[{"document": "d", "start": 4, "end": 1}]],
 }
 
 

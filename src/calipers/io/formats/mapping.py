@@ -15,7 +15,7 @@ from calipers.io.format import Format, RecordStream, stream, wrong_form
 from calipers.io.formats.ours import Ours
 from calipers.io.records import json_files
 from calipers.io.records.documents import finite, is_document
-from calipers.io.records.gather import bare_name
+from calipers.io.tables.cells import bare_name
 from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.ground_truth import WAYS, GroundTruth
 from calipers.model.matched import Dataset, Role

@@ -22,7 +22,15 @@ from calipers.io.format import Format, Output, Parts, wrong_form
 from calipers.io.records.entries import AT_ONCE, EVERYTHING, Remarks, records
 from calipers.io.records.fields import holds_objects
 from calipers.io.records.records import no_targets
-from calipers.io.tables.cells import TAG, Splitter, cast_columns, check_ranks, gap_notes, tags_in
+from calipers.io.tables.cells import (
+    TAG,
+    Splitter,
+    cast_columns,
+    check_ranks,
+    gap_notes,
+    tags_in,
+    words_for_nothing,
+)
 from calipers.io.tables.columns import IDENTITIES, is_long, nothing_fits, says_wanted
 from calipers.io.tables.grades import as_numbers
 from calipers.io.tables.resolve import (
@@ -48,7 +56,7 @@ from calipers.model.ground_truth import (
 )
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
-from calipers.names import EMPTY, words_in
+from calipers.names import words_in
 
 BATCH = 250_000
 ROW = "__row"
@@ -268,9 +276,8 @@ def _without_empty(frame: pl.DataFrame, columns: list[str]) -> tuple[pl.DataFram
     """The targets without words such as N/A, and whether there were any."""
     if "item" not in columns or frame["item"].dtype != pl.String:
         return frame, False
-    # A row with a grade judges something: a punctuation mark may be its id.
-    words = [one for one in EMPTY if "grade" not in columns or one.isalpha() or "/" in one]
-    empty = frame["item"].str.strip_chars().str.to_lowercase().is_in(words)
+    words = words_for_nothing(graded="grade" in columns)
+    empty = frame["item"].str.strip_chars().str.to_lowercase().is_in([*words])
     if not empty.any():
         return frame, False
     return frame.with_columns(pl.when(~empty).then(pl.col("item")).alias("item")), True

@@ -1,33 +1,18 @@
 """Collect the results of a run as they are read, in memory up to a limit."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
-from calipers.model.arrays import as_series, frame_of_columns
-from calipers.model.ground_truth import page_label
 from calipers.model.ranking import Order
-from calipers.model.run import (
-    MOST_RESULTS,
-    RUN_SCHEMA,
-    Run,
-    natural_ties,
-    notes_on_rising,
-    rising_queries,
-    version_text,
-)
+from calipers.model.run import RUN_SCHEMA, Run, natural_ties, notes_on_rising, rising_queries
 
 if TYPE_CHECKING:
     from calipers.io.files.spill import Piece, ScratchFile
 
-_DETAILS = tuple(name for name in RUN_SCHEMA if name not in ("query", "rank", "item"))
-"""Columns of a result beside its id."""
 _VIEW = 16
 """Overhead of a text in bytes."""
 _ROWS_AT_ONCE = 1 << 16
@@ -228,97 +213,6 @@ class SharedTexts:
         self._size = 0
 
 
-@dataclass(frozen=True)
-class ReadyResults:
-    """Results that are already columns: some rows of a table."""
-
-    table: pl.DataFrame
-    start: int
-    count: int
-
-    def __len__(self) -> int:
-        return self.count
-
-
-class ListedResults:
-    """Collects the results of some records to turn them into columns."""
-
-    def __init__(self) -> None:
-        self._queries: list[str] = []
-        self._counts: list[int] = []
-        self._parts: list[ReadyResults] = []
-        self.items: list[str | None] = []
-        """The ids of results that are added one by one."""
-        self.details: list[Any | None] = []
-        """The other fields of each result; None for a bare id."""
-
-    def begin(self, query: str, count: int) -> None:
-        """Begin the next query, which has ``count`` results."""
-        self._queries.append(query)
-        self._counts.append(count)
-
-    def add_ready(self, new: ReadyResults) -> None:
-        """Add results that are already columns."""
-        self._close_lists()
-        last = self._parts[-1] if self._parts else None
-        if last is not None and last.table is new.table and last.start + last.count == new.start:
-            self._parts[-1] = ReadyResults(new.table, last.start, last.count + new.count)
-        else:
-            self._parts.append(new)
-
-    def frame(self) -> pl.DataFrame:
-        """The results as a table, with only the columns that have values."""
-        self._close_lists()
-        asked = frame_of_columns({"query": self._queries}, RUN_SCHEMA)["query"]
-        # Taken from one column, all results of a query share its text.
-        rows = np.repeat(np.arange(len(self._counts)), self._counts)
-        of_row = asked.gather(as_series(rows))
-        if not self._parts:
-            return of_row.to_frame()
-        parts = [part.table[part.start : part.start + part.count] for part in self._parts]
-        results = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
-        filled = [one for one in results if one.null_count() < len(one)]
-        return pl.DataFrame(
-            [of_row, *(bare_names(one) if one.name == "item" else one for one in filled)]
-        )
-
-    def _close_lists(self) -> None:
-        if not self.items:
-            return
-        columns: dict[str, list[Any]] = {"item": self.items}
-        known = [one for one in self.details if one is not None]
-        for name in _DETAILS if known else ():
-            if len(known) == len(self.details):
-                columns[name] = list(map(attrgetter(name), known))
-            else:
-                columns[name] = [getattr(one, name, None) for one in self.details]
-        if "document" in columns:
-            columns["document"] = [None if one is None else str(one) for one in columns["document"]]
-        if "page" in columns:
-            columns["page"] = [None if one is None else page_label(one) for one in columns["page"]]
-        if "version" in columns:
-            columns["version"] = [version_text(one) for one in columns["version"]]
-        filled = {name: one for name, one in columns.items() if one.count(None) < len(one)}
-        self._parts.append(ReadyResults(frame_of_columns(filled, RUN_SCHEMA), 0, len(self.items)))
-        self.items, self.details = [], []
-
-
-def bare_name(name: str) -> str:
-    """The name with spaces stripped; a name of only spaces is kept.
-
-    >>> bare_name("Why? "), bare_name(" ")
-    ('Why?', ' ')
-    """
-    return name.strip() or name
-
-
-def bare_names(names: pl.Series) -> pl.Series:
-    """``bare_name`` for a column."""
-    bare = names.str.strip_chars()
-    empty = bare == ""
-    return bare.zip_with(~empty, names) if empty.any() else bare
-
-
 def _rebatched(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """Regroup rows into frames that are neither very small nor very large."""
     waiting: list[pl.DataFrame] = []
@@ -331,101 +225,3 @@ def _rebatched(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
             waiting = []
     if waiting:
         yield pl.concat(waiting, how="diagonal")
-
-
-_IDS = (pl.String, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
-_INTEGERS = _IDS[1:]
-_NUMBERS = (*_INTEGERS, pl.Float32, pl.Float64)
-_PLAIN: dict[str, tuple[type[pl.DataType], ...]] = {
-    "id": _IDS,
-    "score": _NUMBERS,
-    "text": (pl.String,),
-    "document": _IDS,
-    "start": _INTEGERS,
-    "end": _INTEGERS,
-    "page": _IDS,
-    "tokens": _INTEGERS,
-    "call": _INTEGERS,
-    "version": _IDS,
-    "rank": _NUMBERS,
-}
-"""The fields of a result, and the types that need no decoding."""
-
-
-def results_by_row(
-    cells: pl.Series, passes_over: Callable[[str, Collection[str]], bool]
-) -> dict[int, ReadyResults] | None:
-    """The results of each row with a list; None if they must be decoded row by row.
-
-    ``passes_over`` says whether an unknown field may be ignored silently.
-    """
-    if not isinstance(cells.dtype, pl.List):
-        return None
-    lengths = cells.list.len()
-    if (lengths.max() or 0) > MOST_RESULTS:  # type: ignore[operator]
-        return None
-    filled = cells.filter(lengths > 0).explode()
-    table = None if filled.null_count() else _columns(filled, passes_over)
-    if table is None:
-        return None
-    counts = lengths.fill_null(0).to_numpy().astype(np.int64)
-    if not _may_be_ranks(filled, counts):
-        return None
-    starts = np.cumsum(counts) - counts
-    return {
-        row: ReadyResults(table, start, count)
-        for row, (start, count) in enumerate(zip(starts.tolist(), counts.tolist(), strict=True))
-        if lengths[row] is not None
-    }
-
-
-def _columns(
-    results: pl.Series, passes_over: Callable[[str, Collection[str]], bool]
-) -> pl.DataFrame | None:
-    """Results as the columns of a run; None if they must be decoded one by one."""
-    kind = results.dtype
-    if isinstance(kind, _IDS):
-        return pl.DataFrame({"item": results.cast(pl.String)})
-    if not isinstance(kind, pl.Struct):
-        return None
-    names = {one.name for one in kind.fields}
-    for one in kind.fields:
-        if one.name not in _PLAIN:
-            plain = passes_over(one.name, names)
-        else:
-            plain = one.dtype == pl.Null or isinstance(one.dtype, _PLAIN[one.name])
-        if not plain:
-            return None
-    known = [one.name for one in kind.fields if one.name in _PLAIN]
-    given = results.struct.unnest().select(known).rename({"id": "item"}, strict=False)
-    made = given.select(
-        pl.col(name).cast(dtype)
-        for name, dtype in RUN_SCHEMA.items()
-        if name in given.columns and name != "rank"
-    )
-    return made if _is_sound(made) else None
-
-
-def _is_sound(made: pl.DataFrame) -> bool:
-    """Whether every result has an id or text, and every number is valid."""
-    named = [pl.col(one).is_not_null() for one in ("item", "text", "document") if one in made]
-    wrong = [~pl.any_horizontal(named)] if named else [pl.lit(True)]
-    if "score" in made:
-        wrong.append(~pl.col("score").is_finite())
-    if "start" in made and "end" in made:
-        wrong.append(pl.col("end") < pl.col("start"))
-    return not made.select(pl.any_horizontal(wrong).any()).item()
-
-
-def _may_be_ranks(results: pl.Series, counts: np.ndarray) -> bool:
-    """Whether the ranks, if there are any, rise along every list."""
-    kind = results.dtype
-    if not isinstance(kind, pl.Struct) or "rank" not in {one.name for one in kind.fields}:
-        return True
-    ranks = results.struct.field("rank")
-    if ranks.null_count():
-        return ranks.null_count() == len(ranks)
-    rises = np.diff(ranks.to_numpy()) > 0
-    ends = np.cumsum(counts[counts > 0])[:-1] - 1
-    rises[ends] = True
-    return bool(rises.all())

@@ -3,30 +3,31 @@
 A few thousand are decoded at a time, so that a large file is never all Python objects.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import inf
+from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 import msgspec
+import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.records.gather import ListedResults, MemoryBudget, ReadyResults, Results, bare_name
-from calipers.model.arrays import Rows
+from calipers.io.records.gather import MemoryBudget, Results
+from calipers.io.tables.cells import bare_name, bare_names, check_results, words_for_nothing
+from calipers.model.arrays import Rows, as_series, frame_of_columns
 from calipers.model.ground_truth import (
     FORBIDDEN_SCHEMA,
     TARGET_SCHEMA,
     GroundTruth,
-    backwards,
     page_id,
+    page_label,
 )
 from calipers.model.matched import Dataset
-from calipers.model.run import MOST_RESULTS, Run
-from calipers.names import EMPTY
+from calipers.model.run import MOST_RESULTS, RUN_SCHEMA, Run, version_text
 
 CHUNK, RESULTS = 5_000, 20_000
 """Records that are turned into columns together: so many, or fewer with so many results."""
@@ -108,6 +109,175 @@ def in_chunks(records: Iterable[Record]) -> Iterator[list[Record]]:
             chunk, results = [], 0
     if chunk:
         yield chunk
+
+
+_DETAILS = tuple(name for name in RUN_SCHEMA if name not in ("query", "item"))
+"""Columns of a result beside its id."""
+_LISTED_SCHEMA = {**RUN_SCHEMA, "rank": pl.Float64()}
+
+
+@dataclass(frozen=True)
+class ReadyResults:
+    """Results that are already columns: some rows of a table."""
+
+    table: pl.DataFrame
+    start: int
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+
+class ListedResults:
+    """Flattens the results of some records into columns, and checks them together."""
+
+    def __init__(self, place: Place, part: str) -> None:
+        self._place, self._part = place, part
+        self._queries: list[str] = []
+        self._numbers: list[int] = []
+        self._counts: list[int] = []
+        self._by_key: set[int] = set()
+        self._parts: list[ReadyResults] = []
+        self._items: list[str | None] = []
+        self._details: list[Result | None] = []
+
+    def add(self, query: str, number: int, listed: Any) -> None:
+        """Add the results of one query, which is in the record with this number."""
+        if isinstance(listed, dict):
+            self._by_key.add(len(self._counts))
+            # Sorted here, for callers without a rule for equal scores.
+            ordered = sorted(listed.items(), key=lambda pair: -pair[1])
+            listed = [Result(id=item, score=score) for item, score in ordered]
+        self._queries.append(query)
+        self._numbers.append(number)
+        self._counts.append(len(listed))
+        if isinstance(listed, ReadyResults):
+            self._add_ready(listed)
+            return
+        for one in listed:
+            known = isinstance(one, Result)
+            name = one.id if known else one
+            self._items.append(name if name is None or type(name) is str else str(name))
+            self._details.append(one if known else None)
+
+    def _add_ready(self, new: ReadyResults) -> None:
+        self._close_lists()
+        last = self._parts[-1] if self._parts else None
+        if last is not None and last.table is new.table and last.start + last.count == new.start:
+            self._parts[-1] = ReadyResults(new.table, last.start, last.count + new.count)
+        else:
+            self._parts.append(new)
+
+    def frame(self) -> pl.DataFrame:
+        """The results as a table, with only the columns that have values."""
+        self._close_lists()
+        asked = frame_of_columns({"query": self._queries}, RUN_SCHEMA)["query"]
+        # Taken from one column, all results of a query share its text.
+        rows = np.repeat(np.arange(len(self._counts)), self._counts)
+        of_row = asked.gather(as_series(rows))
+        if not self._parts:
+            return of_row.to_frame()
+        parts = [part.table[part.start : part.start + part.count] for part in self._parts]
+        results = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
+        filled = [one for one in results if one.null_count() < len(one)]
+        made = pl.DataFrame(
+            [of_row, *(bare_names(one) if one.name == "item" else one for one in filled)]
+        )
+        check_results(made, partial(self._where, made))
+        return made.drop("rank", strict=False)
+
+    def _where(self, made: pl.DataFrame, row: int) -> str:
+        starts = (np.cumsum(self._counts) - self._counts).tolist()
+        which = bisect_right(starts, row) - 1
+        step = made["item"][row] if which in self._by_key else row - starts[which]
+        return f"{self._place(self._numbers[which])}.{self._part}[{step!r}]"
+
+    def _close_lists(self) -> None:
+        if not self._items:
+            return
+        columns: dict[str, list[Any]] = {"item": self._items}
+        known = [one for one in self._details if one is not None]
+        for name in _DETAILS if known else ():
+            if len(known) == len(self._details):
+                columns[name] = list(map(attrgetter(name), known))
+            else:
+                columns[name] = [getattr(one, name, None) for one in self._details]
+        filled = {name: one for name, one in columns.items() if one.count(None) < len(one)}
+        for name, as_given in _WRITTEN.items():
+            if name in filled:
+                filled[name] = [None if one is None else as_given(one) for one in filled[name]]
+        frame = frame_of_columns(filled, _LISTED_SCHEMA)
+        self._parts.append(ReadyResults(frame, 0, len(self._items)))
+        self._items, self._details = [], []
+
+
+_WRITTEN: dict[str, Callable[[Any], Any]] = {
+    "document": str,
+    "page": page_label,
+    "version": version_text,
+    # A rank in words says nothing about the order.
+    "rank": lambda rank: None if isinstance(rank, str) else float(rank),
+}
+
+_INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
+_IDS = (pl.String, *_INTEGERS)
+_NUMBERS = (*_INTEGERS, pl.Float32, pl.Float64)
+_PLAIN: dict[str, tuple[type[pl.DataType], ...]] = {
+    **dict.fromkeys(("id", "document", "page", "version"), _IDS),
+    **dict.fromkeys(("start", "end", "tokens", "call"), _INTEGERS),
+    **dict.fromkeys(("score", "rank"), _NUMBERS),
+    "text": (pl.String,),
+}
+"""The fields of a result, and the types that need no decoding."""
+
+
+def results_by_row(
+    cells: pl.Series, passes_over: Callable[[str, Collection[str]], bool]
+) -> dict[int, ReadyResults] | None:
+    """The results of each row with a list; None if they must be decoded row by row.
+
+    ``passes_over`` says whether an unknown field may be ignored silently.
+    """
+    if not isinstance(cells.dtype, pl.List):
+        return None
+    lengths = cells.list.len()
+    if (lengths.max() or 0) > MOST_RESULTS:  # type: ignore[operator]
+        return None
+    filled = cells.filter(lengths > 0).explode()
+    table = None if filled.null_count() else _columns(filled, passes_over)
+    if table is None:
+        return None
+    counts = lengths.fill_null(0).to_numpy().astype(np.int64)
+    starts = np.cumsum(counts) - counts
+    return {
+        row: ReadyResults(table, start, count)
+        for row, (start, count) in enumerate(zip(starts.tolist(), counts.tolist(), strict=True))
+        if lengths[row] is not None
+    }
+
+
+def _columns(
+    results: pl.Series, passes_over: Callable[[str, Collection[str]], bool]
+) -> pl.DataFrame | None:
+    """Results as the columns of a run; None if they must be decoded one by one."""
+    kind = results.dtype
+    if isinstance(kind, _IDS):
+        return pl.DataFrame({"item": results.cast(pl.String)})
+    if not isinstance(kind, pl.Struct):
+        return None
+    names = {one.name for one in kind.fields}
+    for one in kind.fields:
+        if one.name not in _PLAIN:
+            plain = passes_over(one.name, names)
+        else:
+            plain = one.dtype == pl.Null or isinstance(one.dtype, _PLAIN[one.name])
+        if not plain:
+            return None
+    known = [one.name for one in kind.fields if one.name in _PLAIN]
+    given = results.struct.unnest().select(known).rename({"id": "item"}, strict=False)
+    return given.select(
+        pl.col(name).cast(kind) for name, kind in _LISTED_SCHEMA.items() if name in given.columns
+    )
 
 
 @dataclass(eq=False)
@@ -199,10 +369,10 @@ class RecordBuilder:
 
     def add(self, chunk: list[Record]) -> None:
         """Add the next records."""
-        results, targets = ListedResults(), Rows(tuple(TARGET_SCHEMA))
+        results, targets = ListedResults(self.place, "retrieved"), Rows(tuple(TARGET_SCHEMA))
         queries = Rows(tuple(_QUERY_SCHEMA))
         forbidden, excluded = Rows(tuple(FORBIDDEN_SCHEMA)), Rows(tuple(FORBIDDEN_SCHEMA))
-        stages: dict[str, ListedResults] = defaultdict(ListedResults)
+        stages: dict[str, ListedResults] = {}
         for record in chunk:
             number = len(self.seen)
             query = self._identify(record, number)
@@ -221,13 +391,12 @@ class RecordBuilder:
                     by_score = isinstance(record.retrieved, dict)
                     self._with_scores += by_score
                     self._with_lists += not by_score
-                _add_results(
-                    results, query, record.retrieved or [], self.place, number, "retrieved"
-                )
+                results.add(query, number, record.retrieved or ())
             elif side != "run":
                 self._first_without.setdefault("retrieved", number)
             for name, listed in (record.stages or {}).items():
-                _add_results(stages[name], query, listed, self.place, number, f"stages.{name}")
+                of_stage = stages.setdefault(name, ListedResults(self.place, f"stages.{name}"))
+                of_stage.add(query, number, listed)
                 self._stage_queries.setdefault(name, []).append(query)
             if record.ground_truth is not None:
                 self._with_targets += 1
@@ -278,64 +447,19 @@ def no_targets(queries: Sequence[str]) -> tuple[str, ...]:
     return (f"{called} nothing that should be found, such as {queries[0]!r:.60}.",)
 
 
-def _add_results(
-    listed: ListedResults, query: str, retrieved: Any, place: Place, number: int, part: str
-) -> None:
-    if isinstance(retrieved, dict):
-        for item, score in retrieved.items():
-            if not abs(score) < inf:
-                raise InvalidInput(
-                    f"A score is {score} at {place(number)}.{part}[{item!r}]; "
-                    "a score is a finite number."
-                )
-        # Sorted here, for callers without a rule for equal scores.
-        ordered = sorted(retrieved.items(), key=lambda pair: -pair[1])
-        retrieved = [Result(id=item, score=score) for item, score in ordered]
-    before = None
-    listed.begin(query, len(retrieved))
-    if isinstance(retrieved, ReadyResults):
-        listed.add_ready(retrieved)
-        return
-    add, detail = listed.items.append, listed.details.append
-    for i, one in enumerate(retrieved):
-        if not isinstance(one, Result):
-            add(str(one))
-            detail(None)
-            continue
-        if one.id is None and one.text is None and one.document is None:
-            raise InvalidInput(
-                f"A result has neither an id, nor a text, nor a document at "
-                f"{place(number)}.{part}[{i}]; give it one, or name its id: --column item=NAME."
-            )
-        if one.rank is not None and not isinstance(one.rank, str):
-            if before is not None and one.rank <= before and one.call is None:
-                raise InvalidInput(
-                    f"The ranks do not rise at {place(number)}.{part}[{i}].rank: found {one.rank} "
-                    f"behind {before}; results are listed best first, so sort them by rank."
-                )
-            before = one.rank
-        if one.score is not None and not abs(one.score) < inf:
-            raise InvalidInput(
-                f"A score is {one.score} at {place(number)}.{part}[{i}].score; "
-                "a score is a finite number."
-            )
-        if one.start is not None and one.end is not None and one.end < one.start:
-            raise InvalidInput(backwards(f"{place(number)}.{part}[{i}]", one.start, one.end))
-        add(one.id if isinstance(one.id, str) else _text(one.id))
-        detail(one)
-
-
 def _add_targets(
     columns: Rows, query: str, truth: Any, place: Place, number: int, part: str = "ground_truth"
 ) -> None:
+    nothing = words_for_nothing(graded=isinstance(truth, dict))
     if isinstance(truth, dict):
         truth = [Target(id=item, grade=grade) for item, grade in truth.items()]
     for i, one in enumerate(truth):
         if not isinstance(one, Target):
-            if not is_empty(one):
+            if str(one).strip().lower() not in nothing:
                 columns.add(query=query, grade=1.0, item=bare_name(str(one)))
             continue
-        if is_empty(one.id) and one.quote is None and one.document is None:
+        empty = isinstance(one.id, str) and one.id.strip().lower() in nothing
+        if empty and one.quote is None and one.document is None:
             continue
         if one.id is None and one.quote is None and one.document is None and one.page is None:
             at = f"{place(number)}.{part}[{i}]"
@@ -352,15 +476,6 @@ def _add_targets(
             end=one.end,
             group=_text(one.group),
         )
-
-
-def is_empty(value: Any) -> bool:
-    """Whether a target is a word for nothing: N/A, none, nan, -.
-
-    >>> is_empty("N/A"), is_empty("nanny"), is_empty(0)
-    (True, False, False)
-    """
-    return isinstance(value, str) and value.strip().lower() in EMPTY
 
 
 def _text(value: Id | None) -> str | None:

@@ -14,8 +14,9 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.records.gather import bare_names
 from calipers.io.tables.columns import IGNORE, say
+from calipers.model.ground_truth import check_direction
+from calipers.names import EMPTY
 
 SIGNS: dict[str, str] = {
     ";": "';'",
@@ -219,6 +220,33 @@ def in_order(value: Any, key: str, any_order: bool, at: Callable[[], str]) -> An
     return value
 
 
+def bare_name(name: str) -> str:
+    """The name with spaces stripped; a name of only spaces is kept.
+
+    >>> bare_name("Why? "), bare_name(" ")
+    ('Why?', ' ')
+    """
+    return name.strip() or name
+
+
+def bare_names(names: pl.Series) -> pl.Series:
+    """``bare_name`` for a column."""
+    bare = names.str.strip_chars()
+    empty = bare == ""
+    return bare.zip_with(~empty, names) if empty.any() else bare
+
+
+def words_for_nothing(*, graded: bool) -> frozenset[str]:
+    """Targets that mean that nothing should be found: N/A, none, nan, -.
+
+    What has a grade is judged: a punctuation mark may be its id.
+
+    >>> sorted(words_for_nothing(graded=False) - words_for_nothing(graded=True))
+    ['-', '–', '—']
+    """
+    return frozenset(one for one in EMPTY if not graded or one.isalpha() or "/" in one)
+
+
 WANTED = {"Float64": "a finite number", "Int64": "a whole number", "String": "a text"}
 
 
@@ -341,6 +369,37 @@ def check_ranks(rows: pl.DataFrame, where: Callable[[int], str], seen: int = 0) 
             f"Two results of the query {rows['query'][row]!r:.60} have the rank "
             f"{rows['rank'][row]}, one of them at {where(seen + row)}; give each a rank of "
             "its own, or scores in place of ranks."
+        )
+
+
+def check_results(rows: pl.DataFrame, where: Callable[[int], str]) -> None:
+    """Refuse listed results without a name, a finite score, a sound place or a rising rank."""
+    named = [one for one in ("item", "text", "document") if one in rows.columns]
+    nameless = rows.select(pl.all_horizontal(pl.lit(True), pl.col(named).is_null())).to_series()
+    if nameless.any():
+        raise InvalidInput(
+            "A result has neither an id, nor a text, nor a document at "
+            f"{where(int(nameless.arg_max() or 0))}; give it one, or name its id: --column "
+            "item=NAME."
+        )
+    if "score" in rows.columns and not rows["score"].is_finite().all():
+        row = int((~rows["score"].is_finite()).arg_true()[0])
+        raise InvalidInput(
+            f"A score is {rows['score'][row]} at {where(row)}; a score is a finite number."
+        )
+    check_direction(rows, where)
+    if "rank" not in rows.columns or rows["rank"].is_null().all():
+        return
+    known = rows.with_row_index("__row").filter(pl.col("rank").is_not_null())
+    falls = (known["rank"].diff() <= 0) & (known["query"] == known["query"].shift(1))
+    if "call" in rows.columns:
+        falls &= known["call"].is_null()
+    if falls.any():
+        row = int(falls.arg_true()[0])
+        raise InvalidInput(
+            f"The ranks do not rise at {where(known['__row'][row])}.rank: found "
+            f"{known['rank'][row]:g} behind {known['rank'][row - 1]:g}; results are listed best "
+            "first, so sort them by rank."
         )
 
 
