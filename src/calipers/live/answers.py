@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 from uuid import UUID
@@ -27,6 +28,7 @@ from calipers.io.records.documents import (
     whole,
 )
 from calipers.io.records.fields import check_spelling
+from calipers.io.records.records import Result
 from calipers.live.failures import AskFailed, bad_answer, beginning
 from calipers.model.arrays import LARGEST
 from calipers.names import LISTS, METADATA, RESULT, WRAPPED
@@ -355,7 +357,7 @@ def _plain(answer: Any, place: str) -> Any:
             ours = {
                 name: value for name, value in one.items() if name in RESULT or name not in _KNOWN
             }
-            check_spelling({"retrieved": [ours]}, place)
+            check_spelling(ours, Result, partial(str, place))
     try:
         rows = read_answer(answer).retrieved
     except AskFailed as error:

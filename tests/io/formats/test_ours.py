@@ -158,7 +158,7 @@ def test_a_field_that_could_be_the_ground_truth_is_named(records, tmp_path):
     "field", [{"ground_truths": ["An answer."]}, {"latency_us": 7}, {"latency_min": 1}]
 )
 def test_no_suggestion_changes_a_unit_or_a_meaning(field):
-    check_spelling({"query": "q", "retrieved": ["a"], **field}, "evals.jsonl:1 $")
+    check_spelling({"query": "q", "retrieved": ["a"], **field}, Record, lambda: "$")
 
 
 def test_a_latency_may_be_given_in_seconds(tmp_path):

@@ -6,11 +6,12 @@ a key of a target that may be its grade: ignored silently, either gives wrong nu
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
+import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Probe
@@ -19,10 +20,9 @@ from calipers.io.records.json_files import MOST_COLUMNS, first_object, opened
 from calipers.io.records.records import At, Record, Result, Target
 from calipers.io.tables.cells import Splitter, looks_like_texts
 from calipers.io.tables.columns import IGNORE, numbered_groups, renaming, say
-from calipers.io.tables.grades import NO_GRADES, grade_of
+from calipers.io.tables.grades import grade_of, may_hide_grades, may_tell_apart
 from calipers.model.matched import Role
 from calipers.names import (
-    HARMLESS,
     JUDGED,
     METADATA,
     NEGATIVES,
@@ -43,10 +43,55 @@ _FIELDS: dict[type, dict[str, Any]] = {
 }
 _TARGET, _RESULT = (frozenset(_FIELDS[kind]) for kind in (Target, Result))
 _IDS = (*RESULT["id"], *ROW["item"][:10])
-_GRADES = (*ROW["grade"], "score")
-_TARGET_NAMES = frozenset(
-    {*_TARGET, *_GRADES, *_IDS, *QUOTE, *RESULT["text"], *RESULT["document"], *RESULT["page"]}
-)
+_NAMES: dict[type, dict[str, tuple[str, ...]]] = {
+    Record: {},
+    Result: {
+        "id": _IDS,
+        "text": RESULT["text"],
+        "rank": ROW["rank"],
+        "document": RESULT["document"],
+        "wrapped": WRAPPED,
+        "metadata": METADATA,
+    },
+    Target: {
+        "grade": (*ROW["grade"], "score"),
+        "id": _IDS,
+        "quote": (*QUOTE, *RESULT["text"]),
+        "document": RESULT["document"],
+        "page": RESULT["page"],
+        "metadata": METADATA,
+    },
+}
+"""Our fields of a part of a record, each with its other usual names, the first one first."""
+
+
+class _Keys(NamedTuple):
+    """What the keys of an object can mean; the same for all objects with these keys."""
+
+    named: Mapping[str, tuple[str, ...]]
+    """Our fields, each with the keys that may hold it."""
+    near: tuple[tuple[str, tuple[str, ...]], ...]
+    """Keys that may be misspelt, each with the fields that may be meant."""
+    unknown: tuple[str, ...]
+
+
+@lru_cache(maxsize=1024)
+def _keys(kind: type, keys: tuple[str, ...]) -> _Keys:
+    fields = _FIELDS[kind]
+    # Objects of libraries have exact names; people write those of targets in any style.
+    style = plain_name if kind is Target else str
+    plain = {style(str(key)): key for key in reversed(keys)}
+    named = {
+        ours: tuple(plain[one] for one in names if one in plain)
+        for ours, names in _NAMES[kind].items()
+    }
+    near = ((key, tuple(f for f in fields if is_near(str(key), f))) for key in keys)
+    known = {*fields, *(one for names in named.values() for one in names)}
+    return _Keys(
+        named,
+        tuple((key, meant) for key, meant in near if meant and key not in fields),
+        tuple(key for key in keys if key not in known and style(str(key)) not in fields),
+    )
 
 
 def first_records(sight: Probe) -> dict[str | None, Mapping[str, Any]]:
@@ -126,9 +171,9 @@ MATTERS = frozenset(
 
 def other_names(ours: str) -> tuple[str, ...]:
     """Other usual names for a field of a result."""
-    if ours == "id":
-        return (*_IDS, *RESULT["document"], *WRAPPED)
-    return {"text": RESULT["text"], "rank": ROW["rank"]}.get(ours, ())
+    names = _NAMES[Result]
+    further = (*RESULT["document"], *WRAPPED) if ours == "id" else ()
+    return (*names.get(ours, ()), *further) if ours != "document" else ()
 
 
 def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
@@ -137,7 +182,7 @@ def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
     A field that is nearly one of ours is refused, and so is a key of a target that may be its
     grade.
     """
-    _check_fields(record, Record, at)
+    check_spelling(record, Record, at)
     made = dict(record)
     if all(made.get(name) is None for name in ("query", "question", "text")):
         known = next((key for key in record if plain_name(str(key)) in QUERY_TEXT), None)
@@ -197,14 +242,23 @@ def _not_relevant(one: Any) -> dict[str, Any]:
 
 def _graded(grades: Mapping[str, Any], at: At) -> dict[str, Any]:
     """Grades by id; items without a grade were not judged."""
-    made = {item: grade_of(one) for item, one in grades.items() if one is not None}
-    for item, grade in made.items():
-        if grade is None:
-            raise InvalidInput(
-                f"A grade is {grades[item]!r:.60} at {at()}[{item!r}]; a grade is a number, or yes "
-                "or no. Say which grades its words are, such as --grades good=1,bad=0."
-            )
-    return made
+    return {
+        item: _grade(one, "grade", _inside(at, f"[{item!r}]"))
+        for item, one in grades.items()
+        if one is not None
+    }
+
+
+def _grade(value: Any, called: str, at: At) -> float:
+    """The grade of a target; refused if it is neither a number nor a word for yes or no."""
+    grade = grade_of(value)
+    if grade is None:
+        raise InvalidInput(
+            f"The {called} of a target is {value!r:.60} at {at()}; a grade is a number, or yes or "
+            "no. Say which grades its words are, such as --grades good=1,bad=0; if it is no grade, "
+            f"{say((IGNORE, called))}."
+        )
+    return grade
 
 
 def _in_one(value: Any, part: str, at: At) -> list[Any]:
@@ -224,24 +278,24 @@ def _results(listed: Any, at: At) -> Any:
         return listed
     made = list(listed)
     for i, one in enumerate(listed):
-        if isinstance(one, list | tuple) or is_document(one):
-            made[i] = _document(one, _inside(at, f"[{i}]"))
-        elif isinstance(one, Mapping) and not one.keys() <= _RESULT:
+        if isinstance(one, Mapping) and not one.keys() <= _RESULT:
             made[i] = _result(one, _inside(at, f"[{i}]"))
+        elif isinstance(one, list | tuple) or is_document(one):
+            made[i] = _document(one, _inside(at, f"[{i}]"))
     return made
 
 
 def _result(one: Mapping[str, Any], at: At) -> dict[str, Any]:
-    _check_fields(one, Result, at)
-    if any(isinstance(one.get(name), Mapping) for name in WRAPPED):
+    check_spelling(one, Result, at)
+    named = _keys(Result, tuple(one)).named
+    if any(isinstance(one[name], Mapping) for name in named["wrapped"]):
         return _document(one, at)
-    made = dict(one)
-    for ours, names in (("id", _IDS), ("text", RESULT["text"]), ("rank", ROW["rank"])):
-        if made.get(ours) is None:
-            _take(made, ours, one, names)
+    made = {name: value for name, value in one.items() if name in _RESULT}
+    for ours in ("id", "text", "rank"):
+        _take(made, ours, one, named[ours])
     if all(made.get(name) is None for name in ("id", "text", "document")):
-        _take(made, "id", one, RESULT["document"])
-        inner = any(isinstance(one.get(name), Mapping) for name in METADATA)
+        _take(made, "id", one, named["document"])
+        inner = any(isinstance(one[name], Mapping) for name in named["metadata"])
         return _document(one, at) if made.get("id") is None and inner else made
     return made
 
@@ -255,10 +309,10 @@ def _document(one: Any, at: At) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(row).items() if value is not None}
 
 
-def _take(made: dict[str, Any], ours: str, given: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Copy the first text or number found under ``names`` to our name."""
-    for name in names:
-        value = given.get(name)
+def _take(made: dict[str, Any], ours: str, given: Mapping[str, Any], keys: Iterable[str]) -> None:
+    """Fill our field with the first text or number under ``keys``."""
+    for key in keys if made.get(ours) is None else ():
+        value = given[key]
         if isinstance(value, str | int | float) and not isinstance(value, bool):
             made[ours] = value
             return
@@ -268,93 +322,70 @@ def _targets(listed: Sequence[Any], at: At) -> list[Any]:
     made = list(listed)
     unknown: dict[str, list[Any]] = {}
     for i, one in enumerate(listed):
-        if isinstance(one, Mapping) and not one.keys() <= _TARGET:
-            made[i] = _target(one, _inside(at, f"[{i}]"))
-            for key, value in one.items():
-                if plain_name(str(key)) not in _TARGET_NAMES:
-                    unknown.setdefault(str(key), []).append(value)
+        if isinstance(one, Mapping):
+            if not one.keys() <= _TARGET or isinstance(one.get("grade"), str | bool):
+                made[i] = _target(one, _inside(at, f"[{i}]"))
+                for key in _keys(Target, tuple(one)).unknown:
+                    unknown.setdefault(str(key), []).append(one[key])
         elif is_document(one):
             found = _document(one, _inside(at, f"[{i}]"))
             made[i] = {"id": found.get("id"), "quote": found.get("text")}
-        elif isinstance(one, Mapping) and isinstance(one.get("grade"), str | bool):
-            grade = grade_of(one["grade"])
-            made[i] = {**one, "grade": one["grade"] if grade is None else grade}
     for key, values in unknown.items():
         _refuse_possible_grade(key, values, at)
     return made
 
 
 def _target(one: Mapping[str, Any], at: At) -> dict[str, Any]:
-    _check_fields(one, Target, at)
-    plain = {plain_name(str(key)): value for key, value in reversed(list(one.items()))}
-    made = dict(one)
-    called = next((name for name in _GRADES if plain.get(name) is not None), None)
+    check_spelling(one, Target, at)
+    named = _keys(Target, tuple(one)).named
+    made = {name: value for name, value in one.items() if name in _TARGET}
+    called = next((key for key in named["grade"] if one[key] is not None), None)
     if called is not None:
-        made["grade"] = grade_of(plain[called])
-        if made["grade"] is None:
-            raise InvalidInput(
-                f"The {called} of a target is {plain[called]!r:.60} at {at()}; a grade is a "
-                "number, or yes or no. Say which grades its words are, such as --grades "
-                f"good=1,bad=0; if it is no grade, {say((IGNORE, called))}."
-            )
-    if made.get("id") is None:
-        _take(made, "id", plain, _IDS)
+        made["grade"] = _grade(one[called], called, at)
+    _take(made, "id", one, named["id"])
     if all(made.get(name) is None for name in ("id", "quote", "document")):
-        _take(made, "quote", plain, (*QUOTE, *RESULT["text"]))
-        for inner in (one[name] for name in METADATA if isinstance(one.get(name), Mapping)):
+        _take(made, "quote", one, named["quote"])
+        for inner in (one[name] for name in named["metadata"] if isinstance(one[name], Mapping)):
             # A document as a library serialises it: its text and its source.
             made["document"] = from_metadata(inner).document
         is_span = made.get("start") is not None or made.get("page") is not None
         if is_span or made.get("quote") is None:
-            _take(made, "document" if is_span else "id", plain, RESULT["document"])
+            _take(made, "document" if is_span else "id", one, named["document"])
     return made
 
 
 def _refuse_possible_grade(key: str, values: list[Any], at: At) -> None:
     """Refuse a key of targets that may be their grade."""
-    words = set(plain_name(key).split("_"))
-    if words & NO_GRADES:
+    plain = [one for one in values if one is not None and not isinstance(one, Mapping | list)]
+    if not plain:
         return
-    known = [one for one in values if one is not None and not isinstance(one, Mapping | list)]
-    short = [one for one in known if not isinstance(one, str) or len(one.split()) < 3]
-    grades = [one for one in short if grade_of(one) is not None]
-    differ = len({*map(str, short)}) > 1 and not words & HARMLESS
-    if (known and len(grades) == len(known)) or differ:
+    cells = pl.Series(key, list(map(str, plain)), dtype=pl.String)
+    differs = cells.n_unique() > 1 and may_tell_apart(key, cells)
+    if may_hide_grades(key, cells) or differs:
         raise InvalidInput(
             f"The field {key!r} of targets is not understood, and it may say which are relevant "
-            f"(it holds {short[0]!r:.40} at {at()}): without it every target counts as relevant. "
+            f"(it holds {plain[0]!r:.40} at {at()}): without it every target counts as relevant. "
             f"If it is the grade, say {say(('grade', key))}; if it is not, {say((IGNORE, key))} "
             "(columns= in Python, [columns] in the settings)."
         )
 
 
-def check_spelling(record: Any, place: str) -> None:
-    """Refuse a record with a misspelt field, or with one in its results.
+def check_spelling(given: Mapping[str, Any], kind: type, at: At) -> None:
+    """Refuse a record, result or target with a misspelt field.
 
-    >>> check_spelling({"query": "Who?", "retreived": ["c1"], "note": "mine"}, "evals.jsonl:3 $")
+    >>> record = {"query": "Who?", "retreived": ["c1"], "note": "mine"}
+    >>> check_spelling(record, Record, lambda: "evals.jsonl:3 $")
     Traceback (most recent call last):
     ...
     calipers.errors.InvalidInput: A field is misspelt at evals.jsonl:3 $: found 'retreived'. Did \
 you mean 'retrieved'? Rename it; fields of your own may have any name that is not nearly one of \
 Calipers'.
     """
-    if not isinstance(record, Mapping):
-        return
-    _check_fields(record, Record, lambda: place)
-    listed = record.get("retrieved")
-    for i, one in enumerate(listed if isinstance(listed, list | tuple) else ()):
-        if isinstance(one, Mapping):
-            _check_fields(one, Result, partial(str, f"{place}.retrieved[{i}]"))
-
-
-def _check_fields(given: Mapping[str, Any], kind: type, at: At) -> None:
     fields = _FIELDS[kind]
-    lacking = [name for name in fields if given.get(name) is None]
-    for key, value in given.items():
-        if key in fields or value is None:
-            continue
-        meant = next((f for f in lacking if is_near(str(key), f) and _fits(value, fields[f])), None)
-        if meant is not None:
+    for key, near in _keys(kind, tuple(given)).near:
+        lacking = [name for name in near if given.get(name) is None]
+        if given[key] is not None and any(_fits(given[key], fields[name]) for name in lacking):
+            meant = next(name for name in lacking if _fits(given[key], fields[name]))
             raise InvalidInput(
                 f"A field is misspelt at {at()}: found {key!r:.60}. Did you mean {meant!r}? "
                 "Rename it; fields of your own may have any name that is not nearly one of "

@@ -11,7 +11,8 @@ from typing import Any
 import polars as pl
 
 from calipers.io.records.documents import finite
-from calipers.names import plain_name, unaccented, words_in
+from calipers.io.tables.cells import looks_like_texts
+from calipers.names import HARMLESS, plain_name, unaccented, words_in
 
 _YES = frozenset(
     words_in(
@@ -102,6 +103,21 @@ def may_hide_grades(name: str, column: pl.Series) -> bool:
     if words & NO_GRADES or not name.strip() or (words & REMARKS and holds_words(column)):
         return False
     return not _counts_rows(column)
+
+
+def may_tell_apart(name: str, column: pl.Series) -> bool:
+    """Whether values that differ within one query may be more than remarks about the items."""
+    words = set(plain_name(name).split("_"))
+    if words & (HARMLESS | NO_GRADES) or column.dtype.is_nested() or column.dtype.is_temporal():
+        return False
+    texts = column.cast(pl.String, strict=False).drop_nulls()
+    if not len(texts) or texts.str.contains(_REMARK).any():
+        return False
+    return not looks_like_texts(texts)
+
+
+_REMARK = r"^\d{4}-\d\d-\d\d|^\d\d?[./]\d\d?[./]\d{2,4}|://|/|\\|\.\w{2,4}$|@|\S\s+\S+\s+\S"
+"""Dates, addresses, file names and several words, which cannot be grades."""
 
 
 def _counts_rows(column: pl.Series) -> bool:

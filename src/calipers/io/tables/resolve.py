@@ -31,6 +31,7 @@ from calipers.io.tables.grades import (
     holds_words,
     in_words,
     may_hide_grades,
+    may_tell_apart,
 )
 from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.model.ground_truth import MARK
@@ -38,7 +39,6 @@ from calipers.model.matched import Role
 from calipers.names import (
     BEIR_JUDGEMENTS,
     DISTANCES,
-    HARMLESS,
     QUERY_TEXT,
     QUOTE,
     RANX,
@@ -373,15 +373,7 @@ def check_no_grade_is_hidden(
 
 def _differs_in_a_query(rows: pl.DataFrame, asked: str, column: str) -> bool:
     """Whether a column has two values for one query that are not just remarks."""
-    cells = rows[column]
-    if set(plain_name(column).split("_")) & (HARMLESS | NO_GRADES) or cells.dtype.is_nested():
-        return False
-    if cells.dtype.is_temporal() or cells.null_count() == len(cells):
-        return False
-    texts = rows.select(asked, pl.col(column).cast(pl.String, strict=False)).drop_nulls()
-    if texts[column].str.contains(_REMARK).any() or looks_like_texts(texts[column]):
-        return False
-    return _has_two_values(texts, asked, column)
+    return may_tell_apart(column, rows[column]) and _has_two_values(rows, asked, column)
 
 
 def _holds_several(table: InputTable, item: str) -> bool:
@@ -393,10 +385,6 @@ def _holds_several(table: InputTable, item: str) -> bool:
 def _has_two_values(rows: pl.DataFrame, asked: str, column: str) -> bool:
     values = rows.drop_nulls([asked, column]).group_by(asked).agg(pl.col(column).n_unique())
     return bool((values[column] > 1).any())
-
-
-_REMARK = r"^\d{4}-\d\d-\d\d|^\d\d?[./]\d\d?[./]\d{2,4}|://|/|\\|\.\w{2,4}$|@|\S\s+\S+\s+\S"
-"""Dates, addresses, file names and several words, which cannot be grades."""
 
 
 def check_order_is_known(table: InputTable, names: dict[str, str], left: list[str]) -> None:
