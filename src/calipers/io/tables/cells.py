@@ -8,6 +8,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -236,6 +237,7 @@ def bare_names(names: pl.Series) -> pl.Series:
     return bare.zip_with(~empty, names) if empty.any() else bare
 
 
+@cache
 def words_for_nothing(*, graded: bool) -> frozenset[str]:
     """Targets that mean that nothing should be found: N/A, none, nan, -.
 
