@@ -23,8 +23,10 @@ from calipers.measures import parse
 from calipers.model.ground_truth import GroundTruth
 from calipers.questions.audit import rule as audit
 from calipers.questions.begin.candidates import SOURCES, Candidate, content_words, is_fit
+from calipers.questions.begin.docstrings import from_docstrings
 from calipers.questions.begin.faq import from_faq
 from calipers.questions.begin.headings import from_headings
+from calipers.questions.begin.history import from_history
 from calipers.questions.begin.links import from_links
 from calipers.questions.begin.result import DEPTH, FirstQuestions, LeftOut, SourceCount
 from calipers.statistics.clusters import exact_mean
@@ -33,8 +35,13 @@ from calipers.statistics.score_interval import mean_interval
 from calipers.text import normalise
 from calipers.words import did_you_mean
 
-Source = Callable[[Sequence[TextDocument]], Iterator[Candidate]]
-MAKERS: dict[str, Source] = {"faq": from_faq, "links": from_links, "headings": from_headings}
+MAKERS: dict[str, Callable[[Sequence[TextDocument], Path], Iterator[Candidate]]] = {
+    "faq": lambda documents, _: from_faq(documents),
+    "links": lambda documents, _: from_links(documents),
+    "headings": lambda documents, _: from_headings(documents),
+    "docstrings": lambda documents, _: from_docstrings(documents),
+    "history": from_history,
+}
 UNFIT = "too few words, too many, or no words at all"
 TWICE = "asked in several places"
 NOT_ALONE = "the target stands in several places"
@@ -47,7 +54,7 @@ def make(folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> FirstQu
     passed = PassedOver()
     documents = read_documents(place, passed, settings["progress"])
     dropped: Counter[str] = Counter()
-    made = {name: _unique(MAKERS[name](documents), dropped) for name in wanted if name in MAKERS}
+    made = {name: _unique(MAKERS[name](documents, place), dropped) for name in wanted}
     drawn = _drawn(made, documents, settings["questions"], settings["seed"], dropped)
     if not drawn:
         raise InvalidInput(
