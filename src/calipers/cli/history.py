@@ -6,8 +6,9 @@ import click
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import CHART, EXPLAIN, JSON, csv, flag, forms, text
-from calipers.cli.output import check_chart_place, write_chart
+from calipers.cli.output import check_chart_place, working, write_chart
 from calipers.errors import InvalidInput
+from calipers.present.escape import printable
 
 
 @command(
@@ -165,6 +166,7 @@ def _confirm(said: str) -> None:
 
 
 @command(
+    text("--html", "FOLDER", "Write a site to share: lines over time, every report, a badge."),
     EXPLAIN,
     JSON,
     csv("Print the list as CSV."),
@@ -177,7 +179,7 @@ def _confirm(said: str) -> None:
         history_prune,
     ],
 )
-def history(asked: CommandInput, explain: bool) -> None:
+def history(asked: CommandInput, html: str | None, explain: bool) -> None:
     """List saved evaluations, newest first.
 
     With NAME only those of that name. A sparkline shows each metric from oldest to newest; marks
@@ -188,8 +190,16 @@ def history(asked: CommandInput, explain: bool) -> None:
       calipers history
       calipers history nightly --since 30d -m recall@10,mrr
       calipers history --branch main --with-tag model=e5 --csv
+      calipers history nightly --html site
     """
-    asked.show(asked.answer(), explain=explain)
+    found = asked.answer()
+    if html:
+        from calipers.questions.history.site import write_site
+
+        with working("Writing the site"):
+            said = write_site(found, html, asked.settings)
+        click.echo(printable(said), err=True)
+    asked.show(found, explain=explain)
 
 
 history.commands = {"list": history, **history.commands}

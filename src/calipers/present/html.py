@@ -121,7 +121,8 @@ def _picture(block: Picture, *, notebook: bool, above: str) -> str:
     """A chart with its title, unless that is the sentence ``above`` it."""
     chart = block.draw()
     drawn = in_notebook(chart) if notebook else on_page(chart)
-    caption = f"<figcaption>{said_html(chart.title)}</figcaption>" if chart.title != above else ""
+    is_said = chart.title.rstrip(".") == above.rstrip(".")
+    caption = "" if is_said else f"<figcaption>{said_html(chart.title)}</figcaption>"
     return f"<figure>{caption}{drawn}</figure>" if drawn else ""
 
 

@@ -13,12 +13,10 @@ from weakref import WeakSet
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import PoolSession
 from calipers.labels.make import make, to_judge
-from calipers.match.pair import match_pair
 from calipers.model.document import Lines
 from calipers.model.evaluation import Evaluation
 from calipers.model.health import Health
 from calipers.model.matched import Matched
-from calipers.model.matching import Matching
 from calipers.model.scores import Scores
 from calipers.present.chart_output import on_page
 from calipers.present.html import blocks_html, for_page, heading_html
@@ -28,13 +26,13 @@ from calipers.questions.compare.settings import compare
 from calipers.questions.evaluate.settings import evaluate
 from calipers.questions.history.settings import history_alarm
 from calipers.questions.history.trend_chart import trend_chart
-from calipers.questions.report.browse import Browse
+from calipers.questions.report.browse import Browse, open_saved
 from calipers.questions.report.page.page import part_sections
 from calipers.questions.report.parts import summary
 from calipers.questions.report.rule import describe
 from calipers.store.label_pools import list_pools
 from calipers.store.listing import resolve
-from calipers.store.load import load_retrieved, load_scores
+from calipers.store.load import load_scores
 from calipers.store.open import Store, open_store
 from calipers.store.place import Where, locate
 from calipers.store.pool import PoolSettings
@@ -154,7 +152,7 @@ class WebSources:
             raise
         except InvalidInput as error:
             return blocks_html([Lines([self.without_place(str(error))])])
-        chart = trend_chart(found, "/evaluations")
+        chart = trend_chart(found, "/evaluations/{}")
         flat = [replace(one, ratio=0.16) for one in chart.panels[:1]]
         drawn = on_page(replace(chart, panels=flat))
         return heading_html(found.document(), "h2") + drawn
@@ -167,7 +165,7 @@ class WebSources:
         if saved is None:
             pair = self.given[reference]
             return self._evaluations.get(reference, lambda: Browse(reference, evaluate(pair), pair))
-        made = partial(_opened, self.store(), saved, self._scores(reference, saved))
+        made = partial(open_saved, self.store(), saved, self._scores(reference, saved))
         if saved.queries > LARGE_QUERIES:
             return self._evaluations.get(saved.id, lambda: alone(made))
         return self._evaluations.get(saved.id, made)
@@ -340,33 +338,3 @@ def _explain(browse: Browse) -> None:
 def _in_turn(browse: Browse, work: Callable[[Browse], T]) -> T:
     """Run some work on an evaluation; large ones one at a time."""
     return alone(lambda: work(browse)) if len(browse.scores) > LARGE_QUERIES else work(browse)
-
-
-def _opened(store: Store, evaluation: Evaluation, scores: Scores) -> Browse:
-    """A saved evaluation, matched as it was when it was saved."""
-    try:
-        data = load_retrieved(store, evaluation, packed=True)
-    except StoreAway:
-        raise
-    except InvalidInput:
-        return Browse(evaluation.name, scores, None)
-    if data.ground_truth is None or data.run is None:
-        return Browse(evaluation.name, scores, None)
-    settings = scores.settings
-    at_documents = settings["match"] == "document"
-    pair = match_pair(
-        data.ground_truth,
-        data.run,
-        Matching(
-            policy=scores.policy,
-            match=None if at_documents else settings["match"],
-            level=settings.get("matched_at"),
-            rel=settings.get("rel"),
-            corpus_size=settings.get("corpus_size"),
-        ),
-        fingerprints=False,
-    )
-    browse = Browse(evaluation.name, scores, pair)
-    # Before the misses are explained: both at once would need the memory of both.
-    _ = browse.table
-    return browse

@@ -20,7 +20,7 @@ FORMS = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S")
 def trend_chart(found: Alarm, link: str = "") -> Chart:
     """Every metric over time with its reference; lines break where something changed.
 
-    ``link`` is the address of the evaluations on a web page, so that every point can link there.
+    ``link`` is the address of an evaluation's page, with {} for its id; every point links there.
     """
     legend = []
     sliced = [line for line in found.lines if line.tag is not None]
@@ -69,7 +69,7 @@ def _panel(metric: str, lines: Sequence[Line], trend: Alarm, link: str) -> Panel
                 colour,
                 shape,
                 3.5,
-                link=link and f"{link}/{point.id}",
+                link=link.format(point.id),
             )
             for point in line.points
         ]

@@ -9,15 +9,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, StoreAway
+from calipers.match.pair import match_pair
 from calipers.model.arrays import Ints
+from calipers.model.evaluation import Evaluation
 from calipers.model.matched import Matched
+from calipers.model.matching import Matching
 from calipers.model.scores import MetricFacts, Scores
 from calipers.present.paging import PAGE_SIZE, page_of
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.report.subset import Portions, rank_table
 from calipers.questions.sweep.rule import ceilings, wanted_one_by_one
+from calipers.store.load import load_retrieved
+from calipers.store.open import Store
 from calipers.words import did_you_mean
 
 SHOWN = ("recall", "precision", "ndcg", "mrr")
@@ -369,3 +374,33 @@ class Browse:
         except InvalidInput:
             misses = None
         return OpenedQuery(found, rankings, alone.targets, misses)
+
+
+def open_saved(store: Store, evaluation: Evaluation, scores: Scores) -> Browse:
+    """A saved evaluation, matched as it was when it was saved."""
+    try:
+        data = load_retrieved(store, evaluation, packed=True)
+    except StoreAway:
+        raise
+    except InvalidInput:
+        return Browse(evaluation.name, scores, None)
+    if data.ground_truth is None or data.run is None:
+        return Browse(evaluation.name, scores, None)
+    settings = scores.settings
+    at_documents = settings["match"] == "document"
+    pair = match_pair(
+        data.ground_truth,
+        data.run,
+        Matching(
+            policy=scores.policy,
+            match=None if at_documents else settings["match"],
+            level=settings.get("matched_at"),
+            rel=settings.get("rel"),
+            corpus_size=settings.get("corpus_size"),
+        ),
+        fingerprints=False,
+    )
+    browse = Browse(evaluation.name, scores, pair)
+    # Before the misses are explained: both at once would need the memory of both.
+    _ = browse.table
+    return browse

@@ -36,8 +36,18 @@ class Page:
     """The details of these queries, by the name of the retriever."""
 
 
-def render(report: Report, beside: str | None = None, *, full: bool = False) -> Page:
-    """Render the report as HTML; ``beside`` names the file for what does not fit."""
+def render(
+    report: Report,
+    beside: str | None = None,
+    *,
+    full: bool = False,
+    above: str = "",
+    back: str = "",
+) -> Page:
+    """Render the report as HTML; ``beside`` names the file for what does not fit.
+
+    ``above`` is HTML to put first, and ``back`` the address of the page that leads here.
+    """
     comparison = report.comparison
     moved = (
         []
@@ -65,6 +75,8 @@ def render(report: Report, beside: str | None = None, *, full: bool = False) -> 
         "tags": _tag_choices(data),
         "settings": blocks_html([settings_table(first.browse)]),
         "definitions": report.definitions,
+        "above": above,
+        "back": back,
     }
     return Page(fill("page.html.j2", view, _read("script.js")), data.left_out, data.sources)
 
@@ -130,9 +142,10 @@ def _tag_choices(data: QueryData) -> list[tuple[str, list[str]]]:
     return choices
 
 
-def document_page(document: Document, title: str) -> str:
-    """Render a document as a page of its own."""
-    view = {"answer": for_page(document, heading="h1"), "title": title}
+def document_page(document: Document, title: str, *, above: str = "", back: str = "") -> str:
+    """Render a document as a page of its own; ``above`` and ``back`` as for ``render``."""
+    answer = above + for_page(document, heading="h1")
+    view = {"answer": answer, "title": title, "back": back}
     return fill("document.html.j2", view)
 
 

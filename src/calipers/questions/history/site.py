@@ -1,0 +1,178 @@
+"""A history as a static site: lines over time, a page for each evaluation, a badge.
+
+Every file gets its name when it is whole, and the index comes last, so that no link of it leads
+nowhere. Nothing is loaded from elsewhere, so any host of files serves it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from calipers.errors import InvalidInput, StoreAway, WriteFailed
+from calipers.io.files.write import whole_file
+from calipers.model.document import Document, Note, Picture
+from calipers.model.evaluation import Evaluation
+from calipers.present.escape import clean, printable
+from calipers.present.html import for_page
+from calipers.questions.compare.settings import compare
+from calipers.questions.history.document import shown
+from calipers.questions.history.result import Alarm, History, Shown
+from calipers.questions.history.settings import history_trend
+from calipers.questions.history.trend_chart import trend_chart
+from calipers.questions.report.browse import open_saved
+from calipers.questions.report.page.page import document_page, fill, render
+from calipers.questions.report.result import Report
+from calipers.questions.report.rule import definitions_shown, describe
+from calipers.store.load import load_scores
+from calipers.store.open import Store, open_store
+from calipers.words import number, plural
+
+PAGES = "evaluations"
+COLOURS = {"red": "#c73a2c", "brightgreen": "#2c8a44", "lightgrey": "#6b6b6b"}
+"""The colours of badges by the names of shields.io, dark enough for white text."""
+CHARACTER, SPACE = 6.6, 10
+"""The width of a character and of the space around a text of the badge, in pixels."""
+
+
+def write_site(found: History, folder: str | Path, asked: Mapping[str, Any]) -> str:
+    """Write the listed evaluations as a site, and return what was written as a sentence.
+
+    ``asked`` are the filters of the list: the lines over time are of the same evaluations.
+    """
+    if not found.evaluations:
+        raise InvalidInput(f"There is nothing to show: {found.document().sentence}")
+    store, place = open_store(asked.get("store")), Path(folder)
+    try:
+        (place / PAGES).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteFailed(f"{place} cannot be made: {error.strerror}; name a folder.") from error
+    names: dict[str, list[Evaluation]] = {}
+    for one in found.evaluations:
+        names.setdefault(one.name, []).append(one)
+    filters = {name: one for name, one in asked.items() if name not in ("name", "last")}
+    # A page may be read at any time, so it does not say that an evaluation is overdue.
+    trends = {
+        name: replace(history_trend(name, **filters, last=len(listed)), missing=None)
+        for name, listed in names.items()
+    }
+    for listed in names.values():
+        for one, before in zip(listed, [*listed[1:], None], strict=True):
+            _write(place / PAGES / f"{one.id}.html", _evaluation(store, one, before))
+    badge = badge_of(next(iter(trends.values())))
+    _write(place / "badge.svg", badge_svg(badge))
+    _write(place / "badge.json", msgspec.json.encode(badge).decode())
+    parts = [_part(found, trends[name], listed) for name, listed in names.items()]
+    view = {"parts": parts, "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"}
+    _write(place / "index.html", fill("site.html.j2", view))
+    pages = plural(len(found.evaluations), "evaluation")
+    return f"{pages} written to {place / 'index.html'}, with badge.svg and badge.json."
+
+
+def _write(path: Path, text: str) -> None:
+    with whole_file(path) as file:
+        file.write(text.encode("utf-8", "replace"))
+
+
+def _part(found: History, trend: Alarm, listed: list[Evaluation]) -> dict[str, Any]:
+    """The template values of one name: its line over time, and its evaluations."""
+    document = trend.document()
+    linked = Picture(lambda: trend_chart(trend, f"{PAGES}/{{}}.html"))
+    blocks = [linked if isinstance(one, Picture) else one for one in document.blocks]
+    metrics = [one for one in found.metrics if any(one in row.summaries for row in listed)]
+    rows = [
+        {
+            "link": f"{PAGES}/{one.id}.html",
+            "saved": f"{one.saved:%Y-%m-%d %H:%M}",
+            "commit": (one.commit or "")[:7],
+            "branch": clean(one.branch or ""),
+            "queries": f"{one.queries:,}",
+            "means": [_mean(one, metric) for metric in metrics],
+            "changed": f"another {' and another '.join(one.changed)}" if one.changed else "",
+        }
+        for one in listed
+    ]
+    answer = for_page(replace(document, blocks=blocks), name=trend.name)
+    return {"answer": answer, "metrics": metrics, "rows": rows}
+
+
+def _mean(one: Evaluation, metric: str) -> str:
+    summary = one.summaries.get(metric)
+    return "" if summary is None or summary.mean is None else number(summary.mean)
+
+
+def _evaluation(store: Store, one: Evaluation, before: Evaluation | None) -> str:
+    """The report of a saved evaluation, below its comparison with the one before."""
+    scores = load_scores(store, one)
+    above = ""
+    if before is not None:
+        try:
+            compared = compare({"before": load_scores(store, before), "now": scores}).document()
+        except StoreAway:
+            raise
+        except InvalidInput as error:
+            said = [Note("doubt", str(error))]
+            compared = Document("These two cannot be compared.", "no clear difference", notes=said)
+        above = for_page(compared, name=f"Compared with the one before, {_when(before)}")
+    browse = open_saved(store, replace(one, name=f"{one.name}, {_when(one)}"), scores)
+    if browse.pair is None:
+        document = shown(Shown(one, scores))
+        return document_page(document, clean(one.name), above=above, back="../index.html")
+    system = describe(browse)
+    report = Report((system,), None, definitions_shown((system,)))
+    return render(report, above=above, back="../index.html").text
+
+
+def _when(one: Evaluation) -> str:
+    commit = f" on {one.commit[:7]}" if one.commit else ""
+    return f"{one.saved:%Y-%m-%d %H:%M} UTC{commit}"
+
+
+def badge_of(trend: Alarm) -> dict[str, Any]:
+    """The leading metric of the latest evaluation, as the endpoint of shields.io wants it.
+
+    It is red where the alarm rings, and grey where nothing could be compared.
+    """
+    points = next((line.points for line in trend.lines if line.tag is None), ())
+    colour = "red" if trend.raised else "brightgreen" if trend.checks else "lightgrey"
+    return {
+        "schemaVersion": 1,
+        "label": printable(trend.metrics[0] if trend.metrics else "retrieval", 40),
+        "message": number(points[-1].mean) if points else "unknown",
+        "color": colour,
+    }
+
+
+def badge_svg(badge: Mapping[str, Any]) -> str:
+    """Draw a badge.
+
+    >>> 'aria-label="recall@10: 0.817"' in badge_svg(
+    ...     {"label": "recall@10", "message": "0.817", "color": "brightgreen"}
+    ... )
+    True
+    """
+    texts = [str(badge[name]) for name in ("label", "message")]
+    left, right = (round(len(one) * CHARACTER) + SPACE for one in texts)
+    label, message = (escape(one) for one in texts)
+    said = f"{label}: {message}"
+    # The text's own length keeps it inside whatever font there is.
+    drawn = "".join(
+        f'<text x="{middle}" y="14" textLength="{width - SPACE}" lengthAdjust="spacingAndGlyphs">'
+        f"{text}</text>"
+        for text, middle, width in (
+            (label, left / 2, left),
+            (message, left + right / 2, right),
+        )
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
+        f'aria-label="{said}"><title>{said}</title><clipPath id="r"><rect '
+        f'width="{left + right}" height="20" rx="3"/></clipPath><g clip-path="url(#r)"><rect '
+        f'width="{left}" height="20" fill="#484848"/><rect x="{left}" width="{right}" height="20" '
+        f'fill="{COLOURS[badge["color"]]}"/></g><g fill="#fff" text-anchor="middle" '
+        f'font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">{drawn}</g></svg>\n'
+    )
