@@ -36,6 +36,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "metrics": ("-m", "recall@3,mrr"),
     "k": ("-k", "3"),
     "where": ("--where", "land=north"),
+    "min_score": ("--min-score", "0.5"),
     "rel": ("--rel", "2"),
     "match": ("--match", "id"),
     "level": ("--level", "document"),
@@ -60,6 +61,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "weights": ("--score", "recall@3=2,mrr=1"),
     "confidence": ("--confidence", "0.8"),
     "cluster": ("--cluster", "land"),
+    "weight_by": ("--weight-by", "asked"),
     "per_query": ("--per-query", "scores.parquet"),
     "by": ("--by", "land", "--by", "auto"),
     "primary": ("--by", "land", "--primary", "mrr"),
@@ -123,7 +125,7 @@ def made_records() -> list[dict[str, Any]]:
             {
                 "id": f"q{q}",
                 "query": f"{'What is the number' if q % 2 else 'Was ist die Nummer'} {q}?",
-                "tags": {"land": "north" if q % 3 else "south"},
+                "tags": {"land": "north" if q % 3 else "south", "asked": f"{1 + q % 4}"},
                 "ground_truth": [
                     {"id": one, "document": one[:2], "grade": draw.choice(grades)} for one in wanted
                 ],

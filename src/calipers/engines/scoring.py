@@ -36,11 +36,13 @@ def score(
     weights: Mapping[str, float] | None = None,
     confidence: float = 0.95,
     cluster: str | None = None,
+    weight_by: str | None = None,
     further: Mapping[str, Any] | None = None,
 ) -> Scores:
     """The scores of a matched pair, so that several questions need only one reading.
 
-    ``further`` are settings to record beside those of the pair and its intervals.
+    ``weight_by`` is a tag that says how much each query counts. ``further`` are
+    settings to record beside those of the pair and its intervals.
     """
     check_confidence(confidence)
     matches, policy = pair.matches, pair.policy
@@ -55,11 +57,17 @@ def score(
         **(further or {}),
         "confidence": confidence,
         **({} if cluster is None else {"cluster": cluster}),
+        **({} if weight_by is None else {"weight_by": weight_by}),
     }
     longest = int(matches.retrieved.max(initial=0))
-    clusters = _clusters(pair, cluster)
+    clusters, each = _clusters(pair, cluster), None
+    if weight_by is not None:
+        from calipers.model.slicing import query_weights_of
+
+        each = query_weights_of(pair.ground_truth.tags, weight_by)
     settings["notes"] = [
         *uneven_clusters(clusters, cluster),
+        *weights_in_words(each, weight_by),
         *settings.get("notes", ()),
         *looks_below_the_end(metrics, longest, pair.run.asked_for),
     ]
@@ -80,7 +88,7 @@ def score(
             }
         ),
         settings=settings,
-        summaries=summarise(facts, values, weighted, settings, clusters),
+        summaries=summarise(facts, values, weighted, settings, clusters, each),
         weights=weighted,
         find_name=find_name,
     )
@@ -114,6 +122,20 @@ def uneven_clusters(clusters: Ints | None, tag: str | None) -> list[str]:
         f"rest on few: add queries of other clusters, or look at the large ones by themselves "
         f"(--by {tag})."
     ]
+
+
+def weights_in_words(weights: Floats | None, tag: str | None) -> list[str]:
+    """A note on how far the weights of queries go."""
+    if tag is None:
+        return []
+    if weights is None:
+        return [f"Weighted by {tag}: every query has the same weight."]
+    from calipers.statistics.clusters import EVEN, effective_queries
+
+    n, worth = weights.size, effective_queries(weights)
+    said = f"Weighted by {tag}: {n:,} queries tell as much as about {worth:.3g} of one weight."
+    few = " A few of them decide, so intervals of means are too narrow."
+    return [said + (few if worth < EVEN * n else "")]
 
 
 def looks_below_the_end(metrics: Sequence[Metric], longest: int, asked: int | None) -> list[str]:

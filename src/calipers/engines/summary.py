@@ -27,17 +27,23 @@ def summarise(
     weights: Mapping[str, float],
     settings: Mapping[str, Any],
     clusters: ArrayLike | None = None,
+    query_weights: Floats | None = None,
 ) -> dict[str, Summary]:
-    """One summary per metric by name, and one for the combined score where there are weights."""
+    """One summary per metric by name, and one for the combined score where there are weights.
+
+    ``query_weights`` say how much each query counts in a mean; sums count every query once.
+    """
     columns = list(zip(metrics, values.T, strict=True))
     if weights:
         columns.append((score_facts(metrics, weights), combine(metrics, values, weights)))
     scaled = [to_scale(column, facts.aggregate) for facts, column in columns]
-    units = [as_units(column, clusters) for column in scaled]
+    counts = [None if facts.aggregate == "sum" else query_weights for facts, _ in columns]
+    units = [as_units(one, clusters, each) for one, each in zip(scaled, counts, strict=True)]
     intervals = _intervals(units, [facts for facts, _ in columns], settings["confidence"])
+    rows = zip(columns, scaled, units, intervals, counts, strict=True)
     return {
-        facts.name: _summary(facts, column, one.mean, interval)
-        for (facts, _), column, one, interval in zip(columns, scaled, units, intervals, strict=True)
+        facts.name: _summary(facts, column, one.mean, interval, each)
+        for (facts, _), column, one, interval, each in rows
     }
 
 
@@ -67,13 +73,23 @@ def value_bounds(facts: MetricFacts) -> Bounds | None:
     return None if high is None or facts.aggregate == "geometric" else (low, high)
 
 
-def _summary(facts: MetricFacts, column: Floats, mean: float, interval: Interval | None) -> Summary:
+def _summary(
+    facts: MetricFacts,
+    column: Floats,
+    mean: float,
+    interval: Interval | None,
+    weights: Floats | None,
+) -> Summary:
     aggregate = facts.aggregate
     defined = column[~np.isnan(column)]
     n, undefined = defined.size, column.size - defined.size
     if not n:
         return Summary(facts.name, None, None, None, 0, undefined)
-    median = _median(defined)
+    median = (
+        _median(defined)
+        if weights is None
+        else _weighted_median(defined, weights[~np.isnan(column)])
+    )
     if aggregate == "mean":
         return Summary(facts.name, mean, median, interval, n, undefined)
     ends = interval and replace(
@@ -94,11 +110,25 @@ def _median(values: Floats) -> float:
     return (float(ordered[below]) + float(ordered[above])) / 2
 
 
+def _weighted_median(values: Floats, weights: Floats) -> float:
+    """The value at half of the weight, or halfway between the two there."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order])
+    half = below[-1] / 2
+    ends = (np.searchsorted(below, half * (1 - 1e-12)), np.searchsorted(below, half * (1 + 1e-12)))
+    low, high = (float(values[order[min(at, values.size - 1)]]) for at in ends)
+    return (low + high) / 2
+
+
 def interval_of_metric(
-    column: Floats, facts: MetricFacts, level: float, clusters: ArrayLike | None = None
+    column: Floats,
+    facts: MetricFacts,
+    level: float,
+    clusters: ArrayLike | None = None,
+    query_weights: Floats | None = None,
 ) -> Interval | None:
     """The interval of the mean of one metric, cut at the bounds that the metric has."""
-    return _intervals([as_units(column, clusters)], [facts], level)[0]
+    return _intervals([as_units(column, clusters, query_weights)], [facts], level)[0]
 
 
 def _intervals(
@@ -114,9 +144,9 @@ def _intervals(
 
 def slice_summaries(scores: Scores, by: str) -> Iterator[tuple[str, Summary]]:
     """The summary of every metric over each slice, with the value of the slice."""
-    from calipers.model.slicing import clusters_in, cut
+    from calipers.model.slicing import clusters_in, cut, query_weights_in
 
-    clusters = clusters_in(scores)
+    clusters, each = clusters_in(scores), query_weights_in(scores)
     for value, mask in cut(scores, by):
         part = summarise(
             scores.metrics,
@@ -124,6 +154,7 @@ def slice_summaries(scores: Scores, by: str) -> Iterator[tuple[str, Summary]]:
             scores.weights,
             scores.settings,
             None if clusters is None else clusters[mask],
+            None if each is None else each[mask],
         )
         for summary in part.values():
             yield value, summary

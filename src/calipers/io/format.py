@@ -37,7 +37,8 @@ from calipers.io.records.records import (
     in_chunks,
     results_by_row,
 )
-from calipers.io.tables.cells import Splitter, cell_value, in_order
+from calipers.io.tables.cells import TAG, Splitter, cell_value, in_order
+from calipers.io.tables.columns import with_tags
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
@@ -478,7 +479,12 @@ def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> Rec
     """Stream the rows of a table in a tool's own format as records."""
     # A format without a struct may use any column.
     every = watch or not hasattr(form.row, "__struct_fields__")
-    names = [name for name in table.names() if every or name in form.kept]
+    tagged = "tags" in form.kept
+    names = [
+        name
+        for name in table.names()
+        if every or name in form.kept or (tagged and name.startswith(TAG))
+    ]
     notes = list(table.notes)
     texts = set[str]()
     if form.of_ids:
@@ -515,7 +521,7 @@ def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> Rec
                         else:
                             made[key] = splitters[key].split(row[key], partial(table.where, seen))
                     seen += 1
-                    yield made
+                    yield with_tags(made) if tagged else made
         for splitter in splitters.values():
             notes.extend(splitter.notes())
 

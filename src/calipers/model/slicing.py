@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Ints
+from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.scores import Scores
 from calipers.names import words_in
 from calipers.words import did_you_mean
@@ -368,6 +368,50 @@ def clusters_of(tags: Mapping[str, pl.Series], name: str | None, queries: int) -
 def clusters_in(scores: Scores) -> Ints | None:
     """The clusters by which a result was summarised."""
     return clusters_of(scores.tags, scores.settings.get("cluster"), len(scores))
+
+
+def query_weights_of(tags: Mapping[str, pl.Series], name: str | None) -> Floats | None:
+    """The weight of each query by a tag, as a share of the largest; None where all are equal.
+
+    >>> query_weights_of({"asked": pl.Series(["30", "15", "3"])}, "asked").tolist()
+    [1.0, 0.5, 0.1]
+    >>> query_weights_of({"asked": pl.Series(["7", "7"])}, "asked") is None
+    True
+    """
+    if name is None:
+        return None
+    if name not in tags:
+        has = f"they have {', '.join(tags)}" if tags else "they have no tags"
+        raise InvalidInput(
+            f"The queries have no tag {name!r} to weigh them by; {has}.{did_you_mean(name, tags)}"
+        )
+    given = tags[name]
+    weights = given.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if wrong.size:
+        value = given[int(wrong[0])]
+        has = "no weight" if value is None else f"the weight {value!r:.60}"
+        raise InvalidInput(
+            f"A query has {has} in {name!r}; every query needs a number above 0. Leave out the "
+            "others with --where, or give them one."
+        )
+    # Shares of the largest: weights on another scale give the same bits.
+    shares: Floats = weights / weights.max(initial=0.0)
+    return None if (shares == 1.0).all() else shares
+
+
+def query_weights_in(scores: Scores) -> Floats | None:
+    """The weights by which a result was summarised."""
+    return query_weights_of(scores.tags, scores.settings.get("weight_by"))
+
+
+def refuse_weighted(scores: Scores, what: str) -> None:
+    """Raise where a result is weighted and what is asked of it takes no weights."""
+    if (name := scores.settings.get("weight_by")) is not None:
+        raise InvalidInput(
+            f"{what} do not weigh queries, and these are weighted by {name!r}; measure them "
+            "without --weight-by."
+        )
 
 
 def units_of(

@@ -66,19 +66,19 @@ def verdict(scores: Scores) -> str:
 
 def _found(scores: Scores) -> str:
     if scores.weights:
-        return _measured("score", scores["score"], "on average")
+        return _measured(scores, "score", scores["score"], "on average")
     facts = _deepest(scores, "recall") or _deepest(scores, "hit_rate") or scores.metrics[0]
     found = scores[facts.name]
     if found.mean is None:
         return NOTHING
     much = share(found.mean)
     where = f"in the {first_results(facts.k)}" if facts.k else "in its results"
-    behind = f" ({_between(found)}{plural(found.n, 'query', 'queries')})."
+    behind = f" ({_between(found)}{_counted(scores, found)})."
     if facts.kind == "recall":
         return f"Finds {much} of what it should {where}{behind}"
     if facts.kind == "hit_rate":
         return f"For {much} of the queries a target stands {where}{behind}"
-    return _measured(facts.name, found, AGGREGATED[facts.aggregate])
+    return _measured(scores, facts.name, found, AGGREGATED[facts.aggregate])
 
 
 def _deepest(scores: Scores, kind: str) -> MetricFacts | None:
@@ -88,12 +88,19 @@ def _deepest(scores: Scores, kind: str) -> MetricFacts | None:
     return max(defined or some, key=lambda one: one.k or 0, default=None)
 
 
-def _measured(name: str, found: Summary, how: str) -> str:
+def _counted(scores: Scores, found: Summary) -> str:
+    """How many queries there are, and what weighs them."""
+    tag = scores.settings.get("weight_by")
+    weighed = f" weighted by {printable(tag, 40)}" if tag else ""
+    return plural(found.n, "query", "queries") + weighed
+
+
+def _measured(scores: Scores, name: str, found: Summary, how: str) -> str:
     if found.mean is None:
         return NOTHING
     return (
         f"{name} is {number(found.mean)} {how} ({_between(found, percent=False)}"
-        f"{plural(found.n, 'query', 'queries')})."
+        f"{_counted(scores, found)})."
     )
 
 

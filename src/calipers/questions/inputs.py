@@ -62,8 +62,8 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
         return *data.as_read, data.asked_again
     matching = Matching.of(reading, to_record(reading, Reading))
     together = bring_together(reading.get("memory"), reading.get("temp"))
-    named = reading.get("columns")
-    columns = None if named is None else Columns.of(named)
+    named, weighed = reading.get("columns"), cast(dict[str, Any], reading).get("weight_by")
+    columns = None if named is None and weighed is None else Columns.of(named).with_tag(weighed)
     if any(reading.get(name) is not None for name in ASKING if name != "watch"):
         data, reading = _with_answers(data, reading, looks)
     truth, run = read_pair(
@@ -92,7 +92,7 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
         truth, run = only_where(truth, run, where)
     if least is not None:
         run = only_above(run, least)
-    if columns is not None and columns is not named:
+    if columns is not None and not isinstance(named, Columns):
         columns.check_used()
     return truth, run, matching
 

@@ -216,6 +216,18 @@ Cluster = Annotated[
         recorded=True,
     ),
 ]
+WeightBy = Annotated[
+    str | None,
+    Setting(
+        "Count each query as often as the number in this tag says, such as how often it was "
+        "asked, in every mean, interval and test.",
+        metavar="COLUMN",
+        file="weight-by",
+        of_data=("measuring", "every value"),
+        group=STATISTICS,
+        recorded=True,
+    ),
+]
 Price = Annotated[float | None, Setting("What a million tokens cost.", metavar="PRICE")]
 Tokenizer = Annotated[
     str | Callable[[str], Any] | None,
@@ -470,6 +482,7 @@ class MetricsAsked(TypedDict, total=False):
     k: Cutoffs
     confidence: Confidence
     cluster: Cluster
+    weight_by: WeightBy
 
 
 class Measuring(MetricsAsked, total=False):

@@ -13,7 +13,12 @@ from calipers.io.tables.columns import Columns
 from calipers.model.matched import Matched
 from calipers.model.run import Run
 from calipers.model.scores import Scores
-from calipers.model.slicing import clusters_in, queries_where
+from calipers.model.slicing import (
+    clusters_in,
+    queries_where,
+    query_weights_in,
+    query_weights_of,
+)
 from calipers.questions.inputs import (
     is_reference,
     kept_before,
@@ -51,7 +56,9 @@ def matched_systems(
             "A ground truth is given, and every system is a result that was measured already; "
             "leave the ground truth out, or give the runs themselves."
         )
-    columns = Columns.of(matching["columns"]) if matching.get("columns") else None
+    weighed = cast(dict[str, Any], matching).get("weight_by")
+    some = matching.get("columns") or weighed
+    columns = Columns.of(matching.get("columns")).with_tag(weighed) if some else None
     truth = None if ground_truth is None else load(ground_truth, "ground_truth", None, columns)
     matching = {**matching, "columns": columns}
     found = {}
@@ -189,15 +196,14 @@ def measured_already(data: Any, reading: Reading) -> Scores | None:
             "A result that was measured already is given together with a ground truth, a run or "
             "a retriever; give one or the other."
         )
-    return scores_where(found.scores, reading.get("where"))
+    chosen = scores_where(found.scores, reading.get("where"))
+    return weighed(chosen, cast(dict[str, Any], reading).get("weight_by"))
 
 
 def scores_where(scores: Scores, where: Mapping[str, str] | None) -> Scores:
     """Restrict scores to queries with these tags."""
     if not where:
         return scores
-    from calipers.engines.summary import summarise
-
     chosen = queries_where(scores.queries, scores.tags, where)
     values = scores.values[chosen.to_numpy()]
     part = replace(
@@ -208,8 +214,34 @@ def scores_where(scores: Scores, where: Mapping[str, str] | None) -> Scores:
         settings={**scores.settings, "where": dict(where)},
         policy=replace(scores.policy, nothing_in_common="zero"),
     )
-    means = summarise(part.metrics, values, part.weights or {}, part.settings, clusters_in(part))
-    return replace(part, summaries=means)
+    return summarised(part)
+
+
+def weighed(scores: Scores, weight_by: str | None) -> Scores:
+    """The scores with every query weighed by a tag; unchanged where none is named."""
+    if weight_by is None or scores.settings.get("weight_by") == weight_by:
+        return scores
+    from calipers.engines.scoring import weights_in_words
+
+    said = weights_in_words(query_weights_of(scores.tags, weight_by), weight_by)
+    notes = [*said, *(scores.settings.get("notes") or ())]
+    settings = {**scores.settings, "weight_by": weight_by, "notes": notes}
+    return summarised(replace(scores, settings=settings))
+
+
+def summarised(scores: Scores) -> Scores:
+    """The scores with means by their own settings."""
+    from calipers.engines.summary import summarise
+
+    means = summarise(
+        scores.metrics,
+        scores.values,
+        scores.weights or {},
+        scores.settings,
+        clusters_in(scores),
+        query_weights_in(scores),
+    )
+    return replace(scores, summaries=means)
 
 
 def baseline_of(value: Any, store: Where) -> "Baseline | None":
@@ -283,7 +315,7 @@ def measure_systems(
     named, matching = name_systems(systems), without_inputs(cast(Reading, settings))
     given = {name: measured_before(value, settings["store"]) for name, value in named.items()}
     ready = {
-        name: scores_where(found.scores, settings.get("where"))
+        name: weighed(scores_where(found.scores, settings.get("where")), settings.get("weight_by"))
         for name, found in given.items()
         if found is not None
     }
@@ -305,6 +337,7 @@ def measure_systems(
             weights=weights,
             confidence=settings["confidence"],
             cluster=settings["cluster"],
+            weight_by=settings.get("weight_by"),
         )
         for name in named
     }

@@ -6,7 +6,8 @@ like the mean of its linearised values, one per cluster:
 
     mean + (sum of the cluster - mean * size of the cluster) / average size
 
-So clusters turn into plain values, and every interval and test takes those like any others.
+So clusters turn into plain values, and every interval and test takes those like any others. Weights
+of queries do the same: a query of weight w counts like w queries that succeed and fail together.
 """
 
 import math
@@ -52,14 +53,20 @@ class Units:
         return self.central(2) / (self.n - 1)
 
 
-def as_units(values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
+def as_units(
+    values: ArrayLike, clusters: ArrayLike | None = None, weights: Floats | None = None
+) -> Units:
     """The values without NaN, one unit per query, or one per cluster where clusters are given.
+
+    The mean is weighted where ``weights`` are given, one per value.
 
     >>> as_units([1.0, float("nan"), 0.0]).values.tolist()
     [1.0, 0.0]
     >>> units = as_units([1.0, 1.0, 0.0, 0.0], clusters=["a", "a", "b", "b"])
     >>> units.values.tolist(), units.mean
     ([1.0, 0.0], 0.5)
+    >>> as_units([1.0, 0.0, 0.0], weights=np.array([1.0, 0.5, 0.5])).mean
+    0.5
     """
     column = np.asarray(values, dtype=np.float64)
     if column.ndim != 1:
@@ -75,9 +82,11 @@ def as_units(values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
         )
     if not len(kept):
         return Units(kept, float("nan"), kept != 0.0)
-    mean = exact_mean(kept)
+    weight = np.ones(len(kept)) if weights is None else weights[defined]
+    mean = exact_mean(kept) if weights is None else weighted_mean(kept, weight)
     if clusters is None:
-        return Units(kept, mean, kept != 0.0)
+        linear = kept if weights is None else mean + (kept - mean) * (weight / exact_mean(weight))
+        return Units(linear, mean, kept != 0.0)
     named = np.asarray(clusters)
     if named.shape != column.shape:
         raise InvalidInput(
@@ -87,9 +96,9 @@ def as_units(values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
     _, number = np.unique(named[defined], return_inverse=True)
     order = np.lexsort((kept, number))
     ends = np.flatnonzero(np.diff(number[order])) + 1
-    totals = np.array([exact_sum(part) for part in np.split(kept[order], ends)])
-    sizes = np.bincount(number).astype(np.float64)
-    average = len(kept) / len(sizes)
+    totals = np.array([exact_sum(part) for part in np.split((kept * weight)[order], ends)])
+    sizes = np.bincount(number, weight)
+    average = exact_sum(weight) / len(sizes)
     linear = mean + (totals - mean * sizes) / average
     touched = np.bincount(number, weights=kept != 0.0)
     return Units(linear, mean, touched > 0.0)
@@ -199,3 +208,22 @@ def exact_mean(column: Floats) -> float:
     mean = exact_sum(column) / len(column)
     # The division rounds once more, which can lift the mean of equal values off them.
     return min(max(mean, float(column.min())), float(column.max()))
+
+
+def weighted_mean(column: Floats, weights: Floats) -> float:
+    """The mean of values, each of which counts as often as its weight says.
+
+    >>> weighted_mean(np.array([1.0, 0.0]), np.array([1.0, 0.5]))
+    0.6666666666666666
+    """
+    mean = exact_sum(column * weights) / exact_sum(weights)
+    return min(max(mean, float(column.min())), float(column.max()))
+
+
+def effective_queries(weights: Floats) -> float:
+    """Queries of equal weight that tell as much (Kish).
+
+    >>> round(effective_queries(np.array([1.0, 0.5, 0.5])), 1)
+    2.7
+    """
+    return exact_sum(weights) ** 2 / exact_sum(weights**2)

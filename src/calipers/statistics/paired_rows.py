@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.statistics.clusters import exact_mean
+from calipers.statistics.clusters import exact_mean, weighted_mean
 from calipers.statistics.score_interval import Ends, normal_cdf, normal_quantile
 
 FEWEST_FOR_INTERVAL = 8
@@ -121,8 +121,12 @@ def paired_rows(
     *,
     alpha: float = 0.05,
     marked: Sequence[bool] | None = None,
+    weights: Floats | None = None,
 ) -> list[PairedRow]:
     """One row per column of gains, adjusted over those that are `marked` (default: all).
+
+    With `weights`, one per query, the means are weighted, and so are the differences whose signs
+    are flipped; counts stay counts of queries.
 
     >>> ten_of_twelve, [row] = [1.0] * 10 + [0.0] * 2, paired_rows([[1.0] * 10 + [0.0] * 2])
     >>> row.better, row.worse, row.p, row.standing
@@ -141,7 +145,7 @@ def paired_rows(
         gains[np.abs(gains) < SMALLEST] = 0.0
         at = distinct.setdefault(gains.tobytes(), len(units))
         if at == len(units):
-            units.append(_Units.of(gains, names))
+            units.append(_Units.of(gains, names, weights))
         which.append(at)
     drawn = _drawn_subsets(units)
     p_values = [_two_sided(one, subsets) for one, subsets in zip(units, drawn, strict=True)]
@@ -205,6 +209,10 @@ class _Units:
 
     gains: Floats
     """Per query that has a pair."""
+    mean: float | None
+    """The mean gain, weighted where there are weights."""
+    size: float
+    """The number of queries with a pair, or the sum of their weights."""
     sums: Floats
     """Per unit of the command: zero where it did not change, or the row does not have it."""
     moved: Floats
@@ -218,24 +226,41 @@ class _Units:
     spread: float
 
     @classmethod
-    def of(cls, gains: Floats, names: npt.NDArray[np.intp] | None) -> "_Units":
+    def of(
+        cls, gains: Floats, names: npt.NDArray[np.intp] | None, weights: Floats | None
+    ) -> "_Units":
         known = ~np.isnan(gains)
+        paired = gains[known]
+        if weights is None:
+            mean, counts = mean_difference(paired) if len(paired) else None, np.ones(len(gains))
+        else:
+            mean, counts = None, weights
+            if len(paired):
+                mean = weighted_mean(paired, weights[known])
+                mean = mean if abs(mean) >= SMALLEST else 0.0
+            gains = gains * weights
         if names is None:
-            sums, sizes = np.where(known, gains, 0.0), known.astype(np.float64)
+            sums, sizes = np.where(known, gains, 0.0), np.where(known, counts, 0.0)
         else:
             count = int(names.max(initial=-1)) + 1
             # Added in order of size, so that the order of the queries changes no bit.
             order = np.argsort(gains, kind="stable")
             order = order[known[order]]
             sums = np.bincount(names[order], gains[order], minlength=count)
-            sizes = np.bincount(names[known], minlength=count).astype(np.float64)
+            sizes = np.bincount(names[known], counts[known], minlength=count)
         sums = np.where(np.abs(sums) < ROUNDING, 0.0, sums)
         moves, there = sums != 0.0, sizes > 0.0
         order = np.lexsort((sizes[moves], sums[moves] / sizes[moves]))
         still = there & ~moves
         means = np.sort(sums[there] / sizes[there])
+        if weights is not None and mean is not None:
+            # What each unit moves the weighted mean by, as in `as_units`.
+            average = float(sizes[there].mean())
+            means = np.sort(mean + (sums[there] - mean * sizes[there]) / average)
         return cls(
-            gains[known],
+            paired,
+            mean,
+            float(sizes.sum()),
             sums,
             sums[moves][order],
             sizes[moves][order],
@@ -400,7 +425,7 @@ def _row(
         n=len(gains),
         better=int(np.count_nonzero(gains > 0)),
         worse=int(np.count_nonzero(gains < 0)),
-        difference=mean_difference(gains) if len(gains) else None,
+        difference=units.mean,
         units=units.changed + units.still,
         changed=units.changed,
         spread=units.spread,
@@ -434,13 +459,13 @@ def _interval(units: _Units, alpha: float, drawn: _Subsets | None, *, shown: boo
     # The subsets are another sample than that of p and may differ slightly: p decides.
     if not shown:
         return Ends(min(low, 0.0), max(high, 0.0))
-    hair = float(np.abs(units.moved).min()) / len(units.gains)
+    hair = float(np.abs(units.moved).min()) / units.size
     return Ends(max(low, hair), high) if units.total > 0 else Ends(low, min(high, -hair))
 
 
 def _normal_ends(units: _Units, alpha: float) -> Ends:
     """The same where there are enough units for sums with random signs to be normal."""
-    n, queries = units.changed + units.still, len(units.gains)
+    n, queries = units.changed + units.still, units.size
     mean = units.total / queries
     away = np.concatenate(
         [units.moved - mean * units.sizes, [-mean * units.still_size] * units.still]

@@ -65,7 +65,7 @@ class Probe:
         if seen is None or self._by_column is not None:
             return None
         said = self.columns_said
-        if said.named or said.ignored:
+        if said.renames:
             return replace(seen, first=said.renamed(seen.first, self.name))
         return seen
 
@@ -174,7 +174,7 @@ class Probe:
             raw = RawRecords(listed, lambda i: path if owner is None else f"{path}[{i}]")
         else:
             raw = RawRecords(self.given, lambda i: f"{self.name}[{i}]")
-        if not (said.named or said.ignored or said.grades):
+        if not (said.renames or said.grades):
             return raw
         return replace(raw, items=(said.renamed(row, self.name) for row in raw.plain()))
 

@@ -26,6 +26,7 @@ from calipers.model.arrays import Floats, frozen_array
 from calipers.model.policy import Policy
 from calipers.model.result import SCHEMA
 from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
+from calipers.model.slicing import query_weights_of
 from calipers.version import __version__
 
 _AGAIN = "write it again with `calipers eval … --json`"
@@ -155,7 +156,8 @@ def _scores(result: StoredResult, source: Source) -> Scores:
     values = _values(result, rows, source)
     about = f"The result in {source.name}"
     check_values(result.metrics, values, about, lambda n: f"at $.per_query[{n}]", _AGAIN)
-    _check_means(result, values, source)
+    weights = query_weights_of(tags, result.settings.get("weight_by"))
+    _check_means(result, values, weights, source)
     return result.scores(values, queries, tags)
 
 
@@ -190,7 +192,9 @@ def check_values(
             )
 
 
-def _check_means(result: StoredResult, values: Floats, source: Source) -> None:
+def _check_means(
+    result: StoredResult, values: Floats, weights: Floats | None, source: Source
+) -> None:
     """Refuse a mean that differs from the mean of its queries."""
     means = {one.metric: one.mean for one in result.summaries}
     for column, metric in zip(values.T, result.metrics, strict=True):
@@ -198,7 +202,9 @@ def _check_means(result: StoredResult, values: Floats, source: Source) -> None:
         mean = means.get(metric.name)
         if metric.aggregate != "mean" or mean is None or not known.any():
             continue
-        if not np.isclose(found := column[known].mean(), mean, ROUNDING, ROUNDING):
+        each = None if weights is None else weights[known]
+        found = float(np.average(column[known], weights=each))
+        if not np.isclose(found, mean, ROUNDING, ROUNDING):
             raise UnreadableFile(
                 f"The result in {source.name} contradicts itself: the mean of {metric.name} is "
                 f"{mean:g}, and that of its queries {found:g}; {_AGAIN}."

@@ -6,7 +6,7 @@ words the error for a missing column.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -42,6 +42,8 @@ SHEET, GRADES = "sheet", "grades"
 """Settings given beside columns: the sheet to read, and the grade of each word."""
 IGNORE = "ignore"
 """Pseudo-field for columns that should not be read."""
+TAG_FIELD = "tag"
+"""Pseudo-field for columns that hold a tag of the queries."""
 IGNORED = " (not read)"
 """Suffix for the name of a column that should not be read."""
 IDENTITIES = ("item", "quote", "document", "text", "retrieved")
@@ -64,6 +66,10 @@ class Columns:
     named: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     """Columns that the user excludes."""
+    tags: tuple[str, ...] = ()
+    """Columns that hold a tag of the queries."""
+    perhaps: tuple[str, ...] = ()
+    """Tags that stand in a column of that name where a file has it, such as weights."""
     seen: dict[str, list[str]] = field(default_factory=dict)
     """The columns of every file read so far."""
     sheet: str | None = None
@@ -74,7 +80,12 @@ class Columns:
     """The grade of each word in a column of grades."""
 
     def __bool__(self) -> bool:
-        return bool(self.named or self.ignored or self.grades) or self.sheet is not None
+        return self.renames or bool(self.grades) or self.sheet is not None
+
+    @property
+    def renames(self) -> bool:
+        """Whether any column gets another name."""
+        return bool(self.named or self.ignored or self.tags or self.perhaps)
 
     @classmethod
     def of(cls, given: Any) -> "Columns":
@@ -92,7 +103,7 @@ class Columns:
             )
         pairs = given.items() if isinstance(given, Mapping) else map(_pair, given)
         named: dict[str, str] = {}
-        ignored: list[str] = []
+        apart: dict[str, list[str]] = {IGNORE: [], TAG_FIELD: []}
         grades: dict[str, float] = {}
         sheet: str | None = None
         for ours, theirs in pairs:
@@ -102,11 +113,11 @@ class Columns:
             if ours == GRADES:
                 grades |= _grades(theirs)
                 continue
-            if ours not in (*FIELDS, SHEET, IGNORE):
+            if ours not in (*FIELDS, SHEET, *apart):
                 raise InvalidInput(
-                    f"A column cannot be named as {ours!r}; it can be {', '.join(FIELDS)}, or "
-                    f"{IGNORE} where it is not to be read."
-                    f"{did_you_mean(str(ours), (*FIELDS, IGNORE))}"
+                    f"A column cannot be named as {ours!r}; it can be {', '.join(FIELDS)}, "
+                    f"{TAG_FIELD} where it is a tag of the queries, or {IGNORE} where it is not to "
+                    f"be read.{did_you_mean(str(ours), (*FIELDS, *apart))}"
                 )
             names = [*theirs] if isinstance(theirs, list | tuple | set | frozenset) else [theirs]
             if not names or not all(isinstance(one, str) and one for one in names):
@@ -114,8 +125,8 @@ class Columns:
                     f"The column for {ours} is {theirs!r}; write the name it has in the file, such "
                     f"as {ours}=my_column."
                 )
-            if ours == IGNORE:
-                ignored += names
+            if ours in apart:
+                apart[ours] += names
                 continue
             if ours in named or theirs in named.values():
                 raise InvalidInput(
@@ -123,7 +134,12 @@ class Columns:
                     f"several names with a comma between them: {ours}=NAME,OTHER."
                 )
             named[str(ours)] = ",".join(names)
-        return cls(named, tuple(ignored), sheet=sheet, grades=grades)
+        ignored, tags = map(tuple, apart.values())
+        return cls(named, ignored, tags, sheet=sheet, grades=grades)
+
+    def with_tag(self, name: str | None) -> "Columns":
+        """The same, where a column of this name holds a tag in every file that has it."""
+        return self if name is None else replace(self, perhaps=(*self.perhaps, name))
 
     def columns_for(self, columns: Iterable[str], name: str) -> dict[str, list[str]]:
         """Our fields, each with the columns of one file that the user maps to it."""
@@ -148,12 +164,15 @@ class Columns:
         found = {theirs[0]: ours for ours, theirs in chosen.items()}
         ignored = {one for said in self.ignored for one in _matching(said, listed)}
         taken = {one: f"{one}{IGNORED}" for one in listed if one in chosen or one in ignored}
+        tags = {one for said in (*self.tags, *self.perhaps) for one in _matching(said, listed)}
+        taken |= {one: f"tag.{one}" for one in tags if f"tag.{one}" not in listed}
         return {**{old: new for old, new in taken.items() if old not in found}, **found}
 
     def renamed(self, row: Mapping[str, Value], name: str) -> dict[str, Value]:
         """A record with its fields, and those of its results, renamed to ours."""
         names = self.rename(row, name)
         made: dict[str, Any] = {names.get(key, key): value for key, value in row.items()}
+        made = with_tags(made)
         for ours, theirs in self.columns_for(row, name).items():
             if len(theirs) > 1:
                 for other in theirs[1:]:
@@ -244,11 +263,27 @@ class Columns:
 
     def _absent(self) -> list[tuple[str, str]]:
         said = [*self.named.items(), *((IGNORE, one) for one in self.ignored)]
+        said += [(TAG_FIELD, one) for one in self.tags]
         every = self._every()
         return [pair for pair in said if self.seen and not _matching(pair[1], every)]
 
     def _every(self) -> list[str]:
         return [one for columns in self.seen.values() for one in columns]
+
+
+def with_tags(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose columns ``tag.NAME`` are the tags of a record.
+
+    >>> with_tags({"query": "q", "tag.asked": 3, "tag.kind": None})
+    {'query': 'q', 'tags': {'asked': '3'}}
+    """
+    tags = [key for key in row if key.startswith("tag.")]
+    if not tags:
+        return row
+    own = {key[4:]: str(row[key]) for key in tags if row[key] is not None}
+    given = row.get("tags")
+    rest = {key: value for key, value in row.items() if key not in tags}
+    return {**rest, "tags": {**own, **(given if isinstance(given, Mapping) else {})}}
 
 
 def _matching(said: str, columns: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import EXAMPLES
 from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slicing import clusters_of
+from calipers.model.slicing import clusters_of, query_weights_of
 from calipers.words import did_you_mean
 
 # How the interval was computed, the version, and notes: none of them changes a value.
@@ -103,6 +103,16 @@ def clusters_shared(
     scores = having[0] if having else next(iter(systems.values()))
     clusters = clusters_of(scores.tags, cluster, len(scores))
     return None if clusters is None else clusters[scores.rows_of(queries["query"])]
+
+
+def weights_shared(
+    systems: Mapping[str, Scores], queries: pl.DataFrame, weight_by: str | None
+) -> Floats | None:
+    """The weight of each shared query, from the first system that has the tag."""
+    having = [one for one in systems.values() if weight_by in one.tags]
+    scores = having[0] if having else next(iter(systems.values()))
+    weights = query_weights_of(scores.tags, weight_by)
+    return None if weights is None else weights[scores.rows_of(queries["query"])]
 
 
 def _between(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:

@@ -14,7 +14,7 @@ from calipers.model.scores import MetricFacts, Scores
 from calipers.questions.compare.result import Comparison, Leaderboard, Ranked, SystemMean
 from calipers.questions.default_metrics import choose_primary
 from calipers.questions.tokens import may_have_tokens, token_use, tokens_shown
-from calipers.statistics.clusters import exact_mean
+from calipers.statistics.clusters import as_units, exact_mean
 from calipers.statistics.paired_rows import SMALLEST
 
 DEEPEST = 100
@@ -116,13 +116,21 @@ def recall_within(pair: Matched, budget: int) -> float | None:
 
 
 def system_means(
-    values: Mapping[str, Floats], facts: Sequence[MetricFacts], level: float, clusters: Ints | None
+    values: Mapping[str, Floats],
+    facts: Sequence[MetricFacts],
+    level: float,
+    clusters: Ints | None,
+    weights: Floats | None = None,
 ) -> tuple[SystemMean, ...]:
     """The mean of every system in every metric, over the queries that all systems have."""
     found = []
     for at, metric in enumerate(facts):
+        each = None if metric.aggregate == "sum" else weights
         defined = {name: t[~np.isnan(t[:, at]), at] for name, t in values.items()}
-        means = {name: exact_mean(v) if len(v) else None for name, v in defined.items()}
+        means = {
+            name: as_units(t[:, at], None, each).mean if len(defined[name]) else None
+            for name, t in values.items()
+        }
         best = _best([mean for mean in means.values() if mean is not None], metric.better)
         for name, mean in means.items():
             n = len(defined[name])
@@ -131,7 +139,7 @@ def system_means(
                     name,
                     metric.name,
                     mean,
-                    interval_of_metric(values[name][:, at], metric, level, clusters),
+                    interval_of_metric(values[name][:, at], metric, level, clusters, each),
                     n,
                     len(values[name]) - n,
                     mean is not None and best is not None and abs(mean - best) < SMALLEST,

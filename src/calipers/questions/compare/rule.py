@@ -17,11 +17,13 @@ from calipers.questions.compare.comparable import (
     obstacles,
     shared_queries,
     undefined_in_some,
+    weights_shared,
 )
 from calipers.questions.compare.leaderboard import leaderboard, ranked, system_means
 from calipers.questions.compare.paired_claim import claim_of, gains_of, turned_interval
 from calipers.questions.compare.result import Comparison, Difference, SystemMean
 from calipers.questions.default_metrics import asked_metrics
+from calipers.statistics.clusters import as_units
 from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.statistics.queries_needed import visibility
 from calipers.version import __version__
@@ -38,6 +40,7 @@ def compare_scores(
     primary: str | None = None,
     named: bool = False,
     cluster: str | None = None,
+    weight_by: str | None = None,
     tokens: Mapping[str, float] | None = None,
     anyway: bool = False,
     level: float = 0.95,
@@ -48,8 +51,9 @@ def compare_scores(
     ``metrics`` are names that every result has (default: all they share). Where the user ``named``
     them all decide, else one for finding and one for order; ``primary`` leads. A system is better
     or worse where p, adjusted for all that decides, is at most 1 - level. ``cluster`` is a tag
-    whose queries count as one unit (default: equal texts do); ``tokens`` are those per query of
-    each system, where they are known.
+    whose queries count as one unit (default: equal texts do); ``weight_by`` one that says how much
+    each query counts (default: as in the results); ``tokens`` are those per query of each system,
+    where they are known.
     """
     baseline = _checked_baseline(systems, baseline)
     blocked = obstacles(systems)
@@ -66,10 +70,12 @@ def compare_scores(
     asked = asked_metrics(facts, primary, named=named)
     clusters = clusters_shared(systems, queries, cluster)
     units = clusters if cluster else units_of(queries, {}, None)
-    means = system_means(complete, facts, level, clusters)
+    weight_by = weight_by or systems[baseline].settings.get("weight_by")
+    weights = weights_shared(systems, queries, weight_by)
+    means = system_means(complete, facts, level, clusters, weights)
     order = ranked(means, facts, asked)
     alpha = round(1.0 - level, 12)
-    tested = _tested(complete, baseline, facts, asked, units, alpha, order[:1])
+    tested = _tested(complete, baseline, facts, asked, units, alpha, order[:1], weights)
     near = {name for name in order if (tested.pop((name, BEST)).p or 0.0) > alpha}
     notes = [
         *_equal(complete, baseline, facts),
@@ -87,7 +93,7 @@ def compare_scores(
         differences=_differences(tested, means, baseline, facts, asked, cluster),
         primary=asked[0] if asked else None,
         asked=tuple(asked),
-        visibility=_visibility(tested, complete, baseline, facts, asked, units),
+        visibility=_visibility(tested, complete, baseline, facts, asked, units, weights),
         leaderboard=None if not asked else leaderboard(means, asked[0], order, near, tokens or {}),
         overridden=tuple(blocked),
         fingerprints={name: dict(scores.fingerprints) for name, scores in systems.items()},
@@ -95,6 +101,7 @@ def compare_scores(
             "calipers": __version__,
             "confidence": level,
             **({} if cluster is None else {"cluster": cluster}),
+            **({} if weight_by is None else {"weight_by": weight_by}),
             "tests": sum(metric in asked for _, metric in tested),
             "notes": list(dict.fromkeys(notes)),
         },
@@ -115,6 +122,7 @@ def _tested(
     units: Ints | None,
     alpha: float,
     best: Sequence[str],
+    weights: Floats | None,
 ) -> Tested:
     """Test every system and metric against the baseline; the deciding metrics are one family.
 
@@ -134,7 +142,7 @@ def _tested(
             for name, table in values.items()
         }
     marked = [metric in asked for _, metric in columns]
-    rows = paired_rows(list(columns.values()), units, alpha=alpha, marked=marked)
+    rows = paired_rows(list(columns.values()), units, alpha=alpha, marked=marked, weights=weights)
     return dict(zip(columns, rows, strict=True))
 
 
@@ -247,6 +255,7 @@ def _visibility(
     facts: Sequence[MetricFacts],
     asked: Sequence[str],
     units: Ints | None,
+    weights: Floats | None,
 ) -> Visibility | None:
     """The smallest detectable difference, for the system whose differences vary most."""
     first = {name: row for (name, metric), row in tested.items() if [metric] == asked[:1] and row.n}
@@ -255,8 +264,12 @@ def _visibility(
     hardest = max(first, key=lambda name: first[name].spread)
     at = _at(facts, asked[0])
     low, high = facts[at].bounds
+    gains = gains_of(values[hardest][:, at], values[baseline][:, at], facts[at])
+    if weights is not None:
+        # Plain values that vary like the weighted mean.
+        gains, units = as_units(gains, units, weights).values, None
     return visibility(
-        gains_of(values[hardest][:, at], values[baseline][:, at], facts[at]),
+        gains,
         first[hardest].alpha,
         clusters=units,
         largest=None if high is None else high - low,

@@ -100,6 +100,7 @@ def compare(
         primary=settings["primary"],
         named=settings["metrics"] is not None,
         cluster=settings["cluster"],
+        weight_by=settings["weight_by"],
         tokens=tokens_per_query(pairs, measured, settings["primary"]),
         anyway=settings["anyway"],
         level=settings["confidence"],

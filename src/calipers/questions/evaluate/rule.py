@@ -24,6 +24,7 @@ from calipers.model.matched import Matched
 from calipers.model.matching import Matching
 from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
+from calipers.model.slicing import refuse_weighted
 from calipers.operation import to_record
 from calipers.present.scores import document as scores_document
 from calipers.present.scores import summary_rows
@@ -95,10 +96,14 @@ def _scored(pair: Matched, metrics: Sequence[Metric], settings: Mapping[str, Any
 
 def _intervals(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings for confidence intervals."""
-    return {name: settings[name] for name in ("confidence", "cluster") if name in settings}
+    return {
+        name: settings[name] for name in ("confidence", "cluster", "weight_by") if name in settings
+    }
 
 
 _READING = frozenset(Reading.__annotations__)
+_READ_IN_MEMORY = _READING | {"weight_by"}
+"""The settings of reading, and the tag that may stand in a column of its own."""
 
 
 def measure_levels(data: Any, settings: Mapping[str, Any], at: str | Collection[str]) -> "Levels":
@@ -116,6 +121,11 @@ def measure_corrected(
 ) -> "CorrectedScores":
     """Correct each metric by human labels of a sample of the queries."""
     from calipers.questions.evaluate.corrected import correct_scores, sample_of_people
+
+    if settings.get("weight_by"):
+        raise InvalidInput(
+            "A correction by people's labels does not weigh queries; leave out --weight-by."
+        )
 
     reading, cluster = cast(Reading, settings), settings.get("cluster")
     chosen = _chosen(settings, like_of(data, reading))
@@ -162,6 +172,7 @@ def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
     """The report page of this evaluation."""
     from calipers.questions.report.settings import report
 
+    refuse_weighted(found.result, "The parts of a report")
     weights = asked.get("weights")
     return report(
         found.pair,
@@ -248,7 +259,7 @@ class InMemory(ScoreSource):
     def scores(self) -> Scores:
         """Score the pair; with very many queries, block by block straight to the file."""
         needs = frozenset[str]().union(*self.needs.values())
-        reading, path = self._some(_READING), self.asked.get("per_query")
+        reading, path = self._some(_READ_IN_MEMORY), self.asked.get("per_query")
         fingerprints = reading.pop("fingerprints", True)
         truth, run, matching = as_read(self.asked.get("data"), reading, deepest(self.metrics))
         if path and not needs & {"pair", "every value"}:

@@ -6,13 +6,19 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from calipers.engines.summary import facts_by_name, summarise
+from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput
 from calipers.measures import Metric
 from calipers.model.age import age_of
 from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slicing import QuerySlice, clusters_in, everything, slices_by, units_of
+from calipers.model.slicing import (
+    QuerySlice,
+    everything,
+    query_weights_in,
+    slices_by,
+    units_of,
+)
 from calipers.questions.baseline import Baseline
 from calipers.questions.compare.comparable import (
     check_paired,
@@ -31,7 +37,8 @@ from calipers.questions.gate.result import (
     Status,
     worst_queries,
 )
-from calipers.statistics.clusters import exact_mean
+from calipers.questions.systems import summarised
+from calipers.statistics.clusters import as_units
 from calipers.statistics.paired_rows import (
     SMALLEST,
     PairedRow,
@@ -112,8 +119,7 @@ def average(kept: Baseline) -> Scores:
         for one in first.metrics
     ]
     values = frozen_array(np.column_stack(columns))
-    summaries = summarise(first.metrics, values, first.weights, first.settings, clusters_in(first))
-    return replace(first, values=values, summaries=summaries)
+    return summarised(replace(first, values=values))
 
 
 def with_run(kept: Baseline, new: Baseline) -> Baseline:
@@ -270,10 +276,11 @@ def check_baseline(
         for name, part in places
     ]
     units = clusters if cluster else units_of(pairing.now.queries, {}, None)
-    rows = paired_rows(gains, units, alpha=rule.alpha, marked=marked)
+    weights = query_weights_in(pairing.now)
+    rows = paired_rows(gains, units, alpha=rule.alpha, marked=marked, weights=weights)
     checks = []
     for (name, part), column, row, decides in zip(places, gains, rows, marked, strict=True):
-        change = _change(pairing, before[name], facts[name], part, row, decides=decides)
+        change = _change(pairing, before[name], facts[name], part, row, weights, decides=decides)
         place = "" if part.name is None else f" for {part.name}"
         called = f"{name} not worse than {baseline}{place}" if decides else f"{name} in {baseline}"
         check = check_of(pairing.now, name, part, called, clusters)
@@ -313,14 +320,17 @@ def _change(
     facts: MetricFacts,
     part: QuerySlice,
     row: PairedRow,
+    weights: Floats | None,
     *,
     decides: bool,
 ) -> Change:
     before, now = column[part.chosen], pairing.now.of(facts.name)[part.chosen]
     known = ~np.isnan(before) & ~np.isnan(now)
+    each = None if weights is None else weights[part.chosen][known]
+    means = [as_units(one[known], None, each).mean for one in (before, now)] if known.any() else ()
     return Change(
-        baseline=exact_mean(before[known]) if known.any() else None,
-        now=exact_mean(now[known]) if known.any() else None,
+        baseline=means[0] if means else None,
+        now=means[1] if means else None,
         difference=None if row.difference is None else facts.turn * row.difference,
         loss=-(row.difference or 0.0),
         interval=turned_interval(row, facts),

@@ -14,7 +14,7 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.claim import Claim
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
-from calipers.model.slicing import QuerySlice, cut, everything
+from calipers.model.slicing import QuerySlice, cut, everything, query_weights_in
 from calipers.questions.gate.conditions import OPERATORS, Condition, Figure, unknown_tag_value
 from calipers.questions.gate.result import Check, Leak, Requirement, spread_of, worst_queries
 from calipers.statistics.score_interval import mean_interval
@@ -118,7 +118,8 @@ def check_of(
     column = np.where(part.chosen, scores.of(metric), np.nan)
     # The condition may omit the relevance threshold that the scores were made with.
     facts = facts_by_name(scores)[scores[metric].metric]
-    found = summarise([facts], column[:, None], {}, scores.settings, clusters)[facts.name]
+    weights = query_weights_in(scores)
+    found = summarise([facts], column[:, None], {}, scores.settings, clusters, weights)[facts.name]
     return Check(
         name=name,
         metric=metric,

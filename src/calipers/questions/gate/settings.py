@@ -15,6 +15,7 @@ from calipers.questions.reading import (
     Now,
     Primary,
     Reading,
+    WeightBy,
     Weights,
 )
 
@@ -117,6 +118,7 @@ class GateSettings(Reading, total=False):
         ),
     ]
     cluster: Cluster
+    weight_by: WeightBy
     max_age: Annotated[
         str | None,
         Setting(
@@ -202,6 +204,7 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
             weights=weights,
             confidence=settings["confidence"],
             cluster=settings["cluster"],
+            weight_by=settings["weight_by"],
         )
     verdict = reach_verdict(
         scores,

@@ -19,7 +19,7 @@ from calipers.model.age import age_of
 from calipers.model.arrays import Floats
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slicing import QuerySlice, everything, slices_by, units_of
+from calipers.model.slicing import QuerySlice, everything, refuse_weighted, slices_by, units_of
 from calipers.questions.compare.comparable import different_ways
 from calipers.questions.default_metrics import asked_pair, headlines
 from calipers.questions.history.result import Alarm, AlarmCheck, AlarmReference, LostQuery, Standing
@@ -130,6 +130,7 @@ def judged(answer: Alarm, nights: Sequence[Night], rule: AlarmRule) -> Alarm:
         reason = next(different_ways("the latest", latest.scores, *_named(nights[-2])))
         said = f"The latest evaluation cannot be compared with those before: {reason}"
         return replace(answer, unchecked=f"{said} Measure as before, or start a new name.")
+    refuse_weighted(latest.scores, "Alarms")
     watched = [one for one in _watchable(alike) if one.name in answer.metrics]
     watched.sort(key=lambda one: answer.metrics.index(one.name))
     if not watched:

@@ -12,7 +12,7 @@ from calipers.model.claim import Claim
 from calipers.model.document import Document, Note, of_claim
 from calipers.model.result import SCHEMA, Plain, ShowsItself
 from calipers.model.scores import Scores
-from calipers.model.slicing import units_of
+from calipers.model.slicing import refuse_weighted, units_of
 from calipers.questions.compare.comparable import (
     aligned,
     clusters_shared,
@@ -93,6 +93,8 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
             f"{blocked[0]} How their differences vary would say nothing about a comparison; give "
             "a pilot whose systems were measured alike."
         )
+    for scores in pilot.values():
+        refuse_weighted(scores, "Plans")
     facts = facts_shared(pilot, None)
     decides = asked_metrics(facts, asked["primary"], named=asked["metrics"] is not None)
     metric = next((one for one in facts if one.name in decides[:1]), None)

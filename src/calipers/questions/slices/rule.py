@@ -22,6 +22,7 @@ from calipers.model.slicing import (
     cuts_of,
     has_questions,
     labels_of,
+    refuse_weighted,
 )
 from calipers.questions.default_metrics import HEADLINES, choose_primary, deepest
 from calipers.questions.slices.result import Slice, Slices, slice_claims
@@ -40,6 +41,7 @@ def slice_scores(
     """Compare each slice with the rest; the primary metric is tested, all slices together."""
     if not by:
         raise InvalidInput("No cut is named; give at least one, such as a tag of the queries.")
+    refuse_weighted(scores, "Tests of slices")
     facts = _chosen(scores, metrics)
     scores = scores.to_slice(tuple(dict.fromkeys(by)), [metric.name for metric in facts])
     level, clusters = scores.settings["confidence"], clusters_in(scores)
