@@ -431,6 +431,16 @@ def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> 
     return RecordStream(records, where, name, form, unread, unused, notes=notes, fields=fields)
 
 
+def typed_rows(form: RowFormat, raw: RawRecords) -> Rows:
+    """Yield the rows of JSON in the type of a format, each with its place."""
+    for number, one in enumerate(raw.plain()):
+        at = partial(raw.place, number)
+        try:
+            yield at, msgspec.convert(one, form.row)
+        except msgspec.ValidationError as error:
+            raise InvalidInput(explain_mismatch(str(error), at(), form.example)) from None
+
+
 def _filled(values: Any, form: RowFormat, at: At) -> dict[str, Any]:
     """A row in memory without empty fields; a set is refused as a ranking."""
     if not isinstance(values, Mapping):

@@ -8,7 +8,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.io import spark_blocks
+from calipers.io import spark
 from tests.contracts.test_engines import made_tables
 from tests.engines.conftest import BATCH
 from tests.engines.spark_frames import FILTERS, every_other, frame_of
@@ -137,7 +137,7 @@ def test_one_query_of_very_many_rows(session):
 
 
 def test_a_lost_worker_is_named_with_its_cure(session, monkeypatch):
-    monkeypatch.setattr(spark_blocks, "_packing", lambda *_: _dies)
+    monkeypatch.setattr(spark, "_packing", lambda *_: _dies)
     with pytest.raises(InvalidInput, match=r"A worker was lost.*spark\.executor\.memoryOverhead"):
         evaluated(session, RESULTS, TRUTH, metrics="mrr")
 

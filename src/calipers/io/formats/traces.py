@@ -19,17 +19,9 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
-from calipers.io.format import EachRow, PathPlace, RowFormat, Rows, WholeFormat
+from calipers.io.format import EachRow, RowFormat, Rows, typed_rows
 from calipers.io.formats.ours import record_from
-from calipers.io.records.documents import (
-    BadDocument,
-    finite,
-    from_metadata,
-    read_document,
-    results_in,
-    with_end,
-)
-from calipers.io.records.json_files import explain_mismatch
+from calipers.io.records.documents import BadDocument, read_document, results_in
 from calipers.io.records.records import At, Id, Record, Result
 from calipers.names import EXPECTED, LISTS, QUESTION_IN_INPUT, WANTED_IDS, plain_name, words_in
 
@@ -389,7 +381,7 @@ def _otlp_value(value: Any) -> Any:
     """Decode an OTLP value: a scalar, a list, or a list of keys and values."""
     if not isinstance(value, Mapping):
         return value
-    one = next(iter(value.values()), None)
+    one = next((one for one in value.values() if one is not None), None)
     if isinstance(one, Mapping) and isinstance(one.get("values"), list):
         held = one["values"]
         if all(isinstance(part, Mapping) and "key" in part for part in held) and held:
@@ -411,25 +403,14 @@ def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def _result(part: Mapping[str, Any], at: At) -> Result:
-    mark = "metadata."
-    about = from_metadata({k.removeprefix(mark): v for k, v in part.items() if k.startswith(mark)})
-    content, score = part.get("content"), part.get("score")
+def _document(part: Mapping[str, Any]) -> dict[str, Any]:
+    """One document of a span as an object of id, content, score and metadata."""
+    made = {name: part[name] for name in ("id", "content", "score") if name in part}
     # The text of an indexed table cell may be a number.
-    about.text = content if content is None or isinstance(content, str) else str(content)
-    with_end(about)
-    if score is not None and finite(score) is None:
-        raise InvalidInput(
-            f"A document has the score {score!r:.60} at {at()}; a score is a number."
-        )
-    return Result(
-        id=None if part.get("id") is None else str(part["id"]),
-        text=about.text,
-        score=finite(score),
-        document=about.document,
-        start=about.start,
-        end=about.end,
-    )
+    made |= {name: str(made[name]) for name in ("id", "content") if name in made}
+    mark = "metadata."
+    about = {key.removeprefix(mark): one for key, one in part.items() if key.startswith(mark)}
+    return {**made, "metadata": about}
 
 
 def _latency(span: Mapping[str, Any], at: At) -> float | None:
@@ -515,7 +496,7 @@ class OpenInference(TraceFormat):
                 f"A span of a retriever has no documents at {at()}: no attribute "
                 f"{OWN_DOCUMENTS!r}; record it, as instruments leave it out unless asked."
             )
-        results: list[Id | Result] = [_result(parts[number], at) for number in sorted(parts)]
+        results = documents_in([_document(parts[number]) for number in sorted(parts)], at)
         return Record(asked, retrieved=results, latency_ms=_latency(span, at), error=_failure(span))
 
 
@@ -537,31 +518,32 @@ class Export(msgspec.Struct):
     resource_spans: list[Resource] = msgspec.field(name="resourceSpans")
 
 
-class Otlp(WholeFormat):
-    """Spans in an OTLP export."""
+class Otlp(TraceFormat):
+    """Spans in OTLP exports."""
 
     name = "otlp"
     title = "OpenInference spans in an OTLP export"
-    whole = Export
+    row = Export
     example = '{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": […]}]}]}]}'
     known_by = ({"resourceSpans"},)
     results_field = "retrieval.documents"
 
-    def records(self, whole: Export, place: PathPlace) -> Iterator[tuple[str, Record]]:
-        """Yield one record per retriever span, with its place in the export."""
-        for at, record in once_each(OpenInference().spans(spans_in(whole, place))):
-            yield at(), record
+    def spans(self, rows: Rows) -> Iterator[Span]:
+        """Yield every span of all exports, each with its place."""
+        yield from OpenInference().spans(
+            (partial(_inside, at, i, j, k), span)
+            for at, whole in rows
+            for i, resource in enumerate(whole.resource_spans)
+            for j, scope in enumerate(resource.scope_spans)
+            for k, span in enumerate(scope.spans)
+        )
 
 
-def spans_in(whole: Export, place: PathPlace) -> Rows:
-    """Yield every span of an export with its place."""
-    for i, resource in enumerate(whole.resource_spans):
-        for j, scope in enumerate(resource.scope_spans):
-            for k, span in enumerate(scope.spans):
-                path = place(f"$.resourceSpans[{i}].scopeSpans[{j}].spans[{k}]")
-                yield partial(str, path), span
+def _inside(at: At, i: int, j: int, k: int) -> str:
+    return f"{at()}.resourceSpans[{i}].scopeSpans[{j}].spans[{k}]"
 
 
+_FORMS: tuple[TraceFormat, ...] = (Otlp(), OpenInference(), LangSmith(), Langfuse())
 _ALLOWED = (
     "give an export of OpenInference or OTLP spans, of LangSmith runs or of Langfuse observations."
 )
@@ -572,29 +554,11 @@ def read_traces(path: str | os.PathLike[str]) -> Iterator[Record]:
     sight = Probe(Source(Path(path)))
     if sight.look is None:
         raise InvalidInput(f"{sight.name} holds no traces: it is not JSON; {_ALLOWED}")
-    wrappers = (
-        words_in("data traces observations runs spans") if sight.look.shape == "object" else ()
+    chosen = (
+        (f, owner) for owner, keys in sight.row_keys.items() for f in _FORMS if f.recognise(keys)
     )
-    raw = sight.records(next((key for key in wrappers if key in sight.look.keys), None))
-    rows = ((partial(raw.place, number), one) for number, one in enumerate(raw.plain()))
-    for _, record in retrievals(_spans(rows, sight.name)):
+    form, owner = next(chosen, (None, None))
+    if form is None:
+        raise InvalidInput(f"{sight.name} is no part of a trace; {_ALLOWED}")
+    for _, record in retrievals(form.spans(typed_rows(form, sight.records(owner)))):
         yield record
-
-
-def _spans(rows: Rows, name: str) -> Iterator[Span]:
-    """Yield the spans of all rows, in the format of the first row."""
-    form = None
-    for at, row in rows:
-        if "resourceSpans" in row:
-            try:
-                whole = msgspec.convert(row, Export)
-            except msgspec.ValidationError as error:
-                raise InvalidInput(explain_mismatch(str(error), at(), Otlp.example)) from None
-            yield from OpenInference().spans(spans_in(whole, lambda path: f"{name} {path}"))
-            continue
-        if form is None:
-            forms: tuple[TraceFormat, ...] = (OpenInference(), LangSmith(), Langfuse())
-            form = next((one for one in forms if one.recognise(frozenset(map(str, row)))), None)
-        if form is None:
-            raise InvalidInput(f"{at()} is no part of a trace; {_ALLOWED}")
-        yield from form.spans(iter([(at, row)]))

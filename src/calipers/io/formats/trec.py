@@ -220,14 +220,19 @@ class TrecJudgements(Format):
     def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
         """Read and check judgements; a grade of 0 or below means judged not relevant."""
         del role, watch
-        frame = pl.concat([empty(JUDGEMENTS), *scan(sight.source, JUDGEMENTS)])
-        frame, notes = with_subtopics(frame)
-        truth = GroundTruth.from_targets(frame, where=lambda row: place_of(sight.source, row))
-        return Dataset(ground_truth=replace(truth, notes=notes), kind=self.title)
+        return Dataset(ground_truth=_judgements(sight.source, JUDGEMENTS), kind=self.title)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """Write the judgements."""
         return _write(parts, {".qrels": path}, output.title, remarks)
+
+
+def _judgements(source: Source, layout: LineLayout) -> GroundTruth:
+    frame, notes = pl.concat([empty(layout), *scan(source, layout)]), ()
+    if "group" in frame.columns:
+        frame, notes = with_subtopics(frame)
+    truth = GroundTruth.from_targets(frame, where=lambda row: place_of(source, row))
+    return replace(truth, notes=(*truth.notes, *notes)) if notes else truth
 
 
 def plain_form(sight: Probe) -> Format | None:
@@ -517,8 +522,7 @@ class ThreeColumns(Format):
     def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
         """Read and check the judgements."""
         del role, watch
-        frame = pl.concat([empty(THREE_JUDGEMENTS), *scan(sight.source, THREE_JUDGEMENTS)])
-        truth = GroundTruth.from_targets(frame, where=lambda row: place_of(sight.source, row))
+        truth = _judgements(sight.source, THREE_JUDGEMENTS)
         return Dataset(ground_truth=truth, kind="judgements in three columns")
 
 

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from calipers.errors import InvalidInput
-from calipers.io import spark_blocks
-from calipers.io.spark_blocks import (
+from calipers.io import spark
+from calipers.io.spark import (
     FIRST,
     OTHERS,
     ROWS,
@@ -36,8 +36,8 @@ def packed(rows: pl.DataFrame, size: int, first: int = 0) -> dict[int, bytes]:
 
 @pytest.mark.parametrize("size", [1, 37, 1000])
 def test_both_sides_of_every_query_come_out_together(monkeypatch, size):
-    monkeypatch.setattr(spark_blocks, "_PACKED_AT_ONCE", 50)
-    monkeypatch.setattr(spark_blocks, "ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(spark, "_PACKED_AT_ONCE", 50)
+    monkeypatch.setattr(spark, "ROWS_AT_ONCE", 100)
     run, truth = packed(RUN, size), packed(TRUTH, size)
     both = [(run.get(one), truth.get(one)) for one in sorted(run.keys() | truth.keys())]
     batch = pa.RecordBatch.from_arrays(
@@ -58,7 +58,7 @@ def test_both_sides_of_every_query_come_out_together(monkeypatch, size):
 
 
 def test_the_first_rows_are_those_of_all_batches(monkeypatch):
-    monkeypatch.setattr(spark_blocks, "_PACKED_AT_ONCE", 50)
+    monkeypatch.setattr(spark, "_PACKED_AT_ONCE", 50)
     unnamed = pl.DataFrame({"query": [None], "item": [-1]}, schema=RUN.schema)
     rows = pl.concat([unnamed, RUN])
     first = pl.read_ipc_stream(packed(rows, 50, first=9)[FIRST])
@@ -73,10 +73,8 @@ def test_machines_that_hash_otherwise_are_refused():
 
 
 def test_there_are_buckets_for_every_partition():
-    spark = SimpleNamespace(conf={"spark.sql.shuffle.partitions": "200"})
-    found = [Buckets.of(spark, n).n for n in (1, 4, 33, None, 1000)]
-    assert found == [512, 512, 528, 600, 1000]
-    adaptive = SimpleNamespace(conf={"spark.sql.shuffle.partitions": "auto"})
-    assert Buckets.of(adaptive).partitions == 200
-    with pytest.raises(InvalidInput, match="number of partitions is 0; it must be a whole number"):
-        Buckets.of(spark, 0)
+    def found(n: str) -> Buckets:
+        return Buckets.of(SimpleNamespace(conf={"spark.sql.shuffle.partitions": n}))
+
+    assert [found(n).n for n in ("1", "4", "33", "200", "1000")] == [512, 512, 528, 600, 1000]
+    assert found("auto").partitions == 200
