@@ -26,7 +26,6 @@ from calipers.io.tables.cells import cast_columns, check_ranks
 from calipers.io.tables.columns import IDENTITIES, Columns, nothing_fits
 from calipers.io.tables.resolve import resolve_fields
 from calipers.io.tables.scan import in_memory
-from calipers.model.arrays import Ints
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.matched import Dataset, Role
 from calipers.model.policy import Ties
@@ -127,8 +126,13 @@ def _in_our_names(frame: Any, name: str, said: Columns) -> tuple[Any, dict[str, 
     distances = {ours for theirs, ours in understood.items() if plain_name(theirs) in DISTANCES}
     made = []
     for ours, theirs in called.items():
-        _check_kind(theirs, kinds[theirs], RUN_SCHEMA[ours], name)
-        column = _typed(ours, theirs, kinds[theirs], RUN_SCHEMA[ours])
+        kind, dtype = kinds[theirs], RUN_SCHEMA[ours]
+        if kind in _NOT_ONE_VALUE:
+            raise InvalidInput(
+                f"The column {theirs!r} holds {kind} in {name}; it must hold "
+                f"{'a number' if dtype.is_numeric() else 'a text'} in every row."
+            )
+        column = _typed(ours, theirs, kind, dtype)
         made.append((-column.try_cast("double") if ours in distances else column).alias(ours))
     return frame.select(*made), called
 
@@ -145,15 +149,6 @@ def _check_order(columns: Mapping[str, str], name: str) -> None:
         raise InvalidInput(
             f"{name} has neither a score nor a rank, and the rows of a DataFrame have no order; "
             "add a column score or rank."
-        )
-
-
-def _check_kind(column: str, kind: str, dtype: pl.DataType, name: str) -> None:
-    """Refuse a column that does not hold one number or text per row."""
-    if kind in _NOT_ONE_VALUE:
-        raise InvalidInput(
-            f"The column {column!r} holds {kind} in {name.replace('The ', 'the ', 1)}; it must "
-            f"hold {'a number' if dtype.is_numeric() else 'a text'} in every row."
         )
 
 
@@ -248,8 +243,7 @@ def _written(table: Any, compression: str | None) -> bytes:
     sink, how = pa.BufferOutputStream(), pa.ipc.IpcWriteOptions(compression=compression)
     with pa.ipc.new_stream(sink, table.schema, options=how) as stream:
         stream.write_table(table)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
+    return bytes(sink.getvalue())
 
 
 _KIND = f"{BUCKET} int, {ROWS} binary"
@@ -593,11 +587,8 @@ def _block(
     )
     queries = judged.select("query", CODE).unique("query", keep="first", maintain_order=True)
     asked = queries.select("query", pl.lit(None, pl.String).alias("text"))
-    return Block(GroundTruth(whole, asked), _ints(queries[CODE]), _ints(targets[ROW]), run)
-
-
-def _ints(column: pl.Series) -> Ints:
-    return column.to_numpy()
+    codes, rows = queries[CODE].to_numpy(), targets[ROW].to_numpy()
+    return Block(GroundTruth(whole, asked), codes, rows, run)
 
 
 def _packed(batches: Any) -> Iterator[Any]:

@@ -228,11 +228,12 @@ class TrecJudgements(Format):
 
 
 def _judgements(source: Source, layout: LineLayout) -> GroundTruth:
-    frame, notes = pl.concat([empty(layout), *scan(source, layout)]), ()
-    if "group" in frame.columns:
-        frame, notes = with_subtopics(frame)
+    frame = pl.concat([empty(layout), *scan(source, layout)])
+    if "group" not in frame.columns:
+        return GroundTruth.from_targets(frame, where=lambda row: place_of(source, row))
+    frame, notes = with_subtopics(frame)
     truth = GroundTruth.from_targets(frame, where=lambda row: place_of(source, row))
-    return replace(truth, notes=(*truth.notes, *notes)) if notes else truth
+    return replace(truth, notes=notes)
 
 
 def plain_form(sight: Probe) -> Format | None:
