@@ -92,7 +92,7 @@ def _take_reports(browser: Any, folder: Path, runs: Path, output: Path) -> None:
     for name, path, scheme, height, place in (
         ("report", alone, "light", 1560, None),
         ("report-queries", alone, "dark", 900, ("#queries", ".open")),
-        ("report-compare", both, "light", 900, ("#moves", "details.move summary")),
+        ("report-compare", both, "light", 900, ("#queries", ".open")),
     ):
         page = browser.new_page(
             viewport={"width": 1280, "height": height}, color_scheme=scheme, reduced_motion="reduce"

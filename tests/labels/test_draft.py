@@ -45,6 +45,7 @@ def test_every_pair_once_in_the_order_of_the_questions():
     assert {row.item for row in found.rows[:3]} == {"a", "b", "d"}
     assert {row.query for row in found.rows} == {"Who?", "When?"}
     assert (found.queries, found.unknown, found.silent) == (2, 1, ())
+    assert labels_draft({"q1": ["a"]}, questions=QUESTIONS).silent == ("q2",)
     assert all((row.grade, row.judge, row.note) == (None,) * 3 for row in found.rows)
 
 
@@ -57,11 +58,6 @@ def test_the_seed_decides_the_order():
     assert orders[0] == orders[1] != orders[2]
     assert sorted(orders[0]) == sorted(orders[2])
     assert orders[0] != many["q1"]
-
-
-def test_questions_without_results_are_named():
-    found = labels_draft({"q1": ["a"]}, questions=QUESTIONS)
-    assert found.silent == ("q2",)
 
 
 def test_what_is_judged_is_left_out():
@@ -129,29 +125,17 @@ def test_the_command(files):
     assert json.loads(found.out)["rows"] == 5
 
 
-def test_nothing_left_is_no_error_and_no_file(files):
+def test_nothing_left_is_no_error_and_no_file_and_a_bad_output_is_refused_first(files):
     (files / "truth.json").write_text('{"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 0}}')
-    printed = calipers_command(
-        "labels",
-        "draft",
-        files / "first.jsonl",
-        "--questions",
-        files / "questions.jsonl",
-        "-g",
-        files / "truth.json",
-        "-o",
-        files / "label.csv",
-    )
+    asked = ["--questions", files / "questions.jsonl", "-g", files / "truth.json"]
+    output = files / "label.csv"
+    printed = calipers_command("labels", "draft", files / "first.jsonl", *asked, "-o", output)
     assert printed.code == 0
     assert printed.out.startswith("Nothing is left to label, so nothing is written.")
     assert "4 pairs judged before left out." in printed.out
-    assert not (files / "label.csv").exists()
-
-
-def test_a_bad_output_is_refused_before_any_work(files):
-    assert "'.txt'" in refused(
-        "labels", "draft", files / "missing.jsonl", "-o", files / "label.txt"
-    )
+    assert not output.exists()
+    odd = files / "label.txt"
+    assert "'.txt'" in refused("labels", "draft", files / "missing.jsonl", "-o", odd)
 
 
 @given(ITEMS, ITEMS.filter(bool), st.none() | st.just({"p"}))

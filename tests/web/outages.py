@@ -1,17 +1,8 @@
-"""A judge in a real browser whose store is taken away at random while they label.
+"""A judge in a real browser whose store is taken away at random while they label."""
 
-``python -m tests.web.outages sqlite 2000 50`` (or ``postgresql``) is the long version of the test;
-it prints what became of the labels.
-"""
-
-import json
 import random
-import sys
-import tempfile
 import threading
 import time
-from contextlib import ExitStack, closing
-from pathlib import Path
 from typing import Any
 
 import calipers
@@ -48,14 +39,12 @@ def judge_through(
     while len(when) < outages:
         when.add(chance.randrange(1, labels - 1))
     given: dict[str, float] = {}
-    said: set[str] = set()
     away: list[threading.Thread] = []
 
     def take_away(seconds: float) -> None:
         with outage.away():
             time.sleep(seconds)
 
-    began = time.monotonic()
     with served(shelf_of(outage.store, "anna")) as running:
         context = browser.new_context()
         page = context.new_page()
@@ -73,10 +62,7 @@ def judge_through(
                     one.join()
                 away = [threading.Thread(target=take_away, args=(chance.uniform(0.1, longest),))]
                 away[0].start()
-            text, words = page.evaluate(
-                "() => ['text', 'save'].map((id) => document.getElementById(id).textContent)"
-            )
-            said.add(words.partition(":")[0])
+            text = page.locator("#text").text_content()
             grade = chance.randrange(4)
             assert text not in given, f"{text!r} was shown twice"
             given[text] = float(grade)
@@ -84,7 +70,6 @@ def judge_through(
         for one in away:
             one.join()
         page.locator("#done").wait_for()
-        said.add(page.locator("#save").text_content().partition(":")[0])
         left = page.evaluate("() => Object.keys(localStorage).length")
         context.close()
     kept_entries = entries(outage.store, number)
@@ -97,29 +82,4 @@ def judge_through(
         "doubled": len(kept_entries) - len(kept),
         "wrong": sum(kept.get(text) != grade for text, grade in given.items()),
         "left_in_browser": left,
-        "outages": len(when),
-        "said": sorted(said),
-        "seconds": round(time.monotonic() - began),
     }
-
-
-def main(kind: str, labels: int, outages: int) -> dict[str, Any]:
-    from playwright.sync_api import sync_playwright
-
-    from tests.conftest import CHROMIUM, FLAGS
-    from tests.store.servers import postgresql
-
-    with ExitStack() as stack:
-        if kind == "postgresql":
-            relay = Relay(stack.enter_context(postgresql()).new_database())
-            outage: Any = stack.enter_context(closing(relay))
-        else:
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            outage = MovedFile(str(Path(folder) / "history.db"))
-        driver = stack.enter_context(sync_playwright())
-        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
-        return judge_through(browser, outage, labels, outages)
-
-
-if __name__ == "__main__":
-    sys.stdout.write(json.dumps(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])), indent=1))

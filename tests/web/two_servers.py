@@ -1,20 +1,13 @@
-"""Judges on two servers of one store, of which one is killed while they work.
-
-``python -m tests.web.two_servers sqlite 20 100`` (or ``postgresql``): judges, and labels of each.
-It prints what became of the labels; the test does the same with few.
-"""
+"""Judges on two servers of one store, of which one is killed while they work."""
 
 import http.client
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
-from contextlib import ExitStack, closing
-from pathlib import Path
+from contextlib import ExitStack
 from typing import Any
 
 import calipers
@@ -76,8 +69,9 @@ def through(store: str, judges: int, labels: int) -> dict[str, Any]:
             text=True,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         ) as other,
-        closing(_Killed(other)),
+        ExitStack() as stack,
     ):
+        stack.callback(other.kill)  # nobody waits for a server after something went wrong
         links: dict[str, tuple[str, str]] = {}
         while not set(names) <= set(links):
             found = re.match(r"(\w+)(?: \(owner\))?: (http://([^/]+)/\S+)", other.stdout.readline())
@@ -108,16 +102,6 @@ def through(store: str, judges: int, labels: int) -> dict[str, Any]:
     }
 
 
-class _Killed:
-    """Nobody waits for a server after something went wrong."""
-
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self._process = process
-
-    def close(self) -> None:
-        self._process.kill()
-
-
 def _entered(host: str, link: str) -> Visitor:
     visitor = Visitor(host)
     while True:
@@ -126,18 +110,3 @@ def _entered(host: str, link: str) -> Visitor:
         except ConnectionRefusedError:
             continue
         return visitor
-
-
-def main(kind: str, judges: int, labels: int) -> dict[str, Any]:
-    from tests.store.servers import postgresql
-
-    with ExitStack() as stack:
-        if kind == "postgresql":
-            store = stack.enter_context(postgresql()).new_database()
-        else:
-            store = str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "history.db")
-        return through(store, judges, labels)
-
-
-if __name__ == "__main__":
-    sys.stdout.write(json.dumps(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])), indent=1))
