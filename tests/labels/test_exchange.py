@@ -86,11 +86,12 @@ def test_an_older_label_takes_the_place_of_no_newer_one(tmp_path):
     ("row", "sentence"),
     [
         ('"kind": "drop", "grade": 1', "of the kind 'drop'"),
-        ('"kind": "skip", "grade": 1', "alone have a grade"),
-        ('"kind": "label"', "alone have a grade"),
+        ('"kind": "undo"', "An undo has no place in a file"),
+        ('"kind": "skip", "grade": 1', "only labels have one"),
+        ('"kind": "label"', "The grade is None; it can be 0, 1, 2, 3"),
         ('"grade": 1, "saved": "yesterday"', "it is written in UTC"),
         ('"grade": 1, "quote": "nowhere"', "does not stand in the text"),
-        ('"grade": 7', "has the grade 7; in the pool first it can be 0, 1, 2, 3"),
+        ('"grade": 7', r"odd.jsonl:2 cannot be taken. The grade is 7.0; it can be 0, 1, 2, 3"),
     ],
 )
 def test_an_odd_row_gets_a_sentence_and_nothing_is_taken(tmp_path, row, sentence):

@@ -137,11 +137,11 @@ def test_a_pool_is_what_it_was_made_of(tmp_path):
     assert make(if_there="same").content.number == first.content.number
     other = run(("d1", "d2", "d3"), *[("d5", "d3", "d4")] * 3)
     refusals: dict[str, dict[str, Any]] = {
-        "the run dense is another": {"runs": {"bm25": BM25, "dense": other}},
-        "the ground truth is another": {"ground_truth": TRUTH[:2]},
-        "other guidelines": {"guidelines": "Be strict."},
-        r"other metric \(ndcg@10, now recall@2\)": {"metric": "recall@2"},
-        r"other scale \(0-3, now yes/no\)": {"scale": "yes/no"},
+        "another run dense": {"runs": {"bm25": BM25, "dense": other}},
+        "another ground truth": {"ground_truth": TRUTH[:2]},
+        "another guidelines": {"guidelines": "Be strict."},
+        "another metric": {"metric": "recall@2"},
+        "another scale": {"scale": "yes/no"},
     }
     for words, settings in refusals.items():
         with pytest.raises(InvalidInput, match=words):

@@ -275,12 +275,12 @@ def test_peoples_own_ground_truth_needs_no_correction(tmp_path):
 
 def test_a_sample_is_drawn_once(tmp_path):
     draw(tmp_path)
-    with pytest.raises(InvalidInput, match="other seed"):
+    with pytest.raises(InvalidInput, match=r"with another .*seed"):
         draw(tmp_path, seed=1)
-    with pytest.raises(InvalidInput, match="the ground truth is another"):
+    with pytest.raises(InvalidInput, match=r"with another .*ground truth"):
         draw(tmp_path, machine=data(seed=4)[2])
     calipers.labels_pool("plain", {"run": RUN}, store=str(tmp_path / "l.db"))
-    with pytest.raises(InvalidInput, match="it is another"):
+    with pytest.raises(InvalidInput, match="already, with another"):
         draw(tmp_path, pool="plain")
     with pytest.raises(InvalidInput, match="The pool plain is no sample that was drawn"):
         calipers.labels_sample(pool="plain", store=str(tmp_path / "l.db"))

@@ -24,11 +24,9 @@ from calipers.labels.result import Agreement, Exported, Imported
 from calipers.model.labels import Label, Pair, TargetsAs
 from calipers.model.result import from_moment, moment
 from calipers.questions.convert.rule import ToConvert, convert
-from calipers.store.label_pools import append_on, check_judge, new_request
+from calipers.store.label_pools import append_on, check_entry, check_judge, new_request
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 
-KINDS = ("label", "skip", "note", "final")
-"""The kinds of rows."""
 TOOLS = ("label-studio", "argilla")
 """The labelling tools that tasks can be written for."""
 LAST = datetime.max.replace(tzinfo=UTC)
@@ -264,18 +262,13 @@ def _checked(
             "must not count as people's; fill in 'judge', or say whose such rows are: "
             "--judge anna, or --judge machine:NAME for a language model."
         )
-    kind = label.kind or "label"
-    if kind not in KINDS or (kind in ("label", "final")) is (label.grade is None):
-        raise InvalidInput(
-            f"The row at {place} is of the kind {kind!r:.40} with the grade {label.grade}; the "
-            f"kind is one of {', '.join(KINDS)}, and label and final alone have a grade."
-        )
-    grades = desk.content.settings.grades
-    if label.grade is not None and label.grade not in grades:
-        raise InvalidInput(
-            f"The row at {place} has the grade {label.grade:g}; in the pool {desk.name} it can be "
-            f"{', '.join(f'{one:g}' for one in grades)}."
-        )
+    kind, note = label.kind or "label", label.note or "none"
+    try:
+        if kind == "undo":
+            raise InvalidInput("An undo has no place in a file; leave out what it undoes.")
+        check_entry(kind, desk.content.settings.grades, {"grade": label.grade, "note": note})
+    except InvalidInput as error:
+        raise InvalidInput(f"The row at {place} cannot be taken. {error}") from None
     if label.quote is not None:
         check_quote(label.quote, label.quote_start, desk.items[at[label.pair]].label)
     if label.saved is not None:

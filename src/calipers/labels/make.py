@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -119,37 +119,25 @@ def _free_name(
     known = {one.name: one for one in list_pools(store).pools}
     called, turn = name, 1
     while called in known and if_there != "refuse":
-        changed = differences(known[called], made_of, settings)
+        changed = _differences(known[called], made_of, settings)
         if not changed:
             return called, known[called].number
         if if_there == "same":
-            rest = f" and {len(changed) - 4} more" if len(changed) > 4 else ""
             raise InvalidInput(
-                f"There is a pool called {name!r} already, and it is another: "
-                f"{', '.join(changed[:4])}{rest}. Go on with that one as it is (calipers serve "
-                f"--pool {name}), or give the new one another name."
+                f"There is a pool called {name!r} already, with another {', '.join(changed[:4])}. "
+                f"Go on with that one as it is (calipers serve --pool {name}), or give the new "
+                "one another name."
             )
         turn += 1
         called = f"{name}-{turn}"
     return called, None
 
 
-def differences(there: PoolInfo, made_of: Mapping[str, str], settings: PoolSettings) -> list[str]:
-    """How an existing pool differs from the one to be made, in words."""
-    found = [
-        f"the {what} is another"
-        if what in there.made_of and what in made_of
-        else f"it has {'no' if what in made_of else 'a'} {what}"
-        for what in {**there.made_of, **made_of}
-        if there.made_of.get(what) != made_of.get(what)
-    ]
-    for one in fields(PoolSettings):
-        old, new = getattr(there.settings, one.name), getattr(settings, one.name)
-        if old != new and one.name not in ("targets_as", "judges"):
-            short = isinstance(old, str | float | int) and len(f"{old}{new}") < 60
-            was = f" ({old}, now {new})" if short and one.name != "guidelines" else ""
-            found.append(f"other {one.name.replace('_', ' ')}{was}")
-    return found
+def _differences(there: PoolInfo, made_of: Mapping[str, str], settings: PoolSettings) -> list[str]:
+    """What differs between an existing pool and the one to be made."""
+    old = {**there.made_of, **asdict(there.settings), "targets_as": None, "judges": None}
+    new = {**made_of, **asdict(settings), "targets_as": None, "judges": None}
+    return [one.replace("_", " ") for one in {**old, **new} if old.get(one) != new.get(one)]
 
 
 def to_judge(

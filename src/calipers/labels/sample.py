@@ -10,7 +10,7 @@ import polars as pl
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.labels.agreement import compare_with_people
-from calipers.labels.judging import JudgedTruth, matched_run, scored_run
+from calipers.labels.judging import JudgedTruth, scored_run
 from calipers.labels.result import MachineCheck, SampleLook, SampleState
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.ground_truth import GroundTruth
@@ -19,6 +19,7 @@ from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.scores import Interval, Method, Scores
 from calipers.questions.evaluate.corrected import only
+from calipers.questions.pooling import known_grade
 from calipers.statistics.drawn_sample import DrawnSample
 from calipers.store.label_pools import PoolContent
 from calipers.store.pool import LabelState
@@ -163,36 +164,10 @@ class SampleWatch:
     @cached_property
     def _called_relevant(self) -> Bools:
         """Whether the machine's ground truth calls each item relevant."""
-        items = pl.DataFrame(
-            [
-                {
-                    "query": item.label.query_id,
-                    "rank": item.position + 1,
-                    **{name: getattr(item.label, name) for name in _SHOWN},
-                }
-                for item in self.content.items
-            ],
-            schema={"query": pl.String(), "rank": pl.Int64(), **_SHOWN},
-        ).with_columns(rank=pl.int_range(pl.len()).over("query") + 1)
-        have = [name for name in items.columns if items[name].null_count() < items.height]
-        run = Run.from_frame(items.select(have), order="rank")
-        pair = matched_run(self.truth, run, self.content.settings)
-        if pair is None:
-            return np.zeros(items.height, dtype=np.bool_)
-        matches = pair.matches
-        good = _relevant(matches.target_grade[matches.edge_target], self.content.settings.rel)
-        said = pl.DataFrame(
-            {"code": matches.edge_query[good], "rank": matches.edge_rank[good]}
-        ).unique()
-        names = matches.queries.select("query").with_row_index("code")
-        found = said.join(names.cast({"code": pl.Int64()}), on="code").select(
-            "query", "rank", yes=True
-        )
-        return (
-            items.join(found, on=["query", "rank"], how="left", maintain_order="left")["yes"]
-            .is_not_null()
-            .to_numpy()
-        )
+        targets = self.truth.targets.rows_by_key("query", named=True)
+        labels = [one.label for one in self.content.items]
+        grades = (known_grade(one, targets.get(one.query_id, ())) for one in labels)
+        return _relevant(np.array([grade or 0.0 for grade in grades]), self.content.settings.rel)
 
     def _machine_check(self, found: JudgedTruth, units: list[list[str]]) -> MachineCheck:
         """Compare the machine's ground truth with the human labels of these units."""
@@ -216,15 +191,6 @@ class SampleWatch:
             for one in names
         ]
         return pl.Series(DRAWN, tags, dtype=pl.String)
-
-
-_SHOWN: dict[str, pl.DataType] = {
-    "item": pl.String(),
-    "text": pl.String(),
-    "document": pl.String(),
-    "start": pl.Int64(),
-    "end": pl.Int64(),
-}
 
 
 def _relevant(grades: Floats, rel: float | None) -> Bools:

@@ -171,7 +171,7 @@ def without_judged(
     asked = truth.targets.filter(pl.col("query").is_in(list(items)))
     judged = asked.rows_by_key("query", named=True)
     left = {
-        query: [one for one in some if not _is_judged(one, judged.get(query, ()))]
+        query: [one for one in some if known_grade(one, judged.get(query, ())) is None]
         for query, some in items.items()
     }
     return left, sum(map(len, items.values())) - sum(map(len, left.values()))
@@ -186,18 +186,26 @@ def _completed(known: Label, found: Label) -> Label:
     return replace(known, **missing) if missing else known
 
 
-def _is_judged(one: Label, targets: Sequence[Mapping[str, object]]) -> bool:
-    text = None
+def known_grade(one: Label, targets: Sequence[Mapping[str, Any]]) -> float | None:
+    """The highest grade of the targets that an item is or contains; None if there is none.
+
+    A text that contains an irrelevant passage may be relevant all the same.
+    """
+    text = None if one.text is None else normalise(one.text)
+    found = []
     for target in targets:
-        if one.item is not None and target["item"] == one.item:
-            return True
-        if isinstance(target["quote"], str) and one.text is not None:
-            text = normalise(one.text) if text is None else text
-            if normalise(target["quote"]) in text:
-                return True
-        if _covers(one, target):
-            return True
-    return False
+        grade = float(target["grade"])
+        quote = normalise(target["quote"]) if target["quote"] else None
+        is_it = (one.item is not None and target["item"] == one.item) or (
+            quote is not None and quote == text
+        )
+        contains = (quote is not None and text is not None and quote in text) or _covers(
+            one, target
+        )
+        same_span = contains and (one.start, one.end) == (target["start"], target["end"])
+        if is_it or same_span or (contains and grade > 0):
+            found.append(grade)
+    return max(found, default=None)
 
 
 def _covers(one: Label, target: Mapping[str, object]) -> bool:

@@ -321,7 +321,7 @@ def append(
     numbered ``undoes``, or else the judge's last entry that is neither undone nor final, whatever
     its ``item``.
     """
-    _check(kind, grades, said)
+    check_entry(kind, grades, said)
     with store.writing() as connection:
         named = request or new_request()
         entry = append_on(
@@ -422,7 +422,8 @@ def _entry(row: Any) -> LogEntry:
     return LogEntry(**{name: value for name, value in row._mapping.items() if name != "pool"})
 
 
-def _check(kind: str, grades: tuple[float, ...] | None, said: Said) -> None:
+def check_entry(kind: str, grades: tuple[float, ...] | None, said: Said) -> None:
+    """Refuse an entry that the log does not take."""
     grade, quote, note = said.get("grade"), said.get("quote"), said.get("note")
     if kind not in KINDS:
         raise InvalidInput(f"An entry is of the kind {kind!r:.40}; it can be {', '.join(KINDS)}.")
