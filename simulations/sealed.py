@@ -11,7 +11,7 @@ from simulations.differences import EFFECTS
 from simulations.rates import Rate
 from simulations.shapes import SEED, Draw, Floats, Generator, among, choice, hits, real
 
-PER_LOOK = per_look(ERROR, LOOKS)
+PER_LOOK = per_look(LOOKS)
 TRIES, OPEN = 200, 150
 Try = Callable[[Generator, Floats, Floats], Floats]
 """From the scores of before and those that the tuner has now, another try: no better, no worse."""

@@ -76,6 +76,9 @@ GONE = {
     ),
     "gate --strict": "No clear difference passes, and says so; require what must hold, such as "
     '--require "recall@10 >= 0.8".',
+    "seal --by": "Every value of a tag of few values is sealed in a like share, without a word.",
+    "seal --error": "All looks share an error of 5%; --looks says how many there are.",
+    "seal --seed": "The same ground truth is always sealed alike.",
     "explain --keep": "Append the question and its targets to the ground truth by hand, or judge "
     "the results of several retrievers with `calipers labels draft`.",
     **dict.fromkeys(

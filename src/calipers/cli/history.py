@@ -182,8 +182,8 @@ def _confirm(said: str) -> None:
 def history(asked: CommandInput, html: str | None, explain: bool) -> None:
     """List saved evaluations, newest first.
 
-    With NAME only those of that name. A sparkline shows each metric from oldest to newest; marks
-    show where the ground truth or the corpus changed.
+    With NAME only those of that name. Marks show where the ground truth or the corpus changed;
+    `calipers history alarm NAME` draws each metric over time.
 
     \b
     Examples:

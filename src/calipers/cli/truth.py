@@ -122,7 +122,7 @@ def seal(asked: CommandInput) -> None:
     \b
     Examples:
       calipers seal gt.jsonl
-      calipers seal gt.jsonl --share 0.3 --cluster intent --by type
+      calipers seal gt.jsonl --share 0.3 --cluster intent
     """
     asked.show(asked.answer())
 

@@ -99,7 +99,7 @@ def test_luck_is_not_called_a_gain() -> None:
 
 def test_a_lane_that_adds_nothing_is_not_needed() -> None:
     found = fused(lambda i: 1, lambda i: 1 if i % 2 else None, 40)
-    assert "Words alone is enough" in str(found)
+    assert "words alone is enough" in str(found)
     assert found.lanes[1].lost_without == 0
 
 

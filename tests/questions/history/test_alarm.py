@@ -97,7 +97,7 @@ def test_a_loss_is_seen_the_same_night_with_its_queries_and_its_day():
         assert recall.since == START + timedelta(days=7)
         # Of equals those that come first by name.
         assert [one.query for one in recall.lost] == ["q0", "q1", "q2", "q3", "q4"]
-        assert recall.claim("n").fact == (
+        assert recall.claim.fact == (
             "n got worse: recall@5 is 0.500, it was 1.000 since 1 January."
         )
 
@@ -162,7 +162,7 @@ def test_no_tick_over_a_loss_and_the_fact_is_printed():
     then, now = [1] * 10 + [10] + [1] * 9, [2] * 10 + [1] + [1] * 9
     check = checks([records(then), records(now)], allow=0.5)["mrr", None]
     assert (check.standing, check.worse, check.better) == ("no clear difference", 10, 1)
-    assert check.counts == "10 worse, 1 better of 20 since 1 January (p = .012)"
+    assert check.counts == "10 of 20 queries worse, 1 better (p = .012)"
 
 
 def test_what_cannot_be_compared_is_said_with_exit_code_two():

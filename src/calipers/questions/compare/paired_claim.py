@@ -1,4 +1,4 @@
-"""Describe a paired test in words: the same in compare, gate, alarm and confirm."""
+"""Describe a paired test in words: the same in compare, gate, alarm, confirm and fuse."""
 
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Standing
@@ -29,28 +29,38 @@ def claim_of(
     now: float | None,
     *,
     names: tuple[str, str] | None = None,
+    over: tuple[str, str] | None = None,
     place: str = "",
     standing: Standing | None = None,
     unit: str = "query",
 ) -> Claim:
     """The claim for a paired test: the fact, its standing, the range, and what would settle it.
 
-    ``names`` are the old and the new system; without them a result is compared with its
-    baseline. ``place`` is the slice; ``standing`` overrides that of the row, as a gate does.
+    ``names`` are the old and the new system, ``over`` a name that is measured again and again and
+    the time since when; without either a result is compared with its baseline. ``place`` is the
+    slice; ``standing`` overrides that of the row, as a gate does.
     """
     found: Standing = standing or row.standing
     what = f"{facts.name} ({place})" if place else facts.name
     if before is None or now is None:
         return Claim("no clear difference", f"No query can be compared in {what}.")
-    values = (number(before), number(now))
-    return Claim(
-        found,
-        _between(row, what, values, found, names)
-        if names
-        else _since(row, what, values, found, lower=facts.turn < 0),
-        range=_range(row, facts),
-        next=_next(row, unit) if found == "no clear difference" else None,
-    )
+    old, new = number(before), number(now)
+    if names:
+        fact = _between(row, what, (old, new), found, names)
+    elif over:
+        moved = f"is {new}, as" if old == new else f"is {new}, it was {old}"
+        fact = f"{over[0]} {_OVER_TIME[found]}: {what} {moved} {over[1]}."
+    else:
+        fact = _since(row, what, (old, new), found, lower=facts.turn < 0)
+    following = _next(row, unit) if found == "no clear difference" else None
+    return Claim(found, fact, _range(row, facts), following)
+
+
+_OVER_TIME: dict[Standing, str] = {
+    "failed": "got worse",
+    "passed": "is no worse",
+    "no clear difference": "shows no clear difference",
+}
 
 
 def _between(

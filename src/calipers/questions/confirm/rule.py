@@ -26,13 +26,14 @@ from calipers.io.load import SEAL, load
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints
 from calipers.model.claim import Claim
+from calipers.model.document import Document, of_claim
 from calipers.model.fingerprint import fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import MISSING, Matched, with_status
 from calipers.model.result import Plain, ShowsItself, moment
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import units_of
-from calipers.questions.compare.paired_claim import gains_of
+from calipers.questions.compare.paired_claim import claim_of, gains_of
 from calipers.questions.reading import MatchingSettings
 from calipers.questions.seal.ledger import (
     Book,
@@ -44,6 +45,7 @@ from calipers.questions.seal.ledger import (
 )
 from calipers.questions.seal.rule import content
 from calipers.questions.systems import matched_systems, measured_before, name_systems
+from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.words import plural
 
@@ -57,7 +59,7 @@ def look_at(columns: Sequence[Floats], units: Ints | None, error: float) -> list
 class Confirmation(Plain, ShowsItself):
     """The answer to one claim on the sealed queries, without details of any single query."""
 
-    shown_by: ClassVar[str] = "calipers.questions.confirm.document"
+    shown_by: ClassVar[str] = "calipers.questions.confirm.rule"
 
     claim: Claim
     confirmed: bool
@@ -69,6 +71,8 @@ class Confirmation(Plain, ShowsItself):
     low: float | None
     high: float | None
     """The interval of the gain, at 1 - ``error``."""
+    p: float | None
+    """Two-sided, as `compare` gives it."""
     queries: int
     """The number of sealed queries."""
     error: float
@@ -97,24 +101,71 @@ def take_a_look(
             "in calipers.toml. `calipers seal` makes them."
         )
     asked = _one_metric(metric)
-    named = Path(ledger) if ledger is not None else ledger_beside(Path(sealed))
-    truth, known = _checked(Path(sealed), named)
-    kept = known.path
+    truth, known = _checked(Path(sealed), ledger)
     names = _names(old, new)
-    before, now_values, facts = _measured(names, truth, asked, matching, sealed)
-    key = _key(facts, before, now_values)
-    with held(kept) as book:
-        now = book.read()
-        found = now.answered(key)
+    before, now, facts = _measured(names, truth, asked, matching, sealed)
+    key = _key(facts, before, now)
+    units = units_of(truth.queries, truth.tags, known.seal.cluster)
+    [row] = look_at([gains_of(now, before, facts)], units, known.seal.per_look)
+    with held(known.path) as book:
+        found = book.read().answered(key)
         repeated = found is not None
-        if found is None:
-            if not now.left:
-                raise InvalidInput(_spent(now))
-            units = units_of(truth.queries, truth.tags, now.seal.cluster)
-            [row] = look_at([gains_of(now_values, before, facts)], units, now.seal.per_look)
-            found = _record(book, now, row, facts.name, names, key)
-            now = book.read()
-    return _confirmation(found, now, known, repeated=repeated)
+        found = found or _record(book, row, facts.name, names, key)
+        left = book.read().left
+    said = f"Look {found.look} of {known.seal.looks}; {plural(left, 'look')} left."
+    if repeated:
+        said = f"As answered on {found.time[:10]}; nothing was spent, {left} left."
+    if not left:
+        said = f"{said} {_renewal(truth.n_queries)}"
+    claim = _claim(row, facts, before, now, tuple(names), found)
+    # Numbers of an unconfirmed claim would show a tuner which way the queries lean.
+    told = row if found.confirmed else None
+    return Confirmation(
+        claim=replace(claim, next=said),
+        confirmed=found.confirmed,
+        metric=facts.name,
+        new=found.new,
+        old=found.old,
+        gain=told and told.difference,
+        low=told and told.interval and told.interval.low,
+        high=told and told.interval and told.interval.high,
+        p=told and told.p,
+        queries=truth.n_queries,
+        error=known.seal.per_look,
+        look=found.look,
+        looks=known.seal.looks,
+        left=left,
+        repeated=repeated,
+        time=found.time,
+        ledger=str(known.path),
+    )
+
+
+def document(found: Confirmation) -> Document:
+    """The answer, and the looks left."""
+    return of_claim(found.claim)
+
+
+def _claim(
+    row: PairedRow,
+    facts: MetricFacts,
+    before: Floats,
+    now: Floats,
+    names: tuple[str, ...],
+    look: TakenLook,
+) -> Claim:
+    """The claim of `compare` where it is confirmed, else no number."""
+    on = f"on the {plural(len(now), 'sealed query', 'sealed queries')}"
+    old, new = names
+    if not look.confirmed:
+        fact = f"Not confirmed {on}: that {new} is better than {old} in {facts.name}."
+        return Claim(
+            "no clear difference", fact, "Details stay hidden so that nobody can tune on them."
+        )
+    known = ~np.isnan(before) & ~np.isnan(now)
+    means = (exact_mean(before[known]), exact_mean(now[known]))
+    claim = claim_of(row, facts, *means, names=(old, new), standing="better")
+    return replace(claim, fact=f"Confirmed {on}: {claim.fact}")
 
 
 def _one_metric(metric: str) -> Metric:
@@ -127,8 +178,9 @@ def _one_metric(metric: str) -> Metric:
     return found[0]
 
 
-def _checked(path: Path, kept: Path) -> tuple[GroundTruth, LookLedger]:
+def _checked(path: Path, ledger: str | os.PathLike[str] | None) -> tuple[GroundTruth, LookLedger]:
     """Read the sealed queries and their ledger, and check that the queries are unchanged."""
+    kept = Path(ledger) if ledger is not None else ledger_beside(path)
     truth = load(path, "ground_truth", sealed=True).ground_truth
     if truth is None or SEAL not in truth.tags:
         raise InvalidInput(_not_sealed(path, kept, truth))
@@ -230,14 +282,22 @@ def _key(facts: MetricFacts, old: Floats, new: Floats) -> str:
 
 
 def _record(
-    book: Book, now: LookLedger, row: PairedRow, metric: str, names: Mapping[str, Any], key: str
+    book: Book, row: PairedRow, metric: str, names: Mapping[str, Any], key: str
 ) -> TakenLook:
     from calipers.store.git import git_state
 
+    ledger = book.read()
+    if not ledger.left:
+        taken, last = plural(len(ledger.looks), "look"), ledger.looks[-1].time[:10]
+        raise InvalidInput(
+            f"The budget of {ledger.path} is spent: {taken} of {ledger.seal.looks} "
+            f"{'was' if len(ledger.looks) == 1 else 'were'} taken, the last on {last}. "
+            f"{_renewal(ledger.seal.sealed.queries)}"
+        )
     state = git_state()
     old, new = names
     look = TakenLook(
-        look=len(now.looks) + 1,
+        look=len(ledger.looks) + 1,
         time=moment(datetime.now(UTC)),
         commit=state.commit,
         dirty=state.dirty,
@@ -246,80 +306,13 @@ def _record(
         old=old,
         asked=key,
         confirmed=row.standing == "better",
-        # Numbers of an unconfirmed claim would show a tuner which way the queries lean.
-        **_numbers(row) if row.standing == "better" else {},
     )
     book.record(look)
     return look
-
-
-def _numbers(row: PairedRow) -> dict[str, float | None]:
-    ends = row.interval
-    return {"gain": row.difference, "low": ends and ends.low, "high": ends and ends.high}
-
-
-def _spent(ledger: LookLedger) -> str:
-    sealed = ledger.seal.sealed.queries
-    return (
-        f"The budget of {ledger.path} is spent: {plural(len(ledger.looks), 'look')} of "
-        f"{ledger.seal.looks} {'was' if len(ledger.looks) == 1 else 'were'} taken, the last on "
-        f"{ledger.looks[-1].time[:10]}. {_renewal(sealed)}"
-    )
 
 
 def _renewal(sealed: int) -> str:
     return (
         f"About {sealed:,} new queries renew it: `calipers seal` them; the old ones may then be "
         "tuned on."
-    )
-
-
-def _confirmation(
-    found: TakenLook, now: LookLedger, known: LookLedger, *, repeated: bool
-) -> Confirmation:
-    seal = known.seal
-    return Confirmation(
-        claim=claim_of(found, now, repeated=repeated),
-        confirmed=found.confirmed,
-        metric=found.metric,
-        new=found.new,
-        old=found.old,
-        gain=found.gain,
-        low=found.low,
-        high=found.high,
-        queries=seal.sealed.queries,
-        error=seal.per_look,
-        look=found.look,
-        looks=seal.looks,
-        left=now.left,
-        repeated=repeated,
-        time=found.time,
-        ledger=str(now.path),
-    )
-
-
-def claim_of(look: TakenLook, ledger: LookLedger, *, repeated: bool = False) -> Claim:
-    """The answer in words."""
-    seal = ledger.seal
-    on = f"the {seal.sealed.queries:,} sealed queries"
-    left = f"Look {look.look} of {seal.looks}; {plural(ledger.left, 'look')} left."
-    if repeated:
-        left = f"As answered on {look.time[:10]}; nothing was spent, {ledger.left} left."
-    if not ledger.left:
-        left = f"{left} {_renewal(seal.sealed.queries)}"
-    if look.confirmed and look.gain is not None:
-        return Claim(
-            "better",
-            f"Confirmed on {on}: {look.new} is better than {look.old} by {look.gain:.2g} in "
-            f"{look.metric}.",
-            range=None
-            if look.low is None
-            else f"The true gain is likely between {look.low:.2g} and {look.high:.2g}.",
-            next=left,
-        )
-    return Claim(
-        "no clear difference",
-        f"Not confirmed on {on}: that {look.new} is better than {look.old} in {look.metric}.",
-        range="Details stay hidden so that nobody can tune on them.",
-        next=left,
     )

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from calipers.engines.scoring import compute
+from calipers.engines.scoring import compute, facts_of
 from calipers.errors import InvalidInput
 from calipers.match.pair import match_again
 from calipers.measures import Metric, parse
@@ -185,7 +185,7 @@ def fuse_lanes(
     expected = np.full(len(table), np.nan)
     expected[gain.whole] = gain.gains
     rows = paired_rows(
-        [expected, *(one[:, at] - usual[:, at] for one in singles)], clusters, alpha=1 - confidence
+        [expected, *(usual[:, at] - one[:, at] for one in singles)], clusters, alpha=1 - confidence
     )
     lane_means = [bench.means(one)[primary] for one in singles]
     strongest = int(np.argmax(lane_means))
@@ -195,10 +195,9 @@ def fuse_lanes(
         bench.lanes.names[strongest],
         lane_means[strongest],
         gain,
-        rows,
+        rows[0],
         rows[1 + strongest],
-        len(bench.lanes.queries),
-        primary,
+        facts_of(metrics[at]),
     )
     claim = fusion_claim(verdict)
     advised = best if claim.standing == "better" else ways[0]

@@ -1,13 +1,15 @@
 """The answer about a fusion: use the best setting, keep the default, or use one lane."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from calipers.model.claim import Claim
+from calipers.model.scores import MetricFacts
+from calipers.questions.compare.paired_claim import claim_of
 from calipers.questions.fuse.result import FusedSetting
 from calipers.statistics.paired_rows import PairedRow
 from calipers.statistics.winner import WinnerGain
-from calipers.words import plural, signed
+from calipers.words import signed
 
 
 class Weighed(NamedTuple):
@@ -19,52 +21,40 @@ class Weighed(NamedTuple):
     """The best single lane."""
     lane_mean: float
     gain: WinnerGain
-    rows: Sequence[PairedRow]
-    """The expected gain, and each lane against the default."""
+    best_row: PairedRow
+    """The gain to expect of the best setting over the default."""
     lane_row: PairedRow
-    """The best single lane against the default."""
-    queries: int
-    primary: str
+    """The default against the best single lane."""
+    facts: MetricFacts
 
 
 def fusion_claim(found: Weighed) -> Claim:
-    """What to do, the likely gain on new queries, and what would settle it."""
-    row, gain = found.rows[0], found.gain
+    """The claim of the paired test, the likely gain on new queries, and what to do."""
+    gain, default, best = found.gain, found.default.name, found.best.name
     ends = gain.interval
     likely = (
         None
         if ends is None or gain.here <= 0
-        else f"{_named(found.best)} gained {signed(gain.here)} here, where it was chosen. Expect "
-        f"{signed(gain.expected)} on new queries, likely {signed(ends.low)} to {signed(ends.high)}."
+        else f"{best[:1].upper()}{best[1:]} gained {signed(gain.here)} here, where it was chosen. "
+        f"Expect {signed(gain.expected)} on new queries, likely {signed(ends.low)} to "
+        f"{signed(ends.high)}."
     )
-    queries = plural(found.queries, "query", "queries")
-    if row.standing == "better" and (ends is None or ends.low > 0):
-        return Claim(
-            "better",
-            f"Use {found.best.name}: {found.primary} is {found.best.means[found.primary]:.3f}, "
-            f"{found.default.means[found.primary]:.3f} by {found.default.name}.",
-            likely,
-        )
-    if found.lane_row.standing == "better":
-        return Claim(
-            "worse",
-            f"{found.lane} alone is better than {found.default.name}: {found.primary} is "
-            f"{found.lane_mean:.3f}, fused {found.default.means[found.primary]:.3f}.",
-            likely,
-        )
-    if found.lane_row.difference is not None and found.lane_row.difference >= 0:
-        return Claim(
-            "no clear difference",
-            f"{found.lane} alone is enough: fusing adds nothing to its {found.primary} of "
-            f"{found.lane_mean:.3f}.",
-            likely,
-        )
-    return Claim(
-        "no clear difference",
-        f"Keep {found.default.name}: no setting is clearly better on {queries}.",
-        likely,
+    usual = found.default.means[found.facts.name]
+    lane = f"{found.lane} alone"
+    over = claim_of(
+        found.best_row,
+        found.facts,
+        usual,
+        found.best.means[found.facts.name],
+        names=(default, best),
     )
-
-
-def _named(setting: FusedSetting) -> str:
-    return setting.name[:1].upper() + setting.name[1:]
+    fused = claim_of(found.lane_row, found.facts, found.lane_mean, usual, names=(lane, default))
+    if over.standing == "better" and (ends is None or ends.low > 0):
+        return replace(over, range=likely, next=f"Use {best}.")
+    if fused.standing == "worse":
+        return replace(fused, range=likely, next=f"Use {lane}.")
+    if (found.lane_row.difference or 0.0) <= 0:
+        said = f"{lane} is enough: fusing adds nothing."
+        return replace(fused, standing="no clear difference", range=likely, next=said)
+    fact = f"No setting is clearly better than {default} on {found.best_row.n:,} queries."
+    return Claim("no clear difference", fact, likely, f"Keep {default}.")

@@ -21,8 +21,16 @@ from calipers.model.evaluation import Evaluation
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import QuerySlice, everything, refuse_weighted, slices_by, units_of
 from calipers.questions.compare.comparable import different_ways
+from calipers.questions.compare.paired_claim import claim_of, turned_interval
 from calipers.questions.default_metrics import asked_pair, headlines
-from calipers.questions.history.result import Alarm, AlarmCheck, AlarmReference, LostQuery, Standing
+from calipers.questions.history.result import (
+    Alarm,
+    AlarmCheck,
+    AlarmReference,
+    LostQuery,
+    Standing,
+    day,
+)
 from calipers.questions.history.rule import Filter, changes, lines_of
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.nights import WEEK, Watched, watch
@@ -211,31 +219,48 @@ def _check(
     )
     watched = watch(values, allow, level)
     known = np.isfinite(watched.gains)
-    if not known.any():
-        return AlarmCheck(metric=facts.name, slice=part.name, standing="no clear difference")
-    latest = nights[-1].scores
+    latest, name, rang = nights[-1].scores, nights[-1].evaluation.name, watched.rings[-1]
     units = units_of(latest.queries, latest.tags, latest.settings.get("cluster"))
     [row] = paired_rows([watched.gains], None if units is None else units[part.chosen])
-    before = exact_mean(watched.before[known])
+    if not known.any():
+        claim = claim_of(row, facts, None, None, place=part.name or "")
+        return AlarmCheck(
+            metric=facts.name, slice=part.name, standing="no clear difference", claim=claim
+        )
     difference = row.difference or 0.0
-    standing: Standing = "no clear difference" if difference < 0 else "passed"
-    if watched.rings[-1]:
-        standing = "failed"
+    before = exact_mean(watched.before[known])
+    old, now = facts.turn * before, facts.turn * (before + difference)
+    standing: Standing = "failed" if rang else "no clear difference" if difference < 0 else "passed"
+    reference = _described(nights, rows, watched)
+    period = f"since {day(reference.oldest, reference.latest)}"
+    if rang:
+        period = {
+            "sudden": "over the evaluations just before",
+            "week": f"{period} (the last {WEEK} together)",
+        }.get(rang, period)
+    claim = claim_of(
+        row, facts, old, now, over=(name, period), place=part.name or "", standing=standing
+    )
+    if row.worse:
+        against = (reference.best or reference.evaluations[-1])[:8]
+        claim = replace(claim, next=f"Compare: `calipers compare @{against} @{name}`")
+    ends = turned_interval(row, facts)
     return AlarmCheck(
         metric=facts.name,
         slice=part.name,
         standing=standing,
+        claim=claim,
         n=row.n,
-        before=facts.turn * before,
-        now=facts.turn * (before + difference),
+        before=old,
+        now=now,
         better=row.better,
         worse=row.worse,
         p=row.p,
-        interval=row.interval and tuple(sorted(facts.turn * end for end in row.interval)),
-        look=watched.rings[-1],
+        interval=ends and (ends.low, ends.high),
+        look=rang,
         noisy=watched.noisy,
         since=_since(nights, watched),
-        reference=_described(nights, rows, watched),
+        reference=reference,
         lost=_lost(latest, part, watched, facts),
     )
 

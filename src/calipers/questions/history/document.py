@@ -11,7 +11,6 @@ from calipers.model.document import (
     Column,
     Document,
     Heads,
-    Lines,
     Note,
     Picture,
     Table,
@@ -31,15 +30,12 @@ BREAK = "┊"
 SENTENCES = 3
 """The most queries to name."""
 _BARS = "▁▂▃▄▅▆▇█"
-_LONGEST_SPARK = 40
-_SHORT_SPARK = 20
+_LONGEST_SPARK = 20
 """The length that fits beside the numbers of a line."""
-_MOST_SPARKS = 8
-"""The number that fits a screen below the table; ``--explain`` shows all."""
 
 
 def history(found: History) -> Document:
-    """The latest result, the table, the sparklines, and what the marks mean."""
+    """The latest result, the table, and what the marks mean."""
     if not found.evaluations:
         said = f"No evaluation of the {found.total:,} in {found.place} fits."
         if not found.total:
@@ -72,14 +68,9 @@ def history(found: History) -> Document:
     ]
     # Leave out columns without values.
     used = [at for at in range(len(columns)) if any(row[at] for row in rows)]
-    blocks: list[Block] = [
-        Table([columns[at] for at in used], [[row[at] for at in used] for row in rows])
-    ]
-    sparks = list(_sparks(found))
-    for some, detail in ((sparks[:_MOST_SPARKS], False), (sparks[_MOST_SPARKS:], True)):
-        blocks += [Lines(some, detail=detail)] if some else []
+    table = Table([columns[at] for at in used], [[row[at] for at in used] for row in rows])
     return Document(
-        _latest(found), blocks=blocks, notes=[*_legend(found)], rows=lambda: _history_rows(found)
+        _latest(found), blocks=[table], notes=[*_legend(found)], rows=lambda: _history_rows(found)
     )
 
 
@@ -150,32 +141,9 @@ def _tags(one: Evaluation) -> str:
     return ", ".join(f"{name}={value}" for name, value in one.tags.items())
 
 
-def _sparks(found: History) -> Iterator[str]:
-    """One line per name and metric that was measured at least twice, oldest to newest."""
-    names = list(dict.fromkeys(one.name for one in found.evaluations))
-    width = max((len(metric) for metric in found.metrics), default=0)
-    for name in names:
-        for metric in found.metrics:
-            measured = [
-                (mean, bool(one.changed))
-                for one in reversed(found.evaluations)
-                if one.name == name and (mean := _value(one, metric)) is not None
-            ]
-            if len(measured) > 1:
-                prefix = f"{name}  " if len(names) > 1 else ""
-                yield f"{prefix}{metric:<{width}}  {_broken(measured)}"
-
-
-def _broken(measured: Sequence[tuple[float, bool]]) -> str:
-    """A sparkline, and the range of its values."""
-    values = [mean for mean, _ in measured[-_LONGEST_SPARK:]]
-    line = _bars(measured, _LONGEST_SPARK)
-    return f"{line}  {number(min(values))} to {number(max(values))}"
-
-
-def _bars(measured: Sequence[tuple[float, bool]], longest: int) -> str:
+def _bars(measured: Sequence[tuple[float, bool]]) -> str:
     """A sparkline with a break before each marked value."""
-    measured = measured[-longest:]
+    measured = measured[-_LONGEST_SPARK:]
     bars = zip(sparkline([mean for mean, _ in measured]), measured, strict=True)
     line = "".join(f"{BREAK if changed else ''}{bar}" for bar, (_, changed) in bars)
     return line.lstrip(BREAK)
@@ -224,11 +192,13 @@ def _about(one: Evaluation) -> list[str]:
 def alarm(found: Alarm) -> Document:
     """The verdict, a line over time for each metric, and the queries behind a loss."""
     first, *others = found.claims
-    check = found.checks[0] if found.checks and first.range else None
     notes = [Note("doubt", one) for one in (first.range, first.next) if one]
+    check = found.checks[0] if found.checks and found.checks[0].claim is first else None
+    if check is not None and check.n:
+        notes.insert(0, Note("doubt", f"{check.counts}."))
     if check is not None and check.lost:
         names = ", ".join(query_name(one.query, one.text) for one in check.lost[:SENTENCES])
-        notes.insert(1, Note("doubt", f"Lost most: {names}."))
+        notes.insert(-1, Note("doubt", f"Lost most: {names}."))
     notes += [
         Note(
             "doubt",
@@ -291,7 +261,7 @@ def _line_table(found: Alarm) -> Table:
                 now = Cell(number(check.now), "worse" if check.rings else None)
                 row[1:] = [number(check.before), now]
                 row += [f"{check.worse:,}", f"{check.better:,}"]
-            rows.append((*row, _bars(values, _SHORT_SPARK)))
+            rows.append((*row, _bars(values)))
     return Table(columns, rows)
 
 

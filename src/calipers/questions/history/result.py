@@ -9,7 +9,7 @@ from calipers.model.evaluation import Evaluation
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Scores
 from calipers.statistics.nights import Look
-from calipers.words import number
+from calipers.words import counts_in_words
 
 Standing = Literal["failed", "no clear difference", "passed"]
 
@@ -119,6 +119,8 @@ class AlarmCheck(Plain):
     slice: str | None
     """tag=value; None: all queries."""
     standing: Standing
+    claim: Claim
+    """The change since the reference, in the words of `compare`."""
     n: int = 0
     """The number of compared queries."""
     before: float | None = None
@@ -148,47 +150,15 @@ class AlarmCheck(Plain):
         return self.look is not None
 
     @property
-    def where(self) -> str:
-        """The metric, with its slice if any."""
-        return self.metric + (f" for {self.slice}" if self.slice else "")
-
-    @property
     def difference(self) -> float | None:
         """The latest minus the reference, over the compared queries."""
         return None if self.now is None or self.before is None else self.now - self.before
 
     @property
-    def period(self) -> str:
-        """The period it is compared with, in words."""
-        if self.look == "sudden" or self.reference is None:
-            return "over the evaluations just before"
-        return f"since {day(self.reference.oldest, self.reference.latest)}"
-
-    @property
     def counts(self) -> str:
-        """How many queries got worse and better."""
+        """How many queries got worse and better, and p."""
         p = f" ({p_text(self.p)})" if self.p is not None and self.better + self.worse else ""
-        return f"{self.worse:,} worse, {self.better:,} better of {self.n:,} {self.period}{p}"
-
-    def claim(self, name: str) -> Claim:
-        """The change since the reference, and whether it raises the alarm."""
-        if self.now is None or self.before is None:
-            return Claim(self.standing, f"{name}: no query of {self.where} can be compared.")
-        over = " over the last 7 evaluations" if self.look == "week" else ""
-        verdict = {
-            "failed": f"{name} got worse",
-            "passed": f"{name} is no worse",
-            "no clear difference": f"{name} shows no clear difference",
-        }[self.standing]
-        moved = f"{self.where} is {number(self.now)}{over}, it was {number(self.before)}"
-        if number(self.now) == number(self.before):
-            moved = f"{self.where} is {number(self.now)}, as"
-        further = None
-        if self.worse and self.reference is not None:
-            against = (self.reference.best or self.reference.evaluations[-1])[:8]
-            further = f"Compare: `calipers compare @{against} @{name}`"
-        fact = f"{verdict}: {moved} {self.period}."
-        return Claim(self.standing, fact, f"{self.counts}.", further)
+        return f"{counts_in_words(self.better, self.worse, self.n)}{p}"
 
     def to_dict(self) -> dict[str, Any]:
         """The check as plain values, including the derived ones."""
@@ -238,7 +208,7 @@ class Alarm(Plain, HasRows):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The claims, most important first."""
-        found = [check.claim(self.name) for check in self.checks]
+        found = [check.claim for check in self.checks]
         if self.missing is not None:
             fact = f"No evaluation of {self.name} since {self.saved:%Y-%m-%d %H:%M} UTC."
             further = "Run it again, or say how often it runs: --every 7d"

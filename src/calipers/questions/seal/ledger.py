@@ -27,9 +27,9 @@ stays within the budget."""
 PATIENCE_SECONDS = 30.0
 
 
-def per_look(error: float, looks: int) -> float:
+def per_look(looks: int) -> float:
     """The error that each look spends: always the same, so that timing never matters."""
-    return SPENT * error / looks
+    return SPENT * ERROR / looks
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,8 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the seal, which is in every sealed record."""
     made: str
     calipers: str
-    error: float
-    """The chance of any false confirmation over the whole budget."""
     looks: int
-    share: float
-    seed: int
     cluster: str | None
-    by: tuple[str, ...]
     whole: SealedPart
     open: SealedPart
     sealed: SealedPart
@@ -63,7 +58,7 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def per_look(self) -> float:
         """The error that each look spends."""
-        return per_look(self.error, self.looks)
+        return per_look(self.looks)
 
 
 class TakenLook(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,9 +75,6 @@ class TakenLook(msgspec.Struct, frozen=True, kw_only=True):
     asked: str
     """A digest of the question: the metric and its value for every query of both runs."""
     confirmed: bool
-    gain: float | None = None
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True)

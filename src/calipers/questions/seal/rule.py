@@ -19,46 +19,35 @@ from calipers.io.load import SEAL, load
 from calipers.io.records.entries import Remarks
 from calipers.io.tables.columns import Columns
 from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.document import Document, Note
 from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.result import Plain, ShowsItself, moment
-from calipers.model.slicing import check_slices, clusters_of, labels_of
-from calipers.questions.seal.ledger import Seal, SealedPart, per_look, read_ledger
+from calipers.model.slicing import clusters_of, labels_of
+from calipers.questions.seal.ledger import Seal, SealedPart, ledger_beside, per_look, read_ledger
 from calipers.statistics.queries_needed import fewest_queries, visible_difference
 from calipers.version import __version__
-from calipers.words import did_you_mean, plural
+from calipers.words import plural
 
 PARTS = ("open", "sealed", "ledger")
 FEW_VALUES = 20
 FEWEST_IN_SLICE = 5
-"""Tags with more values, or fewer queries per value, are not used as slices unless named."""
-
-
-@dataclass(frozen=True)
-class SealedSlice:
-    """The number of queries with one value of a tag, and how many are sealed."""
-
-    tag: str
-    value: str
-    queries: int
-    sealed: int
+"""Tags with more values, or fewer queries per value, are not used as slices."""
 
 
 @dataclass(frozen=True, repr=False)
 class Sealed(Plain, ShowsItself):
     """What was sealed, its files, and its budget of looks."""
 
-    shown_by: ClassVar[str] = "calipers.questions.seal.document"
+    shown_by: ClassVar[str] = "calipers.questions.seal.rule"
 
     files: Mapping[str, str]
     """Paths by the names open, sealed and ledger."""
     open: SealedPart
     sealed: SealedPart
     looks: int
-    error: float
     cluster: str | None
-    slices: tuple[SealedSlice, ...]
     whole: str | None
     """The file that still contains all queries; None if they came from memory."""
     confirms: float | None
@@ -71,15 +60,13 @@ def seal_queries(
     *,
     share: float,
     cluster: str | None,
-    by: str | Iterable[str] | None,
     looks: int,
-    error: float,
-    seed: int,
     output: str | os.PathLike[str] | None,
     columns: Any,
 ) -> Sealed:
     """Split a ground truth by clusters and slices, and write both parts with their ledger."""
-    _check(share, looks, error, seed)
+    check_number("The share to seal", share, above=0, below=1, such_as=0.4)
+    check_number("The number of looks", looks, whole=True, least=1)
     said = Columns.of(columns)
     found = load(ground_truth, "ground_truth", None, said).ground_truth
     places = _places(ground_truth, output)
@@ -88,56 +75,36 @@ def seal_queries(
         raise InvalidInput("There is no ground truth to seal; name a file that holds one.")
     _check_new(found, places)
     units = _units(found, cluster)
-    tags = _tags(found, by, cluster)
-    mask = choose(units, [_codes(found, tag) for tag in tags], share, seed)
+    mask = choose(units, _slices(found, cluster), share)
     sealed = len(np.unique(units[mask]))
-    _check_enough(sealed, len(np.unique(units)), cluster, per_look(error, looks))
+    _check_enough(sealed, len(np.unique(units)), cluster, per_look(looks))
     parts = {"open": part_of(found, ~mask), "sealed": part_of(found, mask)}
     about = {name: SealedPart(one.n_queries, content(one)) for name, one in parts.items()}
     whole = SealedPart(found.n_queries, content(found))
-    name = fingerprint_settings([whole.fingerprint, about["sealed"].fingerprint])[:16]
     header = Seal(
-        seal=name,
+        seal=fingerprint_settings([whole.fingerprint, about["sealed"].fingerprint])[:16],
         made=moment(datetime.now(UTC)),
         calipers=__version__,
-        error=error,
         looks=looks,
-        share=share,
-        seed=seed,
         cluster=cluster,
-        by=tuple(tags),
         whole=whole,
         queries=tuple(_marks(parts["sealed"])),
         **about,
     )
     _write(places, parts, header)
+    # The smallest gain that this many units confirm, if one in ten changes by chance.
+    gain = visible_difference(_BY_CHANCE, sealed, alpha=per_look(looks)).difference
     return Sealed(
         {one: str(path) for one, path in places.items()},
-        about["open"],
-        about["sealed"],
-        looks,
-        error,
-        cluster,
-        tuple(_slices(found, tags, mask)),
-        str(ground_truth) if isinstance(ground_truth, str | os.PathLike) else None,
-        _confirms(sealed, per_look(error, looks)),
+        **about,
+        looks=looks,
+        cluster=cluster,
+        whole=str(ground_truth) if isinstance(ground_truth, str | os.PathLike) else None,
+        confirms=gain if gain <= 1.0 else None,
     )
 
 
-def _confirms(sealed: int, level: float) -> float | None:
-    """The smallest gain that this many units confirm, if one in ten changes by chance."""
-    found = visible_difference(_BY_CHANCE, sealed, alpha=level).difference
-    return found if found <= 1.0 else None
-
-
 _BY_CHANCE = [1.0] * 5 + [-1.0] * 5 + [0.0] * 90
-
-
-def _check(share: float, looks: int, error: float, seed: int) -> None:
-    check_number("The share to seal", share, above=0, below=1, such_as=0.4)
-    check_number("The number of looks", looks, whole=True, least=1)
-    check_number("The error of all looks", error, above=0, below=0.5, such_as=0.05)
-    check_number("The seed", seed, whole=True, least=0)
 
 
 def _places(value: Any, output: str | os.PathLike[str] | None) -> dict[str, Path]:
@@ -213,37 +180,23 @@ def _units(truth: GroundTruth, cluster: str | None) -> Ints:
     return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 
-def _tags(truth: GroundTruth, by: str | Iterable[str] | None, cluster: str | None) -> list[str]:
-    if by is None or by == ():
-        return [
-            tag
-            for tag, values in truth.tags.items()
-            if tag != cluster
-            and 1 < values.n_unique() <= min(FEW_VALUES, truth.n_queries / FEWEST_IN_SLICE)
-        ]
-    named = list(dict.fromkeys([by] if isinstance(by, str) else by))
-    for tag in named:
-        if tag not in truth.tags:
-            has = f"they have {', '.join(truth.tags)}" if truth.tags else "they have no tags"
-            raise InvalidInput(
-                f"The queries have no tag {tag!r}; {has}.{did_you_mean(tag, truth.tags)}"
-            )
-        check_slices(tag, truth.tags[tag].n_unique(), truth.n_queries)
-    return named
+def _slices(truth: GroundTruth, cluster: str | None) -> list[Ints]:
+    """The value of every query, for each tag of few values."""
+    most = min(FEW_VALUES, truth.n_queries / FEWEST_IN_SLICE)
+    return [
+        (labels_of(truth.queries, truth.tags, tag).rank("dense").to_numpy() - 1).astype(np.int64)
+        for tag, values in truth.tags.items()
+        if tag != cluster and 1 < values.n_unique() <= most
+    ]
 
 
-def _codes(truth: GroundTruth, tag: str) -> Ints:
-    labels = labels_of(truth.queries, truth.tags, tag)
-    return (labels.rank("dense").to_numpy() - 1).astype(np.int64)
-
-
-def choose(units: Ints, slices: Iterable[Ints], share: float, seed: int) -> Bools:
+def choose(units: Ints, slices: Iterable[Ints], share: float, seed: int = 0) -> Bools:
     """Choose which queries are sealed: whole units, and a similar share of every slice.
 
     Units are assigned one by one, large ones first, to the side that brings all slices and the
     whole closest to their share (Pocock and Simon's minimisation).
 
-    >>> mask = choose(np.arange(10), [np.array([0, 1] * 5)], 0.4, 0)
+    >>> mask = choose(np.arange(10), [np.array([0, 1] * 5)], 0.4)
     >>> int(mask.sum()), int(mask[::2].sum())
     (4, 2)
     """
@@ -306,14 +259,6 @@ def content(truth: GroundTruth) -> str:
     return fingerprint_settings([truth.fingerprint, fingerprint_rows(known, known.columns)])
 
 
-def _slices(truth: GroundTruth, tags: Iterable[str], mask: Bools) -> Iterable[SealedSlice]:
-    for tag in tags:
-        labels = labels_of(truth.queries, truth.tags, tag)
-        for value in sorted(labels.unique()):
-            within = (labels == value).to_numpy()
-            yield SealedSlice(tag, value, int(within.sum()), int((within & mask).sum()))
-
-
 def _write(places: Mapping[str, Path], parts: Mapping[str, GroundTruth], header: Seal) -> None:
     """Write all three files or none: a sealed part is useless without its ledger."""
     sealed = parts["sealed"]
@@ -335,3 +280,29 @@ def _write(places: Mapping[str, Path], parts: Mapping[str, GroundTruth], header:
         for path in places.values():
             path.unlink(missing_ok=True)
         raise
+
+
+def document(found: Sealed) -> Document:
+    """The number of queries, what they can confirm, and what each file is for."""
+    whole = found.open.queries + found.sealed.queries
+    files, ledger = found.files, found.files["ledger"]
+    beside = ledger == str(ledger_beside(Path(files["sealed"])))
+    gain = "only a gain in nearly all of them"
+    if found.confirms is not None:
+        gain = f"a gain of about {found.confirms:.1g} in recall@10"
+    n = plural(found.sealed.queries, "sealed query confirms", "sealed queries confirm")
+    away = f" Put {found.whole} away: it holds every query." if found.whole is not None else ""
+    ask = f"calipers confirm OLD NEW --sealed {files['sealed']}"
+    return Document(
+        f"Sealed {found.sealed.queries:,} of {plural(whole, 'query', 'queries')} "
+        f"({found.sealed.queries / whole:.0%}); {found.open.queries:,} stay open.",
+        notes=[
+            Note("input", f"{n} {gain}. Tune on {files['open']}.{away}"),
+            Note(
+                "input",
+                f"{plural(found.looks, 'look')} at an error of {100 * per_look(found.looks):.2g}% "
+                f"each, all written to {ledger}: keep it.",
+            ),
+            Note("next", f"Then ask: `{ask}{'' if beside else f' --ledger {ledger}'}`"),
+        ],
+    )

@@ -1,7 +1,6 @@
 """Operations and their settings: names, types and defaults."""
 
 import os
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from calipers.live.keywords import ColumnNames
@@ -26,28 +25,8 @@ class SealSettings(TypedDict, total=False):
             file="cluster",
         ),
     ]
-    by: Annotated[
-        str | Collection[str] | None,
-        Setting(
-            "Seal a like share of every value of this tag; may be given several times. [default: "
-            "every tag of few values]",
-            metavar="TAG",
-            several=True,
-        ),
-    ]
     looks: Annotated[
         int, Setting("How often the sealed queries may be asked.", default=5, metavar="N")
-    ]
-    error: Annotated[
-        float,
-        Setting(
-            "The chance that any of these looks confirms what is not so.",
-            default=0.05,
-            metavar="SHARE",
-        ),
-    ]
-    seed: Annotated[
-        int, Setting("Another seed draws other queries.", default=0, least=0, metavar="N")
     ]
     output: Annotated[
         str | os.PathLike[str] | None,
@@ -69,8 +48,8 @@ def seal(
     """Set queries aside: an open part to tune on, and a sealed part to confirm by.
 
     ``ground_truth`` is anything that ``evaluate`` takes as one. Queries of one ``cluster`` are
-    never on both sides, and every slice (``by``) is sealed in a like share. The ledger holds the
-    error budget: ``looks`` that share the ``error``.
+    never on both sides, and every value of a tag of few values is sealed in a like share. The
+    ledger holds the budget: ``looks`` that share an error of 5%.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
