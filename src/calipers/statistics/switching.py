@@ -1,0 +1,120 @@
+"""May a retriever be replaced? Relevant results, new minus old, from a few labelled queries.
+
+Only results that one of the two has can make a difference, so the difference of a query lies within
+plus or minus the number of such results: its size. Queries are drawn without replacement with a
+chance in proportion to their sizes; those of size 0 are never drawn and count as 0.
+
+Divided by its size, each drawn difference is between -1 and 1. Every draw gives an estimate of the
+total: what is labelled so far, plus that ratio times the size of what was left (Des Raj). The
+estimates are averaged with weights that rise as less is left, so that the interval closes as the
+labels become complete. Two pseudo-differences, -1 and 1, stand for the collapse that no drawn query
+had: they keep the interval honest where losses are rare.
+
+The interval is read at looks that are fixed beforehand, at the level at which all of them hold.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calipers.model.arrays import Floats, Ints
+from calipers.statistics.sample_looks import SampleLooks
+from calipers.statistics.score_interval import t_quantile
+
+FIRST = 10
+Verdict = Literal["safe", "small loss", "loss", "open"]
+
+
+def draw_order(sizes: ArrayLike, rng: np.random.Generator) -> Ints:
+    """The order in which queries are drawn, without replacement and by size; size 0 comes last.
+
+    >>> draw_order([0, 1, 100, 2], np.random.default_rng(0))[[0, -1]].tolist()
+    [2, 0]
+    """
+    size = np.asarray(sizes, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        return np.argsort(rng.exponential(size=size.shape) / size, axis=-1, kind="stable")
+
+
+def looks_of(queries: int) -> tuple[int, ...]:
+    """The numbers of labelled queries at which to look; the last one is all of them.
+
+    >>> looks_of(7), looks_of(70)
+    ((7,), (10, 20, 40, 70))
+    """
+    doubled = [FIRST * 2**i for i in range(20)]
+    return (*(one for one in doubled if one < queries), queries)
+
+
+def level_of(queries: int, confidence: float = 0.95) -> float:
+    """The one-sided error of each look at which all of them hold together."""
+    looks = looks_of(queries)[:-1]  # at the last one all is known
+    alpha = (1.0 - confidence) / 2.0
+    return SampleLooks(looks, queries, 1.0, 0.01).level(alpha) if looks else alpha
+
+
+@dataclass(frozen=True, eq=False)
+class SwitchTotals:
+    """The total difference of all drawn queries, one value per row of the input."""
+
+    estimate: Floats
+    low: Floats
+    high: Floats
+
+
+def switch_totals(differences: ArrayLike, sizes: ArrayLike, level: float) -> SwitchTotals:
+    """The total of all sizes' queries, from the differences of the first ones, in drawn order.
+
+    Leading axes are samples of their own. ``level`` is the error at each end.
+
+    >>> found = switch_totals([0.0] * 20, [2.0] * 100, 0.025)
+    >>> round(float(found.low), 1), float(switch_totals([1.0, -2.0], [1.0, 2.0], 0.025).high)
+    (-26.6, -1.0)
+    """
+    drawn, size = np.asarray(differences, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    n = drawn.shape[-1]
+    so_far = np.cumsum(drawn, axis=-1)
+    known, left = so_far[..., -1], size[..., n:].sum(axis=-1)
+    if n == size.shape[-1]:
+        return SwitchTotals(known, known, known)
+    open_ = np.cumsum(size[..., ::-1], axis=-1)[..., ::-1][..., :n]
+    whole = open_[..., 0]
+    ratio = drawn / size[..., :n]
+    before = so_far - drawn
+    weight = (whole[..., None] / open_) ** 2
+    weights = weight.sum(axis=-1) + 2.0
+    estimate = (weight * (before + open_ * ratio)).sum(axis=-1) / weights
+    residual = ratio - (estimate[..., None] - before) / open_
+    ends = 2.0 + 2.0 * (estimate / whole) ** 2  # of the pseudo-differences, squared
+    spread = np.sqrt(((residual**2).sum(axis=-1) + ends) / (n + 1))
+    half = t_quantile(1.0 - level, n + 1) * spread * whole / np.sqrt(weights)
+    return SwitchTotals(
+        estimate,
+        np.clip(estimate - half, known - left, known + left),
+        np.clip(estimate + half, known - left, known + left),
+    )
+
+
+def verdict_of(low: float, high: float, allow: float) -> Verdict:
+    """What an interval of new minus old says where so large a loss is allowed.
+
+    >>> verdict_of(-0.1, 0.2, 0.2), verdict_of(-0.9, -0.1, 0.2), verdict_of(-0.9, 0.2, 0.2)
+    ('safe', 'loss', 'open')
+    """
+    if high < 0.0:
+        return "small loss" if low >= -allow else "loss"
+    return "safe" if low >= -allow else "open"
+
+
+def look_ahead(low: float, high: float, looks: tuple[int, ...], at: int, allow: float) -> int:
+    """The look at which the answer is likely, if the estimate stays and the interval shrinks."""
+    middle, half, total = (low + high) / 2.0, (high - low) / 2.0, looks[-1]
+    for later in looks:
+        if later > at:
+            narrower = half * math.sqrt(at / later * (1 - later / total) / (1 - at / total))
+            if verdict_of(middle - narrower, middle + narrower, allow) != "open":
+                return later
+    return total
