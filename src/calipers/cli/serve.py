@@ -37,13 +37,15 @@ def serve(
     """Browse, compare and judge in the browser.
 
     Without DATA the history is served; with DATA these evaluations, which are not saved anywhere.
-    With --judge the DATA are runs, and the first results of each are judged blind.
+    With --judge the DATA are runs, and the first results of each are judged blind. With --changed
+    only what an old and a new run do not share is judged, until it is clear whether to switch.
 
     \b
     Examples:
       calipers serve
       calipers serve evals.jsonl
       calipers serve --judge bm25.jsonl dense.jsonl -g gt.jsonl --judges anna,ben
+      calipers serve --judge old.jsonl new.jsonl --changed --depth 5
     """
     start = _library()
     # Before any file is read, so that a port in use fails at once.
@@ -86,6 +88,8 @@ def _shelf(
         fallback = asked.fill_but_truth()
     store, judges = settings.get("store"), settings.get("judges", ("me",))
     settings["guidelines"] = read_guidelines(guidelines)
+    if settings.get("changed") and "scale" not in asked.given:
+        settings["scale"] = "yes/no"
     kept = pool_settings(settings)
     check_settings(kept)
     owner = check_person(owner or (judges[0] if len(judges) == 1 else "me"))
@@ -137,7 +141,7 @@ def _check_not_judging(asked: CommandInput, pool: str | None) -> None:
     """Refuse options that have no effect without --judge."""
     from calipers.words import did_you_mean
 
-    for name in ("questions", "corpus"):
+    for name in ("questions", "corpus", "changed", "allow"):
         if name in asked.given:
             raise InvalidInput(f"--{name} goes with --judge, which makes a pool of the runs.")
     if pool is not None and pool not in (known := _pools(asked.settings.get("store"))):

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, Unpack
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.labels.agreement import agreement
+from calipers.labels.changed import Switch, SwitchWatch
 from calipers.labels.judging import JudgedTruth, check_quote, in_order, judged_truth, measured
 from calipers.labels.result import Agreement, Exported, JudgeProgress, LabelEffect, SampleState
 from calipers.labels.sample import SampleWatch
@@ -160,7 +161,8 @@ class PoolSession(ShowsItself):
 
     def enlarge(self, labels: Sequence[Label]) -> None:
         """Add items to the pool; existing ones stay as they are."""
-        if self.content.settings.sample is not None:
+        settings = self.content.settings
+        if settings.sample is not None or settings.switch is not None:
             raise InvalidInput(
                 f"The pool {self.name} is a sample that was drawn at random; nothing can be put "
                 "into it by hand."
@@ -179,7 +181,7 @@ class PoolSession(ShowsItself):
     @cached_property
     def _ordered(self) -> Sequence[PoolItem]:
         settings = self.content.settings
-        if settings.sample is not None:
+        if settings.sample is not None or settings.switch is not None:
             return self.items
         runs = self.content.runs.values() if settings.order == "moves" else None
         return in_order(self.items, runs, settings.depth, settings.seed)
@@ -333,9 +335,18 @@ class PoolSession(ShowsItself):
         """The state of the sample; None if the pool is not a sample."""
         return None if self._watch is None else self._watch.state(self.truth(), self.known)
 
-    def drawn_sample(self) -> SampleState:
+    @cached_property
+    def _switch(self) -> SwitchWatch | None:
+        draw = self.content.settings.switch
+        return None if draw is None else SwitchWatch(self.content, draw)
+
+    def switch(self) -> Switch | None:
+        """Whether the new run is safe; None if the pool is not of what differs."""
+        return None if self._switch is None else self._switch.state(self.truth(), self.known)
+
+    def drawn_sample(self) -> SampleState | Switch:
         """The state of the sample; an error if the pool was not drawn at random."""
-        state = self.sample()
+        state = self.sample() or self.switch()
         if state is None:
             raise InvalidInput(
                 f"The pool {self.name} is no sample that was drawn: its queue begins with what "

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from calipers.labels.agreement import LEAST_SHARED
+from calipers.labels.changed import document as of_switch
 from calipers.labels.desk import PoolSession
 from calipers.labels.draft import Draft
 from calipers.labels.result import (
@@ -34,6 +35,8 @@ WEAKEST = "hardly"
 
 def of_draft(draft: Draft, output: str | None = None) -> Document:
     """What a file to label contains, and what to do with it."""
+    if draft.switch is not None:
+        return replace(of_switch(draft.switch), rows=lambda: draft.rows)
     sentence = "Nothing is left to label, so nothing is written."
     if draft.rows:
         sentence = (

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
@@ -30,6 +30,9 @@ from calipers.questions.pooling import (
     without_judged,
 )
 from calipers.words import plural
+
+if TYPE_CHECKING:
+    from calipers.labels.changed import Switch
 
 
 def check_unfilled(path: str) -> None:
@@ -66,6 +69,8 @@ class Draft(HasRows):
     """Pairs left out because the ground truth already has them."""
     without_text: int
     """Rows without a text: a judge would see only an id."""
+    switch: "Switch | None" = None
+    """What the labels say where only what differs between two runs is labelled."""
 
     def write(self, path: str | Path) -> None:
         """Write the rows as .jsonl or .csv, atomically."""
@@ -80,6 +85,7 @@ class Draft(HasRows):
             "without_text": self.without_text,
             "without_results": list(self.silent),
             "unknown_queries": self.unknown,
+            "switch": None if self.switch is None else self.switch.to_dict(),
         }
 
 
@@ -116,7 +122,7 @@ def draft(
     said.check_used()
     frames = [first_results(run, k) for run in loaded]
     found = query_names(frames).to_list()
-    texts = asked if asked is not None else _texts(loaded, found)
+    texts = asked if asked is not None else question_texts(loaded, found)
     returned = set(found)
     wanted = [query for query in texts if query in returned]
     if not wanted:
@@ -139,7 +145,7 @@ def draft(
 
     rows = rows_to_label(blocks(), texts.get)
     if corpus is not None:
-        rows = rows.like(_with_texts(rows.table, corpus))
+        rows = rows.like(with_corpus(rows.table, corpus))
     return Draft(
         rows=rows,
         runs=len(loaded),
@@ -168,7 +174,7 @@ def _listed(runs: Any) -> list[Any]:
     return found
 
 
-def _texts(runs: list[Run], found: Sequence[str]) -> dict[str, str]:
+def question_texts(runs: list[Run], found: Sequence[str]) -> dict[str, str]:
     """The text of every question, from the runs."""
     known: dict[str, str] = {}
     for run in runs:
@@ -186,7 +192,7 @@ def _texts(runs: list[Run], found: Sequence[str]) -> dict[str, str]:
     return {**known, **{query: query for query in found if query not in known}}
 
 
-def _with_texts(rows: pl.DataFrame, corpus: Any) -> pl.DataFrame:
+def with_corpus(rows: pl.DataFrame, corpus: Any) -> pl.DataFrame:
     """Add the titles of a corpus, and its texts where the runs have none."""
     nothing = pl.lit(None, pl.String)
     rows = rows.with_columns(

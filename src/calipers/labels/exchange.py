@@ -17,7 +17,7 @@ from calipers.io.load import load_ground_truth
 from calipers.io.records.json_files import decoded, opening
 from calipers.io.records.label_files import Placed, read_labels, write_labels
 from calipers.io.tables.columns import Columns
-from calipers.labels.agreement import agreement
+from calipers.labels.agreement import agreement, decide
 from calipers.labels.desk import PoolSession, check_free
 from calipers.labels.judging import check_quote, judged_truth
 from calipers.labels.result import Agreement, Exported, Imported
@@ -316,6 +316,15 @@ class LabelFiles:
     def agreement(self) -> Agreement:
         """How far the judges agree."""
         return agreement(self.items, self.state)
+
+
+def filled_grades(paths: Sequence[str | os.PathLike[str]]) -> dict[Pair, float]:
+    """The grade that people gave each item of some filled-in files; ties are left out."""
+    if not paths:
+        return {}
+    read = read_files(paths)
+    decided = {one.label.pair: decide(read.state, one.position) for one in read.items}
+    return {pair: one.grade for pair, one in decided.items() if one and one.grade is not None}
 
 
 def read_files(paths: Sequence[str | os.PathLike[str]]) -> LabelFiles:

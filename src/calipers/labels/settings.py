@@ -11,6 +11,7 @@ from calipers.operation import PYTHON, STATISTICS, Setting, operation
 from calipers.questions.reading import Confidence, Files, Store, Truth
 
 if TYPE_CHECKING:
+    from calipers.labels.changed import Switch
     from calipers.labels.desk import PoolSession
     from calipers.labels.draft import Draft
     from calipers.labels.result import Exported, Imported, PoolChanged, SampleState
@@ -49,6 +50,14 @@ Corpus = Annotated[
         "Titles, and texts of results that are ids alone.", "-c", "PATH", file="corpus", path=True
     ),
 ]
+Allow = Annotated[
+    float,
+    Setting(
+        "With --changed: how many relevant results per query the new run may lose.",
+        default=0.2,
+        metavar="N",
+    ),
+]
 
 
 class LabelsDraftSettings(Files, total=False):
@@ -63,6 +72,20 @@ class LabelsDraftSettings(Files, total=False):
         Any, Setting("Leave out what it has.", "-g", "FILE", file="ground-truth", path=True)
     ]
     corpus: Corpus
+    changed: Annotated[
+        bool,
+        Setting("Only results in which an old and a new run differ: may I switch?", default=False),
+    ]
+    allow: Allow
+    filled: Annotated[
+        Any,
+        Setting(
+            "With --changed: say what these filled-in files show. Repeatable.",
+            metavar="FILE",
+            several=True,
+            default=(),
+        ),
+    ]
 
 
 @operation(page="make-ground-truth", command="labels draft")
@@ -73,12 +96,27 @@ def labels_draft(runs: Runs = (), **settings: Unpack[LabelsDraftSettings]) -> "D
     once, whichever run found it; rank, score and run are not in the rows, and the items of a
     question are shuffled by ``seed``. What ``ground_truth`` has is left out.
 
+    With ``changed`` the runs are an old and a new one, and only results that one of them has are in
+    the rows; questions are drawn at random. ``filled`` files say whether the switch is safe: the
+    new run loses at most ``allow`` relevant results per query.
+
     >>> found = labels_draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
     >>> sorted(row.item for row in found.rows), found.rows[0].query
     (['a', 'b'], 'Who?')
     """
     from calipers.labels.draft import draft
 
+    if settings["changed"]:
+        from calipers.labels.changed import draft_changed
+        from calipers.labels.exchange import filled_grades
+
+        named, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
+        return draft_changed(
+            named,
+            ground_truth=truth,
+            grades=filled_grades(_listed(settings["filled"])),
+            **{name: settings[name] for name in ("k", "seed", "allow", "questions", "corpus")},
+        )
     return draft(
         runs,
         k=settings["k"],
@@ -190,6 +228,13 @@ class LabelsPoolSettings(Pooling, total=False):
         QueueOrder,
         Setting("Begin with what can move the metric most, or not.", default="moves", only=PYTHON),
     ]
+    changed: Annotated[
+        bool,
+        Setting(
+            "Judge only results in which an old and a new run differ: may I switch?", default=False
+        ),
+    ]
+    allow: Allow
     again: Annotated[
         bool, Setting("Judge also what the ground truth has.", default=False, only=PYTHON)
     ]
@@ -212,7 +257,8 @@ def labels_pool(
     ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged, unless
     ``again``. There is one queue: a result goes to whoever asks next, until ``per_item`` people
     labelled it. ``scale`` is "0-3", "yes/no", or names with grades (a mapping, or a .toml or .json
-    file).
+    file). With ``changed`` the runs are an old and a new one, and ``switch`` of the pool says
+    whether the new one loses more than ``allow`` relevant results per query.
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/labels.db"
@@ -226,22 +272,20 @@ def labels_pool(
     >>> desk.truth().ground_truth.targets["item"].to_list()
     ['a', 'b']
     """
+    from calipers.labels.changed import make_changed
     from calipers.labels.desk import PoolSession
     from calipers.labels.make import make
     from calipers.store.open import open_store
 
     loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
-    number = make(
+    names = ("allow",) if settings["changed"] else ("queries", "again")
+    number = (make_changed if settings["changed"] else make)(
         lambda: open_store(settings["store"], create=True, keep=True),
         name,
         loaded,
         ground_truth=truth,
-        questions=settings["questions"],
-        corpus=settings["corpus"],
-        queries=settings["queries"],
-        again=settings["again"],
-        if_there=settings["if_there"],
         settings=pool_settings(settings),
+        **{one: settings[one] for one in ("questions", "corpus", "if_there", *names)},
     )
     return PoolSession(open_store(settings["store"], keep=True), number)
 
@@ -313,7 +357,7 @@ class LabelsSampleSettings(Pooling, total=False):
 
 
 @operation(page="make-ground-truth", command="labels sample")
-def labels_sample(runs: Runs = (), **settings: Unpack[LabelsSampleSettings]) -> "SampleState":
+def labels_sample(runs: Runs = (), **settings: Unpack[LabelsSampleSettings]) -> "SampleState | Switch":
     """Draw questions at random for people to judge, and say how far they are.
 
     ``ground_truth`` is a machine's; what people say of the sample corrects it. The results of

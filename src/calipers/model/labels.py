@@ -149,6 +149,19 @@ class Draw:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SwitchDraw:
+    """Two runs of which only what differs is labelled: fixed before the first label."""
+
+    old: str
+    new: str
+    queries: int
+    """The questions that they were asked, changed or not."""
+    allow: float = 0.2
+    """How many relevant results per query the new run may lose."""
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
 class DrawnQuery:
     """One query of a sample, as it was exported."""
 

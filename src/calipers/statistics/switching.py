@@ -109,6 +109,17 @@ def verdict_of(low: float, high: float, allow: float) -> Verdict:
     return "safe" if low >= -allow else "open"
 
 
+def many_lost(differences: Floats, level: float = 0.01) -> bool:
+    """Whether so many more queries lost than won that a sign test says so, whatever the means.
+
+    >>> many_lost(np.array([-1.0] * 7)), many_lost(np.array([-1.0] * 7 + [1.0]))
+    (True, False)
+    """
+    lost, won = int((differences < 0).sum()), int((differences > 0).sum())
+    ways = sum(math.comb(lost + won, one) for one in range(won + 1))
+    return lost > won and ways < level * 2 ** (lost + won)
+
+
 def look_ahead(low: float, high: float, looks: tuple[int, ...], at: int, allow: float) -> int:
     """The look at which the answer is likely, if the estimate stays and the interval shrinks."""
     middle, half, total = (low + high) / 2.0, (high - low) / 2.0, looks[-1]

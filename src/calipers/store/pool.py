@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
-from calipers.model.labels import Draw, Label, QueueOrder, TargetsAs, is_machine
+from calipers.model.labels import Draw, Label, QueueOrder, SwitchDraw, TargetsAs, is_machine
 from calipers.model.result import HasRows, Plain
 
 JudgeKind = Literal["label", "skip", "note", "final", "undo"]
@@ -56,6 +56,8 @@ class PoolSettings:
     rel: float | None = None
     sample: Draw | None = None
     """Set if the questions are a random sample, in the order of the items."""
+    switch: SwitchDraw | None = None
+    """Set if only what differs between two runs is labelled, in the order of the items."""
     steps: tuple[GradeStep, ...] = ()
     """The grades of a custom scale."""
 

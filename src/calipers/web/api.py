@@ -148,7 +148,7 @@ def shown_item(
 def _next(desk: PoolSession, judge: str, query: str | None, fresh: bool = True) -> dict[str, Any]:
     """The judge's next items, some prefetched, and the progress."""
     items = desk.take(judge, AHEAD, query or None, fresh=fresh)
-    progress, sample = desk.known_progress(judge), desk.sample()
+    progress, sample = desk.known_progress(judge), desk.sample() or desk.switch()
     return {
         "next": [shown_item(desk.known, one, judge) for one in items],
         "progress": progress.to_dict(),
@@ -235,7 +235,8 @@ def search(request: Request) -> Response:
 def moved(request: Request) -> Response:
     """How the labels changed the watched metric of every run."""
     desk = desk_of(request)
-    found = [] if desk.content.settings.sample else [one.to_dict() for one in desk.moved()]
+    drawn = desk.content.settings.sample or desk.content.settings.switch
+    found = [] if drawn else [one.to_dict() for one in desk.moved()]
     return answer({"metric": desk.content.settings.metric, "moved": found})
 
 

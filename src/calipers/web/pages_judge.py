@@ -95,7 +95,7 @@ def pool(request: Request) -> Response:
     desk, shown = _desk(request), asked.words(request, "show", "open")
     if shown not in LISTS:
         raise InvalidInput(f"show is {shown[:40]!r}; it can be {', '.join(LISTS)}.")
-    found, sample = desk.agreement(), desk.sample()
+    found, sample, switch = desk.agreement(), desk.sample(), desk.switch()
     noted = [(desk.items[item], desk.known.notes(item)) for item in desk.known.noted()]
     lists: dict[str, Sequence[Any]] = {one: found.standing(one) for one in LISTS[:-1]}
     lists["notes"] = noted
@@ -110,7 +110,8 @@ def pool(request: Request) -> Response:
         found=found,
         agreed=verdict(found),
         sample=sample,
-        moved=[] if sample else desk.moved(),
+        switch=switch,
+        moved=[] if sample or switch else desk.moved(),
         truth=desk.truth(),
         progress=desk.progress(request.state.judge),
     )
