@@ -3,7 +3,19 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from simulations import differences, gates, labels, means, nights, plans, sealed, slices, sweeps
+from simulations import (
+    differences,
+    gates,
+    labels,
+    means,
+    nights,
+    plans,
+    sealed,
+    slices,
+    sweeps,
+    switches,
+    winners,
+)
 from simulations.rates import Rate, broken, worst
 
 HEAD = """# Do the answers hold?
@@ -204,6 +216,18 @@ PARTS: dict[str, Part] = {
         _of(100, labels.stopped),
     ),
     "sample-labels": Part("How many labels that takes", "", "", _of(30, labels.labels_needed)),
+    "switch": Part(
+        "May I switch?",
+        "≥ 0.93 at all looks together; wrong verdicts ≤ 0.05",
+        "coverage of new minus old, when only what differs is labelled",
+        _of(400, switches.coverage),
+    ),
+    "winner": Part(
+        "The best of many settings",
+        "off by ≤ 0.005; ≥ 0.93",
+        "bias and coverage of the gain on new queries (`fuse`, `grid`)",
+        _of(600, winners.gains),
+    ),
     "floors": Part(
         "Floors: broken promises",
         "≤ 0.05",

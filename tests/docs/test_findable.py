@@ -21,6 +21,7 @@ ASKED = {
     "three judges": "make-ground-truth.md",
     "Spark": "scale.md",
     "hybrid": "hybrid.md",
+    "may I switch": "switch.md",
     "Pinecone": "adapters.md",
 }
 

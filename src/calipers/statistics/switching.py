@@ -72,12 +72,12 @@ def switch_totals(differences: ArrayLike, sizes: ArrayLike, level: float) -> Swi
 
     >>> found = switch_totals([0.0] * 20, [2.0] * 100, 0.025)
     >>> round(float(found.low), 1), float(switch_totals([1.0, -2.0], [1.0, 2.0], 0.025).high)
-    (-26.6, -1.0)
+    (-24.8, -1.0)
     """
     drawn, size = np.asarray(differences, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     n = drawn.shape[-1]
     so_far = np.cumsum(drawn, axis=-1)
-    known, left = so_far[..., -1], size[..., n:].sum(axis=-1)
+    known, left = drawn.sum(axis=-1), size[..., n:].sum(axis=-1)
     if n == size.shape[-1]:
         return SwitchTotals(known, known, known)
     open_ = np.cumsum(size[..., ::-1], axis=-1)[..., ::-1][..., :n]

@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.statistics.score_interval import Ends, t_quantile
 
-PARTS = 10
-MOST_TIMES = 40
-_AT_MOST = 20_000_000
+PARTS = 20
+MOST_TIMES = 20
+_AT_MOST = 10_000_000
 """Values to add in all: with many queries, few repetitions are enough."""
 _TIE = 1e-12
 _WIDER = 1.25
@@ -85,9 +85,7 @@ def winner_gain(
     winner = int(np.argmax(np.where(np.arange(settings) == baseline, means + _TIE, means)))
     draw = np.random.default_rng([seed, n, settings])
     times = int(np.clip(_AT_MOST // sums.size, 1, MOST_TIMES))
-    chosen = np.zeros(len(sums))
-    for _ in range(times):
-        _add_held_out(chosen, sums, sizes, rows[draw.permutation(n)])
+    chosen = sum(_held_out(sums, sizes, rows[draw.permutation(n)]) for _ in range(times))
     gains = chosen / times - sums[:, baseline]
     here = sums[:, winner] - sums[:, baseline]
     low, high = _t_ends(gains, sizes, confidence, _WIDER)
@@ -125,14 +123,14 @@ def _summed(table: Floats, unit: Ints, units: int) -> Floats:
     return sums
 
 
-def _add_held_out(chosen: Floats, sums: Floats, sizes: Floats, order: Ints) -> None:
-    """Add to each unit its value by the setting that is best on all other parts."""
-    starts = np.arange(min(PARTS, order.size)) * order.size // min(PARTS, order.size)
-    shuffled = sums[order]
-    parts = np.add.reduceat(shuffled, starts, axis=0)
-    counts = np.add.reduceat(sizes[order], starts)
-    others = (sums.sum(axis=0) - parts) / (sizes.sum() - counts)[:, None]
+def _held_out(sums: Floats, sizes: Floats, order: Ints) -> Floats:
+    """The value of each unit by the setting that is best on all other parts."""
+    n, parts = order.size, min(PARTS, order.size)
+    part = np.empty(n, dtype=np.int64)
+    part[order] = np.repeat(np.arange(parts), np.diff(np.arange(parts + 1) * n // parts))
+    member = (np.arange(parts)[:, None] == part).astype(np.float64)
+    left = sizes.sum() - member @ sizes
+    others = (sums.sum(axis=0) - member @ sums) / left[:, None]
     leads = (others >= others.max(axis=1, keepdims=True) - _TIE).astype(np.float64)
     leads /= leads.sum(axis=1, keepdims=True)
-    for lead, start, stop in zip(leads, starts, [*starts[1:], order.size], strict=True):
-        chosen[order[start:stop]] += shuffled[start:stop] @ lead
+    return (sums @ leads.T)[np.arange(n), part]

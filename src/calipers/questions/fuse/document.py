@@ -148,7 +148,7 @@ def _notes(found: Fusion) -> list[Note]:
     notes.append(
         Note(
             "method",
-            f"{tried} were tried. The gain on new queries is cross-fitted: each tenth of the "
+            f"{tried} were tried. The gain on new queries is cross-fitted: each twentieth of the "
             "queries is measured with the setting that is best on the others.",
         )
     )

@@ -1,0 +1,210 @@
+"""May I switch? Only what differs is labelled, and the answer is over all questions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import calipers
+from calipers.errors import InvalidInput
+from calipers.labels.changed import compare_first, switch_at
+from calipers.model.labels import SwitchDraw
+from calipers.model.run import Run
+from tests.command import calipers_command
+
+N = 60
+
+
+def runs(n: int = N, every: int = 2) -> dict[str, dict[str, list[str]]]:
+    """An old and a new run: in some questions, one of the first three results is another."""
+    old = {f"What is {i}?": [f"d{i}", f"e{i}", f"f{i}", f"g{i}"] for i in range(n)}
+    new = {
+        query: [f"d{i}", f"n{i}", f"f{i}", f"e{i}"] if i % every == 0 else items
+        for i, (query, items) in enumerate(old.items())
+    }
+    return {"old": old, "new": new}
+
+
+def changed(how: dict[str, Any], k: int = 3, truth: Any = None) -> Any:
+    from calipers.io.load import load_ground_truth, load_run
+
+    loaded: dict[str, Run] = {name: load_run(one, name) for name, one in how.items()}
+    return compare_first(loaded, k, 0, None if truth is None else load_ground_truth(truth))
+
+
+def switched(grade: Any, questions: int, how: Any = None, allow: float = 0.2) -> Any:
+    """What labels of the first questions that are drawn say."""
+    how = how or runs()
+    found = changed(how)
+    labelled = found.start[questions]
+    grades = [grade(one.item[0]) if at < labelled else None for at, one in enumerate(found.rows)]
+    draw = SwitchDraw(old="old", new="new", queries=len(how["old"]), allow=allow)
+    return switch_at(found, grades, draw, 3)
+
+
+def pool(tmp_path: Path, how: Any = None) -> Any:
+    store = str(tmp_path / "labels.db")
+    return calipers.labels_pool(
+        "switch", how or runs(), changed=True, depth=3, scale="yes/no", store=store
+    )
+
+
+def test_only_what_one_of_the_two_has_is_labelled() -> None:
+    found = changed(runs())
+    assert found.changed == 30
+    # The fourth result of the old run is the second of the new: at k = 3 only "n" and "e" differ.
+    sides = zip(found.rows, found.side.tolist(), strict=True)
+    assert {(one.item[0], side) for one, side in sides} == {("e", -1.0), ("n", 1.0)}
+    assert set(found.sizes) == {1.0}
+    # At k = 4 the old result is in both, and the last one of the old run is not.
+    assert {one.item[0] for one in changed(runs(), 4).rows} == {"g", "n"}
+
+
+def test_the_draw_depends_on_the_seed_alone() -> None:
+    backwards = {name: dict(reversed(list(results.items()))) for name, results in runs().items()}
+    first, second = changed(runs()), changed(backwards)
+    assert [one.pair for one in first.rows] == [one.pair for one in second.rows]
+
+
+def test_labels_given_before_are_used() -> None:
+    truth = [
+        {"query": f"What is {i}?", "ground_truth": [{"id": f"e{i}", "grade": 1},
+                                                     {"id": f"n{i}", "grade": 0}]}
+        for i in range(0, 20, 2)
+    ]  # fmt: skip
+    found = changed(runs(), truth=truth)
+    assert (found.known, found.labelled_before, len(found.sizes)) == (-10.0, 20, 20)
+
+
+def test_labels_of_a_machine_are_not_used() -> None:
+    truth = [
+        {"query": "What is 0?", "ground_truth": ["e0"], "tags": {"judged_by": "machine:small"}}
+    ]
+    assert changed(runs(), truth=truth).labelled_before == 0
+
+
+def chunks(size: int, shift: int = 0) -> dict[str, list[dict[str, Any]]]:
+    """Each question finds the beginning of its document, in chunks of one size."""
+    return {
+        f"What is {i}?": [
+            {
+                "id": f"doc{i}#{j}",
+                "text": f"chunk {size} {i} {j}",
+                "document": f"doc{i}",
+                "start": shift + j * size,
+                "end": shift + (j + 1) * size,
+            }
+            for j in range(2)
+        ]
+        for i in range(12)
+    }
+
+
+def records(found: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    return [{"query": query, "retrieved": results} for query, results in found.items()]
+
+
+def test_overlapping_chunks_are_one_result() -> None:
+    # 0-100, 100-200 beside 0-200, 200-400: the last alone is new.
+    found = changed({"old": records(chunks(100)), "new": records(chunks(200))})
+    assert {(one.start, one.end) for one in found.rows} == {(200, 400)}
+    assert found.by_place
+    # Ids that mean other chunks are not taken for the same.
+    assert changed({"old": records(chunks(100)), "new": records(chunks(100, 1000))}).changed == 12
+
+
+def test_a_safe_switch() -> None:
+    assert "first look takes 20 labels for 10" in switched(lambda item: 1, 0).claim.fact
+    found = switched(lambda item: 1, 9)
+    assert (found.labelled, found.counted, found.verdict) == (9, None, "open")
+    found = switched(lambda item: 1, 24)
+    assert (found.labelled, found.counted) == (24, 20)
+    assert (found.verdict, found.claim.standing) == ("safe", "passed")
+    assert found.claim.fact == (
+        f"Safe to switch: new loses at most {-found.low:.2f} relevant results in the first 3 per "
+        "query (95%), after 20 of 60 questions."
+    )
+    assert -0.2 <= found.low < 0 < found.high
+
+
+def test_a_loss_is_heard() -> None:
+    found = switched(lambda item: float(item == "e"), 10)
+    assert (found.verdict, found.claim.standing) == ("loss", "failed")
+    assert found.claim.fact.startswith("Do not switch: new loses ")
+    assert found.high < 0
+
+
+def test_what_is_open_says_how_many_more() -> None:
+    found = switched(lambda item: 1, 10, allow=0.05)
+    assert (found.verdict, found.claim.standing) == ("open", "no clear difference")
+    assert (found.more_queries, found.more_results) == (20, 40)
+    assert "About 20 more questions (40 labels) would settle it." in (found.claim.next or "")
+
+
+def test_a_loss_that_is_allowed_has_no_tick() -> None:
+    found = switched(lambda item: float(item == "e"), 3, runs(every=20), 0.5)
+    assert (found.low, found.verdict, found.claim.standing) == (-0.05, "small loss", "worse")
+
+
+def test_every_label_gives_the_exact_difference() -> None:
+    found = switched(lambda item: float(item == "n"), 30)
+    assert (found.low, found.difference, found.high) == (0.5, 0.5, 0.5)
+    assert "by labels of all that changed" in found.claim.fact
+
+
+def test_a_pool_of_what_differs(tmp_path: Path) -> None:
+    desk = pool(tmp_path, runs(12))
+    assert [one.position for one in desk.queue("me")] == list(range(12))
+    for item in range(10):
+        desk.give("me", item=item, grade=1)
+    desk.give("me", item=10, kind="skip")
+    found = desk.switch()
+    assert (found.labelled, found.counted) == (5, None)
+    assert "was skipped" in found.claim.next
+    desk.give("me", item=10, grade=0)
+    desk.give("me", item=11, grade=0)
+    assert desk.state()
+    store = str(tmp_path / "labels.db")
+    found = calipers.labels_sample(pool="switch", store=store)
+    assert (found.verdict, found.difference, found.queries) == ("safe", 0.0, 12)
+    with pytest.raises(InvalidInput, match="drawn at random"):
+        desk.enlarge([desk.items[0].label])
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ({"old": runs()["old"]}, "name two"),
+        ({"old": runs()["old"], "new": runs()["old"]}, "Safe to switch: new and old have the same"),
+        ({"old": runs()["old"], "new": {"Else?": ["a"]}}, "different questions"),
+        (
+            {"old": runs()["old"], "new": {q: ["a", "b"] for q in runs()["old"]}},
+            "share no result",
+        ),
+    ],
+    ids=["one", "same", "other questions", "other ids"],
+)
+def test_runs_that_cannot_be_compared_get_a_sentence(
+    how: Any, sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput, match=sentence):
+        pool(tmp_path, how)
+
+
+def test_a_file_to_label_and_what_it_says(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, results in runs().items():
+        rows = [{"query": q, "retrieved": items} for q, items in results.items()]
+        Path(f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    asked = ("labels", "draft", "old.jsonl", "new.jsonl", "--changed", "-k", "3")
+    done = calipers_command(*asked, "-o", "label.jsonl")
+    assert "30 of 60 questions changed" in done.out
+    rows = [json.loads(line) for line in Path("label.jsonl").read_text().splitlines()]
+    assert len(rows) == 60
+    assert not {"rank", "score", "run"} & rows[0].keys()
+    for row in rows[:50]:
+        row["grade"] = 1
+    Path("filled.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    found = json.loads(calipers_command(*asked, "--filled", "filled.jsonl", "--json").out)["switch"]
+    assert (found["labelled"], found["counted"], found["verdict"]) == (25, 20, "safe")
