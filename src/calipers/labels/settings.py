@@ -357,7 +357,9 @@ class LabelsSampleSettings(Pooling, total=False):
 
 
 @operation(page="make-ground-truth", command="labels sample")
-def labels_sample(runs: Runs = (), **settings: Unpack[LabelsSampleSettings]) -> "SampleState | Switch":
+def labels_sample(
+    runs: Runs = (), **settings: Unpack[LabelsSampleSettings]
+) -> "SampleState | Switch":
     """Draw questions at random for people to judge, and say how far they are.
 
     ``ground_truth`` is a machine's; what people say of the sample corrects it. The results of
