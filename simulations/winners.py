@@ -82,7 +82,7 @@ def gains(draws: int, numbers: Sequence[int] = (30, 100, 300)) -> Iterator[Rate]
     """
     for name, table in SHAPES.items():
         for n in numbers:
-            many = draws * max(1, round(120 / n))
+            many = draws * max(1, round(240 / n))
             off, held = np.zeros(many), np.zeros(many, dtype=bool)
             for at in range(many):
                 rng = np.random.default_rng([SEED, 71, n, at])

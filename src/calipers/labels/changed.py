@@ -4,10 +4,10 @@ Questions are drawn by how many results differ (``calipers.statistics.switching`
 not change make no difference and need no label. Labels that were given before count as known.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,15 +17,12 @@ from calipers.io.load import load_ground_truth, load_run
 from calipers.labels.draft import Draft, question_texts, read_asked, with_corpus
 from calipers.labels.judging import JudgedTruth
 from calipers.labels.make import check_settings, keep
+from calipers.labels.switch import Switch
 from calipers.model.arrays import Floats
-from calipers.model.claim import Claim, Standing
-from calipers.model.document import Document, Note, of_claim
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import JUDGED_BY, MACHINE, IfThere, Label, Pair, SwitchDraw
-from calipers.model.result import Plain, ShowsItself
 from calipers.model.run import Run
 from calipers.questions.pooling import FACTS, first_results, known_grade, rows_to_label, shuffled
-from calipers.shell import join_words
 from calipers.statistics import switching
 from calipers.statistics.switching import Verdict
 from calipers.store.label_pools import PoolContent
@@ -207,146 +204,6 @@ def _targets(
     return targets.rows_by_key("query", named=True)
 
 
-@dataclass(frozen=True, repr=False)
-class Switch(Plain, ShowsItself):
-    """Relevant results in the first k per query, new minus old, at the last look."""
-
-    shown_by: ClassVar[str] = "calipers.labels.changed:document"
-    dict_keys: ClassVar[str] = (
-        "old new k allow confidence queries changed labelled_before drawn_from labelled looks "
-        "counted difference low high verdict more_queries more_results waiting claim"
-    )
-
-    draw: SwitchDraw
-    k: int
-    changed: int
-    """Queries whose first k results differ."""
-    labelled_before: int
-    """Results whose label was known."""
-    drawn_from: int
-    """Queries with a result to label."""
-    labelled: int
-    """Of these, those that are labelled completely, in the order drawn."""
-    looks: tuple[int, ...]
-    """Numbers of labelled queries at which the result is read."""
-    counted: int | None
-    """The last look; None before the first."""
-    difference: float | None
-    low: float | None
-    high: float | None
-    verdict: Verdict
-    more_queries: int
-    """Queries to label until the next look, or until the answer is likely."""
-    more_results: int
-    """Their results."""
-    waiting: str | None = None
-    """Why the next question cannot count: a result was skipped, or is a tie."""
-    pool: str | None = None
-
-    @property
-    def old(self) -> str:
-        """The name of the old run."""
-        return self.draw.old
-
-    @property
-    def new(self) -> str:
-        """The name of the new run."""
-        return self.draw.new
-
-    @property
-    def queries(self) -> int:
-        """All queries, changed or not."""
-        return self.draw.queries
-
-    @property
-    def allow(self) -> float:
-        """How many relevant results per query may be lost."""
-        return self.draw.allow
-
-    @property
-    def confidence(self) -> float:
-        """The confidence of the interval, over all looks together."""
-        return self.draw.confidence
-
-    @property
-    def line(self) -> str:
-        """The progress, without a value, which somebody who judges must not see."""
-        if self.verdict != "open":
-            return "Enough is labelled to decide: you may stop."
-        ahead = next((one for one in self.looks if one > self.labelled), self.looks[-1])
-        return f"{self.labelled:,} of {plural(ahead, 'question')} labelled until the next look."
-
-    @property
-    def claim(self) -> Claim:
-        """Whether the switch is safe, and what would settle it."""
-        standings: dict[Verdict, Standing] = {
-            "safe": "passed",
-            "small loss": "worse",
-            "loss": "failed",
-            "open": "no clear difference",
-        }
-        return Claim(standings[self.verdict], self._fact, next=self._next)
-
-    @property
-    def _fact(self) -> str:
-        if not self.changed:
-            return (
-                f"Safe to switch: {self.new} and {self.old} have the same first {self.k} results "
-                f"for all {plural(self.queries, 'question')}."
-            )
-        if self.low is None or self.high is None:
-            return (
-                f"{self.changed:,} of {plural(self.queries, 'question')} changed. The first look "
-                f"takes {plural(self.more_results, 'label')} for {self.more_queries:,} of them."
-            )
-        exact = self.low == self.high
-        results = f"relevant results in the first {self.k} per query"
-        after = (
-            f", by labels of all that changed in {plural(self.queries, 'question')}."
-            if exact
-            else f" ({self.confidence:.0%}), after {self.counted:,} of "
-            f"{plural(self.queries, 'question')}."
-        )
-        lost = f"{-self.high:.2f}" if exact else f"{-self.high:.2f} to {-self.low:.2f}"
-        if self.verdict == "loss":
-            return f"Do not switch: {self.new} loses {lost} {results}{after}"
-        if self.verdict == "small loss":
-            return (
-                f"{self.new} is worse by no more than you allow: it loses {max(-self.high, 0):.2f} "
-                f"to {-self.low:.2f} {results}{after}"
-            )
-        if self.verdict == "safe":
-            most = f"loses at most {-self.low:.2f}" if self.low < 0 else f"gains {self.low:.2f}"
-            most += " or more" if self.low > 0 and not exact else ""
-            return f"Safe to switch: {self.new} {most} {results}{after}"
-        return (
-            f"Not settled: {self.new} has {_signed(self.low)} to {_signed(self.high)} "
-            f"{results}{after}"
-        )
-
-    @property
-    def _next(self) -> str | None:
-        if self.waiting is not None:
-            return self.waiting
-        if self.verdict != "open":
-            return None
-        go_on = (
-            "Fill in `grade` from the top of the file, then run this with --filled FILE."
-            if self.pool is None
-            else f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
-        )
-        if self.counted is None:
-            return go_on
-        return (
-            f"About {plural(self.more_queries, 'more question')} "
-            f"({plural(self.more_results, 'label')}) would settle it. {go_on}"
-        )
-
-
-def _signed(value: float) -> str:
-    return f"{'+' if value > 0 else '−' if value < 0 else ''}{abs(value):.2f}"
-
-
 def switch_at(
     found: ChangedResults,
     grades: Sequence[float | None],
@@ -384,22 +241,22 @@ def switch_at(
         ahead = switching.look_ahead(low, high, looks, counted, draw.allow)
     ahead = labelled if verdict != "open" else max(ahead, labelled)
     return Switch(
-        draw,
-        k,
-        found.changed,
-        found.labelled_before,
-        many,
-        labelled,
-        looks,
-        counted,
-        difference,
-        low,
-        high,
-        verdict,
-        ahead - labelled,
-        int(missing[found.start[labelled] : found.start[ahead]].sum()),
-        waiting,
-        pool,
+        **asdict(draw),
+        k=k,
+        changed=found.changed,
+        labelled_before=found.labelled_before,
+        drawn_from=many,
+        labelled=labelled,
+        looks=looks,
+        counted=counted,
+        difference=difference,
+        low=low,
+        high=high,
+        verdict=verdict,
+        more_queries=ahead - labelled,
+        more_results=int(missing[found.start[labelled] : found.start[ahead]].sum()),
+        waiting=waiting,
+        pool=pool,
     )
 
 
@@ -538,22 +395,3 @@ class SwitchWatch:
             if given and all(one.kind == "skip" for one in given):
                 return f"A result of the question {query!r:.60} was skipped: judge it to go on."
         return None
-
-
-def document(found: Switch) -> Document:
-    """The verdict, and what it rests on."""
-    return of_claim(found.claim, *_notes(found))
-
-
-def _notes(found: Switch) -> Iterable[Note]:
-    if not found.changed:
-        return
-    if found.counted is not None and found.labelled_before:
-        yield Note("counted", f"{plural(found.labelled_before, 'label')} were given before.")
-    unchanged = found.queries - found.changed
-    yield Note(
-        "method",
-        f"Questions that did not change ({unchanged:,}) count as no difference. The interval "
-        f"holds at all looks together, after {', '.join(f'{one:,}' for one in found.looks)} "
-        "labelled questions.",
-    )

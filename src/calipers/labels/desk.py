@@ -13,10 +13,11 @@ from typing import Any, TypeVar, Unpack
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.labels.agreement import agreement
-from calipers.labels.changed import Switch, SwitchWatch
+from calipers.labels.changed import SwitchWatch
 from calipers.labels.judging import JudgedTruth, check_quote, in_order, judged_truth, measured
 from calipers.labels.result import Agreement, Exported, JudgeProgress, LabelEffect, SampleState
 from calipers.labels.sample import SampleWatch
+from calipers.labels.switch import Switch
 from calipers.model.labels import AT_RANDOM, DRAWN, Label, TargetsAs
 from calipers.model.result import ShowsItself
 from calipers.model.scores import Summary

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from calipers.labels.agreement import LEAST_SHARED
-from calipers.labels.changed import document as of_switch
 from calipers.labels.desk import PoolSession
 from calipers.labels.draft import Draft
 from calipers.labels.result import (
@@ -17,6 +16,7 @@ from calipers.labels.result import (
     PoolChanged,
     SampleState,
 )
+from calipers.labels.switch import document as of_switch
 from calipers.model.document import Block, Column, Document, Lines, Note, Table, of_claim
 from calipers.present.escape import printable
 from calipers.store.pool import PoolList

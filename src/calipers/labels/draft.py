@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -14,6 +14,7 @@ from calipers.io.corpus import open_corpus
 from calipers.io.load import load_ground_truth
 from calipers.io.records.label_files import check_label_file, read_labels, write_labels
 from calipers.io.tables.columns import Columns
+from calipers.labels.switch import Switch
 from calipers.live.questions import read_questions
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label, is_machine
@@ -30,9 +31,6 @@ from calipers.questions.pooling import (
     without_judged,
 )
 from calipers.words import plural
-
-if TYPE_CHECKING:
-    from calipers.labels.changed import Switch
 
 
 def check_unfilled(path: str) -> None:
@@ -69,7 +67,7 @@ class Draft(HasRows):
     """Pairs left out because the ground truth already has them."""
     without_text: int
     """Rows without a text: a judge would see only an id."""
-    switch: "Switch | None" = None
+    switch: Switch | None = None
     """What the labels say where only what differs between two runs is labelled."""
 
     def write(self, path: str | Path) -> None:

@@ -11,10 +11,10 @@ from calipers.operation import PYTHON, STATISTICS, Setting, operation
 from calipers.questions.reading import Confidence, Files, Store, Truth
 
 if TYPE_CHECKING:
-    from calipers.labels.changed import Switch
     from calipers.labels.desk import PoolSession
     from calipers.labels.draft import Draft
     from calipers.labels.result import Exported, Imported, PoolChanged, SampleState
+    from calipers.labels.switch import Switch
     from calipers.labels.traces import TracedQuestions
     from calipers.store.pool import PoolChange, PoolList, PoolSettings
 
