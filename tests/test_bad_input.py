@@ -218,7 +218,7 @@ def test_the_file_that_was_meant(given: str, meant: str | None, evals: Path) -> 
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    assert f"The folder {tmp_path} is in no known form" in refused("eval", tmp_path)
+    assert f"Name a file in {tmp_path}: the folder is in no known form" in refused("eval", tmp_path)
 
 
 def test_nothing_or_half_is_given(evals: Path) -> None:

@@ -59,9 +59,7 @@ def test_compare_and_slices_read_it(written, tmp_path):
 @pytest.mark.parametrize("command", ["convert", "audit"])
 def test_values_are_neither_results_nor_ground_truth(command, written, tmp_path):
     out = [tmp_path / "out.jsonl"] if command == "convert" else []
-    assert "holds the scores of queries that `calipers eval --per-query`" in refused(
-        command, written, *out
-    )
+    assert "holds scores that `calipers eval --per-query` wrote" in refused(command, written, *out)
     assert not (tmp_path / "out.jsonl").exists()
 
 

@@ -27,7 +27,7 @@ def test_records_of_two_tools_at_once_are_named_both(tmp_path):
 
 
 def test_an_unknown_text_shows_its_first_line_and_what_is_known(tmp_path):
-    with pytest.raises(UnreadableFile, match=r"its first line is 'Dear reader'.*ragas"):
+    with pytest.raises(UnreadableFile, match=r"its first line is 'Dear reader'.*JSON lines"):
         load(write(tmp_path, "Dear reader\n"), "both")
 
 

@@ -59,9 +59,8 @@ def _named(names: tuple[str, ...]) -> dict[str, str]:
 def no_text(place: str, names: Iterable[str]) -> str:
     """The error for rows without a text column."""
     return (
-        f"The corpus has no text at {place}: found the columns {', '.join(map(str, names))}; a "
-        "chunk or document has its text in a column 'text' (or contents, content, chunk, "
-        "page_content), and mostly an 'id'; rename the column."
+        f"The corpus has no text at {place}: rename its column to 'text' (or contents, content, "
+        f"chunk, page_content); found the columns {', '.join(map(str, names))[:60]}."
     )
 
 
@@ -248,9 +247,8 @@ def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
         raise InvalidInput(no_text(source.name, table.names()))
     first = source.head.split(b"\n")[0][:80].decode(errors="replace")
     raise UnreadableFile(
-        f"The corpus {source.name} is in no form that can be read; its first line is {first!r}. A "
-        "corpus is a folder of .txt or .md files, or a JSON lines, CSV or Parquet file with a "
-        "column 'text'."
+        f"The corpus {source.name} is in no form that can be read (it begins {first!r:.30}); give "
+        "a folder of .txt or .md files, or JSON lines, CSV or Parquet with a column 'text'."
     )
 
 

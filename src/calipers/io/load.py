@@ -21,6 +21,7 @@ from calipers.io.tables.scan import from_other_library, in_memory
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
+from calipers.shell import join_words
 
 ARGUMENT: dict[Role, str] = {"ground_truth": "ground_truth", "run": "run", "both": "data"}
 WHOLE_PARTS = ("queries", "corpus", "relevant_docs")
@@ -184,12 +185,11 @@ def not_sealed(found: Dataset, role: Role, value: Any) -> Dataset:
         return found
     if role == "run" and found.run is not None:
         return replace(found, ground_truth=None)
-    name, file = _name(value, "The ground truth"), _name(value, "FILE")
+    name, file = _name(value, "The ground truth"), join_words([_name(value, "FILE")])
     n = truth.n_queries - truth.tags[SEAL].null_count()
     raise SealedQueries(
-        f"{name} holds sealed queries ({n:,} of {truth.n_queries:,}), which nothing is tuned on, "
-        "so that they can tell luck from a gain; give the open part that `calipers seal` wrote, "
-        f"or ask for one answer: `calipers confirm OLD NEW --sealed {file}`."
+        f"{name} holds sealed queries ({n:,} of {truth.n_queries:,}); give the open part that "
+        f"`calipers seal` wrote, or ask for one answer: `calipers confirm OLD NEW --sealed {file}`."
     )
 
 

@@ -246,20 +246,20 @@ def _is_no_name(column: str) -> bool:
 
 
 def _unknown(sight: Probe) -> str:
-    known = ", ".join(form.name for form in formats())
     if sight.folder:
         inside = sorted(path.name for path in sight.folder.iterdir())[:5]
         return (
-            f"The folder {sight.name} is in no known form; it holds "
-            f"{', '.join(inside) or 'nothing'}. Calipers reads a BEIR folder (queries.jsonl and "
-            "qrels), a dataset saved to disk (state.json), and AutoRAG's (qa.parquet); or name a "
-            "file in it."
+            f"Name a file in {sight.name}: the folder is in no known form (it holds "
+            f"{', '.join(inside)[:60] or 'nothing'}), such as BEIR's (qrels), a saved dataset "
+            "(state.json) or AutoRAG's (qa.parquet)."
         )
     if sight.table is not None:
         return _no_query(sight.name, sight.table.names())
     first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
-    found = f"its first line is {first!r}"
-    return f"The form of {sight.name} is not known; {found}. Calipers reads {known}."
+    return (
+        f"The form of {sight.name} is not known; its first line is {first!r:.50}. Give a table "
+        "with a header such as query,item,grade, JSON lines, or TREC lines."
+    )
 
 
 _TOPIC_MARK = re.compile(rb"<(top|topic|topics|num|query|DOC)\b[^>]*>", re.IGNORECASE)
@@ -287,9 +287,8 @@ def is_readable(head: bytes) -> bool:
 
 
 TOPICS = (
-    "is a topic file: questions without results and without judgements. Give the judgements "
-    "(qrels) as the ground truth and a run as the results; to ask a live retriever, write the "
-    "questions as JSON lines with id and query"
+    "is a topic file: questions alone. Give the judgements (qrels) as --ground-truth and a run as "
+    "--run; to ask a live retriever, write the questions as JSON lines with id and query"
 )
 NAMELESS = (
     "is a list of lists: rows without the names of their columns, as pandas writes them with "
@@ -304,9 +303,8 @@ PROSE = (
     "question,chunk_id, or JSON lines with query and ground_truth"
 )
 _MTEB = (
-    "is a result of MTEB: scores without rankings, which cannot be measured again. Save the "
-    "predictions of the task (prediction_folder=…), and give them as the run and the judgements "
-    "of the task as the ground truth"
+    "is a result of MTEB: scores without rankings. Save the predictions (prediction_folder=…) and "
+    "give them as --run, and the judgements of the task as --ground-truth"
 )
 _PROMPTFOO_OUTPUT = (
     "is the output of promptfoo: answers and whether they passed, not what was retrieved. Give "
@@ -323,15 +321,13 @@ _OBJECTS: tuple[tuple[frozenset[str], str], ...] = (
     ),
 )
 _SCORES = (
-    "holds the scores of queries that `calipers eval --per-query` wrote: values, and neither "
-    "results nor what should be found. Give it to eval, compare or gate; here, give the "
-    "run or the ground truth that it was measured from"
+    "holds scores that `calipers eval --per-query` wrote. Give it to eval, compare or gate; here, "
+    "give the run or the ground truth that it was measured from"
 )
 _SCORE_COLUMNS = frozenset({"query", "text", "status", "retrieved", "targets"})
 _SQUAD = (
-    "is SQuAD: questions with paragraphs and answers. Answers are not what a retriever returns: "
-    "make a table of it with the columns question and quote, where quote is the sentence or "
-    "paragraph to find (or name the column: --column quote=context)"
+    "is SQuAD: questions with paragraphs and answers. Make a table of question and quote (what to "
+    "find), or say --column quote=context --column ignore=answers"
 )
 _PROMPTFOO_FILE = (
     "is a configuration of promptfoo: prompts and tests, not what was retrieved. Give records "

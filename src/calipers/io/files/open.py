@@ -155,9 +155,8 @@ class Source:
                 if isinstance(file, Unpacked | UnpackedZstd) and unpacked > most_unpacked(total):
                     raise UnreadableFile(
                         f"The compressed file {self.name} of {total:,} bytes unpacks to more than "
-                        f"{most_unpacked(total) >> 20:,} MB; such a file is usually damaged, or "
-                        "made to fill the memory. If it is neither, unpack it yourself and give "
-                        "the result."
+                        f"{most_unpacked(total) >> 20:,} MB, as if made to fill the memory; if it "
+                        "is sound, unpack it and give the result."
                     )
                 if self.progress:
                     self.progress(_position(file), total)
@@ -411,9 +410,8 @@ def open_remote(address: str) -> "pl.LazyFrame":
     if ending == ".arrow":
         return pl.scan_ipc(address)
     raise InvalidInput(
-        f"{shown(address)} has the ending {ending!r}; from an object store Calipers reads "
-        ".parquet, .arrow, .csv, .tsv and .jsonl, or a folder of Parquet files (ending in /). "
-        "Copy other files to this machine first."
+        f"{shown(address)} has the ending {ending!r}; copy it to this machine first. From an "
+        "object store Calipers reads .parquet, .arrow, .csv, .tsv, .jsonl, and folders of Parquet."
     )
 
 

@@ -142,9 +142,9 @@ def check_parquet(path: Path) -> None:
     most = max(BYTES_PER_CELL * cells, most_unpacked(size))
     if cells > SMALL_CELLS + CELLS_PER_BYTE * size or unpacked > most:
         raise UnreadableFile(
-            f"The Parquet file {path} of {size:,} bytes says that it holds {rows:,} rows in "
-            f"{columns:,} columns, {unpacked >> 20:,} MB unpacked; such a file is usually made to "
-            "fill the memory. If it is not, write it again without compression."
+            f"The Parquet file {path} of {size:,} bytes says that it holds {cells:,} cells, "
+            f"{unpacked >> 20:,} MB unpacked, as if made to fill the memory; if it is sound, write "
+            "it without compression."
         )
 
 

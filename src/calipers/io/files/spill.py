@@ -93,9 +93,9 @@ class ScratchFile:
         except OSError as error:
             folder = self._folder or tempfile.gettempdir()
             raise WriteFailed(
-                f"The temporary file in {folder} cannot grow: {error.strerror}; it holds "
-                f"{self._end / 1e6:,.0f} MB of results that do not fit into the memory allowed. "
-                "Name a folder with more room (--temp), or allow more memory (--memory)."
+                f"The temporary file in {folder} cannot grow: {error.strerror} (it holds "
+                f"{self._end / 1e6:,.0f} MB of results). Name a folder with more room (--temp), or "
+                "allow more memory (--memory)."
             ) from error
 
 
@@ -126,8 +126,7 @@ def memory_in_bytes(given: str | int | None, targets: int = 0) -> int:
         each = f"each of {targets:,} targets" if targets else "each target"
         raise InvalidInput(
             f"The memory to use is given as {given!r}; it must be a size such as 500MB or 2GB, at "
-            f"least {-(-needed >> 20):,}MB: {LEAST >> 20}MB for libraries and blocks of results, "
-            f"and {OF_TARGET} bytes for {each}."
+            f"least {-(-needed >> 20):,}MB: {LEAST >> 20}MB, and {OF_TARGET} bytes for {each}."
         )
     return size
 

@@ -78,7 +78,7 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         table, names = resolve_fields(table, role)
         ours = {meaning: theirs for theirs, meaning in names.items()}
         meant = [pl.col(theirs).alias(ours) for theirs, ours in names.items()]
-        has_truth, has_results = _parts(ours, found, role, table.name)
+        has_truth, has_results = _parts(ours, role, table.name)
         if not set(ours) & {*IDENTITIES}:
             raise InvalidInput(nothing_fits(table.name, found, "item"))
         left = left_over(found, names)
@@ -103,7 +103,7 @@ def read_long(table: InputTable, role: Role) -> Dataset:
     return Dataset(truth, run, f"a table of {parts}")
 
 
-def _parts(ours: dict[str, str], found: list[str], role: Role, name: str) -> tuple[bool, bool]:
+def _parts(ours: dict[str, str], role: Role, name: str) -> tuple[bool, bool]:
     """Whether the table holds targets, and whether it holds results."""
     has_truth = any(column in ours for column in ("grade", "quote"))
     has_results = any(column in ours for column in ("score", "rank", "text", "retrieved"))
@@ -116,10 +116,8 @@ def _parts(ours: dict[str, str], found: list[str], role: Role, name: str) -> tup
         return True, False
     if role == "both":
         raise InvalidInput(
-            f"{name} holds questions with ids ({', '.join(found)[:200]}) and neither a score nor a "
-            "rank: it is a ground truth, and results are missing. Add them with --run RESULTS, or "
-            "ask a retriever with --retriever FILE.py:FUNCTION; if these are results, give it as "
-            "--run and the ground truth as --ground-truth (run= and ground_truth= in Python)."
+            f"Add --run RESULTS or --retriever FILE.py:FUNCTION: {name} holds questions with ids "
+            "and no results. If the ids are results, give it as --run, and --ground-truth FILE."
         )
     return role == "ground_truth", role == "run"
 

@@ -316,9 +316,8 @@ class AutoRag(Tool):
             made.retrieved = [*row.retrieved]
         elif made.retrieved is None and len(kinds) > 1:
             raise InvalidInput(
-                f"There are two lists of results at {at()}: retrieved_ids_lexical and "
-                "retrieved_ids_semantic; say which to measure, with --column "
-                "retrieved=retrieved_ids_lexical (columns= in Python)."
+                f"There are two lists of results at {at()}; say which to measure: --column "
+                "retrieved=retrieved_ids_lexical or --column retrieved=retrieved_ids_semantic."
             )
         elif made.retrieved is None and kinds:
             made.retrieved, kinds = next(iter(kinds.values())), {}

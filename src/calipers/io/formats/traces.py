@@ -96,9 +96,9 @@ def once_each(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
             yield at, record
         elif seen[query][0] != found:
             raise InvalidInput(
-                f"Two spans retrieve for the same question {query[:80]!r} with different "
-                f"results: {seen[query][1]()} and {at()}; keep one span per question, or take "
-                "every question once with `calipers labels traces`."
+                f"The question {query[:40]!r} has two spans with different results: "
+                f"{seen[query][1]()} and {at()}; keep one, or take each question once with "
+                "`calipers labels draft --from-traces FILE`."
             )
 
 
@@ -245,8 +245,8 @@ class Platform(TraceFormat):
         if asked is None:
             raise InvalidInput(
                 f"A call of a retriever has no question at {at()}: no 'query' in its "
-                f"{self.asked!r}, nor is that a text; a row is {self.example}. The API leaves out "
-                f"what was not asked for: {self.advice}."
+                f"{self.asked!r}, nor is that a text. The API leaves out what was not asked for: "
+                f"{self.advice}."
             )
         error = row.get("error")
         if row.get("level") == "ERROR":

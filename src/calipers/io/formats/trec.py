@@ -501,10 +501,8 @@ def _check_gaps(seen: list[pl.DataFrame], name: str) -> None:
     if gaps.height:
         query, last, n = gaps.row(0)
         raise InvalidInput(
-            f"The ranks of query {query!r} in {name} have gaps: {n} results, and the last has rank "
-            f"{last}. The official script of MS MARCO divides by the rank that is given, and "
-            "others by the place in the list; number the results 1, 2, 3 without gaps, or give "
-            "all of them."
+            f"Number the results of each query 1, 2, 3: the ranks of query {query!r:.40} in {name} "
+            f"have gaps: {n} results, and the last has rank {last}."
         )
 
 
