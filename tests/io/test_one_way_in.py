@@ -122,6 +122,42 @@ def test_words_of_a_column_can_be_said_to_be_grades(tmp_path):
     assert targets(path, columns=said) == {("q", "u"): 1, ("q", "z"): 2, ("q", "y"): 0}
 
 
+@pytest.mark.parametrize(
+    "truth",
+    [
+        [{"id": "u", "rating": "meh"}, {"id": "z", "rating": "Superb"}],
+        [{"id": "u", "grade": "meh"}, {"id": "z", "grade": "superb"}],
+        {"u": "meh", "z": "superb"},
+    ],
+)
+def test_words_of_records_can_be_said_to_be_grades(truth, tmp_path):
+    from calipers.io.tables.columns import Columns
+
+    path = put(tmp_path, [{"query": "q", "ground_truth": truth}])
+    with pytest.raises(InvalidInput, match=r"'meh' at .*\$\[0\]\.ground_truth\[.*--grades"):
+        load(path, "ground_truth")
+    said = Columns.of(["grades=superb=2,meh=1"])
+    assert targets(path, columns=said) == {("q", "u"): 1, ("q", "z"): 2}
+
+
+ONE_HIT_A_ROW = "Frage;Treffer;Punkte\nA?;u;3\nA?;z;1\nB?;z;2\n"
+
+
+@pytest.mark.parametrize(("role", "what"), [("run", "score"), ("ground_truth", "grade")])
+def test_one_result_in_each_row_is_said_with_the_proposed_line(role, what, tmp_path):
+    from calipers.io.tables.columns import Columns
+
+    path = put(tmp_path, ONE_HIT_A_ROW)
+    line = f"--column item=Treffer --column {what}=Punkte"
+    with pytest.raises(InvalidInput, match=f"say it with {line}"):
+        load(path, role)
+    with pytest.raises(InvalidInput, match=line):
+        load(path, "both")
+    found = load(path, role, columns=Columns.of(["item=Treffer", f"{what}=Punkte"]))
+    rows = found.run.frame if role == "run" else found.ground_truth.targets
+    assert rows.select("item", what).rows() == [("u", 3), ("z", 1), ("z", 2)]
+
+
 def test_rising_scores_are_not_taken_for_scores(tmp_path):
     rows = "".join(f"q{q},d{n},{n / 10}\n" for q in range(2) for n in range(1, 4))
     path = put(tmp_path, f"query,doc_id,score\n{rows}")

@@ -36,6 +36,7 @@ from calipers.io.tables.grades import as_numbers
 from calipers.io.tables.resolve import (
     SOME,
     check_no_grade_is_hidden,
+    check_one_list_each,
     check_one_ranking,
     check_order_is_known,
     check_scores_fall,
@@ -46,7 +47,13 @@ from calipers.io.tables.resolve import (
     resolve_fields,
     scores_must_fall,
 )
-from calipers.io.tables.scan import InputTable, explained, in_one_piece, lazily
+from calipers.io.tables.scan import (
+    InputTable,
+    explained,
+    in_one_piece,
+    lazily,
+    panics_unprinted,
+)
 from calipers.model.ground_truth import (
     FORBIDDEN_SCHEMA,
     TARGET_SCHEMA,
@@ -90,6 +97,8 @@ def read_long(table: InputTable, role: Role) -> Dataset:
             check_order_is_known(table, names, left)
         if has_results:
             check_one_ranking(table, names, left)
+        if "retrieved" in ours:
+            check_one_list_each(table, names, left, role)
         said = reading_note(table, names, left, of_targets=has_truth)
         tags = [pl.col(one) for one in found if one.startswith(TAG)]
         named = table.then(lambda rows: rows.select(meant + tags), notes=(*said, *table.notes))
@@ -129,7 +138,8 @@ def _truth(
     texts = ["query_text"] if "query_text" in ours else []
     tags = [one for one in found if one.startswith(TAG)]
     lazy = table.open().select(columns + texts + tags).with_row_index(ROW)
-    frame = in_one_piece(lazy.collect(engine="streaming"))
+    with panics_unprinted():
+        frame = in_one_piece(lazy.collect(engine="streaming"))
     if not frame.height:
         raise InvalidInput(
             f"{table.name} has the names of columns and no rows: nothing is said about what should "
@@ -327,7 +337,7 @@ def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
         numbers = pl.col([name for name in ("rank", "score") if name in columns]).cast(
             pl.Float64, strict=False
         )
-        some = table.open().select(columns).head(SOME).with_columns(numbers).collect()
+        some = table.rows(columns, most=SOME).with_columns(numbers)
         some = some.drop_nulls("rank") if "grade" in ours else some
         notes += gap_notes(some, whole=some.height < SOME)
         notes += order_notes(some.sort("query", "rank", maintain_order=True))
@@ -357,7 +367,7 @@ def _one_list_each(frame: pl.DataFrame, table: InputTable, ours: dict[str, str])
 def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
     """A run without scores: rows, and the ids in each cell, are in ranking order."""
     notes = list(table.notes)
-    frame = table.open().select("query", item=column).with_row_index(ROW).collect()
+    frame = table.rows("query", pl.col(column).alias("item")).with_row_index(ROW)
     asked = frame
     if column == "retrieved":
         frame = _one_list_each(_filled(frame, table, notes), table, ours)

@@ -17,6 +17,7 @@ from calipers.model.matched import Role
 from calipers.model.run import RUN_SCHEMA
 from calipers.names import (
     HARMLESS,
+    PARALLEL,
     QUERY_ID,
     QUERY_TEXT,
     ROW,
@@ -51,6 +52,7 @@ SEVERAL = ("item", "quote", "retrieved", "ground_truth")
 """Fields that may span several columns of a table, merged into one list."""
 _NUMBERED = re.compile(r"(.*[^\d_])_?(\d{1,3})")
 """A column name with a number; the first of several may have none."""
+_GRADES = frozenset({*ROW["grade"], "score"})
 Value = TypeVar("Value")
 
 
@@ -185,6 +187,31 @@ class Columns:
         for part in ("retrieved", "ground_truth"):
             if isinstance(made.get(part), list):
                 made[part] = [self._inside(one, part, name) for one in made[part]]
+        return self._with_grades(made) if self.grades else made
+
+    def _with_grades(self, record: dict[str, Any]) -> dict[str, Any]:
+        """A record with the user's words for grades as numbers."""
+
+        def number(value: Any) -> Any:
+            return self.grades.get(value.strip().lower(), value) if type(value) is str else value
+
+        def graded(one: Any) -> Any:
+            if not isinstance(one, Mapping):
+                return one
+            return {
+                key: number(value) if plain_name(str(key)) in _GRADES else value
+                for key, value in one.items()
+            }
+
+        made = dict(record)
+        truth = made.get("ground_truth")
+        if isinstance(truth, Mapping):
+            made["ground_truth"] = {item: number(grade) for item, grade in truth.items()}
+        elif isinstance(truth, list):
+            made["ground_truth"] = [graded(one) for one in truth]
+        for key in made:
+            if plain_name(str(key)) in PARALLEL and isinstance(made[key], list):
+                made[key] = [number(one) for one in made[key]]
         return made
 
     def _inside(self, one: Any, part: str, name: str) -> Any:

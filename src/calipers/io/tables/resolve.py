@@ -93,7 +93,7 @@ def _meaning(stem: str, role: Role) -> str | None:
 
 def _refuse_numbers(table: InputTable, others: list[str], columns: list[str]) -> None:
     """Refuse grades beside numbered columns: which belongs to which would be a guess."""
-    cells = table.open().select(pl.col(others).cast(pl.String)).collect()
+    cells = table.rows(pl.col(others).cast(pl.String))
     if holds_grades(pl.concat([cells[one].alias("cell") for one in others])):
         raise InvalidInput(
             f"{table.name} has numbers in {', '.join(others[:3])} beside {', '.join(columns[:3])}, "
@@ -111,7 +111,7 @@ def _merge_columns(table: InputTable, columns: list[str], what: str) -> InputTab
 
 
 def _refuse_several(table: InputTable, columns: list[str]) -> None:
-    cells = table.open().select(pl.col(columns).cast(pl.String)).collect()
+    cells = table.rows(pl.col(columns).cast(pl.String))
     for name in columns:
         several = cells[name].str.contains(_SEVERAL).fill_null(False).arg_true()
         if len(several):
@@ -148,7 +148,7 @@ def pages_as_items(table: InputTable, role: Role) -> InputTable:
 
 
 def _refuse_half(table: InputTable, document: str, page: str) -> None:
-    cells = table.open().select(cell_texts(document), cell_texts(page)).collect()
+    cells = table.rows(cell_texts(document), cell_texts(page))
     half = (cells[document].is_null() != cells[page].is_null()).arg_true()
     if len(half):
         row = int(half[0])
@@ -175,7 +175,7 @@ def holds_plain_targets(table: InputTable) -> bool:
     if "ground_truth" not in table.columns or table.columns & _OF_RECORDS:
         return False
     with explained(table.name, table.fault):
-        column = _some(table, ["ground_truth"]).to_series()
+        column = table.rows(["ground_truth"], most=SOME).to_series()
     if column.dtype != pl.String:
         return column.dtype.is_integer()
     return not column.str.contains(r"^\s*[\[{]").any()
@@ -192,7 +192,7 @@ def columns_of_texts(
     with explained(table.name, table.fault):
         if "ground_truth" in table.columns and results not in table.columns:
             check_no_grade_is_hidden(table, left_over(table.names(), dict.fromkeys(kept, "")))
-        some = _some(table, [one for one in of_ids if one in table.columns])
+        some = table.rows([one for one in of_ids if one in table.columns], most=SOME)
     texts = {column.name for column in some if column.dtype == pl.String and _is_prose(column)}
     if results in texts:
         raise InvalidInput(
@@ -243,9 +243,9 @@ def _with_row_ids(table: InputTable, found: list[str], names: dict[str, str]) ->
     row_id = next((one for one in found if one.strip().lower() in ROW_ID), None)
     if row_id is None or row_id in names or plain_name(asked) not in QUERY_TEXT:
         return names
-    cells = table.open().select(cell_texts(row_id, asked))
+    cells = table.rows(cell_texts(row_id, asked))
     # With merged cells, a row without a question belongs to the one above.
-    both = cells.with_columns(pl.col(asked).forward_fill()).drop_nulls().collect()
+    both = cells.with_columns(pl.col(asked).forward_fill()).drop_nulls()
     if not both.height:
         return names
     if plain_name(asked) == "query" and not both[asked].str.contains(r"\s").any():
@@ -264,7 +264,7 @@ def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[
         return names
     if role == "run" and not may_be_texts(item):
         return names  # a run may be large, and is read once
-    column = _some(table, [item])[item]
+    column = table.rows([item], most=SOME)[item]
     about_single = {"grade", "score", "rank"} & set(names.values())
     others = [one for one in table.names() if one not in names and plain_name(one) in ROW["item"]]
     if others and plain_name(item) in _YES_OR_NO and holds_grades(column):
@@ -321,7 +321,7 @@ def _check_grade(table: InputTable, found: list[str], names: dict[str, str]) -> 
         for one in found
         if one not in names and plain_name(one) in ROW["grade"] and not one.endswith(IGNORED)
     ]
-    some = _some(table, [grade, *others])
+    some = table.rows([grade, *others], most=SOME)
     for other in others:
         if holds_grades(some[other]) and not some[other].equals(some[grade], check_names=False):
             raise InvalidInput(
@@ -342,7 +342,7 @@ def check_no_grade_is_hidden(
     left = [one for one in left if not one.startswith("__")]
     if not left:
         return
-    some = _some(table, left if asked is None else [*dict.fromkeys((asked, *left))])
+    some = table.rows(left if asked is None else [*dict.fromkeys((asked, *left))], most=SOME)
     twin = next((one for one in left if says_wanted(one)), None)
     queries = some if asked is None else some.with_columns(pl.col(asked).forward_fill())
     of_query = set[str]()
@@ -378,7 +378,7 @@ def _differs_in_a_query(rows: pl.DataFrame, asked: str, column: str) -> bool:
 
 def _holds_several(table: InputTable, item: str) -> bool:
     """Whether cells hold several ids, so that no other column can describe one of them."""
-    cells = _some(table, [item])[item]
+    cells = table.rows([item], most=SOME)[item]
     return cells.dtype == pl.String and bool(cells.str.contains(r"[;|\n]|^[\[(]|, ").any())
 
 
@@ -390,13 +390,13 @@ def _has_two_values(rows: pl.DataFrame, asked: str, column: str) -> bool:
 def check_order_is_known(table: InputTable, names: dict[str, str], left: list[str]) -> None:
     """Refuse to rank results by row order where a column of numbers implies another order."""
     unused = [one for one in table.names() if one not in names and not one.endswith(IGNORED)]
-    some = _some(table, unused)
+    some = table.rows(unused, most=SOME)
     for one in [*dict.fromkeys((*left, *unused))]:
         no_order = set(plain_name(one).split("_")) & (NO_GRADES - COUNTING)
         if no_order or not holds_grades(some[one]) or holds_words(some[one]):
             continue
         asked = next(theirs for theirs, ours in names.items() if ours == "query")
-        rows = table.open().select(asked, one).collect()
+        rows = table.rows(asked, one)
         numbers = rows.select(asked, pl.col(one).cast(pl.Float64, strict=False))
         steps = numbers.select(pl.col(one).diff().over(asked)).to_series().drop_nulls()
         ranks = (numbers[one] % 1 == 0).all() and (steps > 0).all()
@@ -412,13 +412,47 @@ def check_order_is_known(table: InputTable, names: dict[str, str], left: list[st
         )
 
 
+def check_one_list_each(
+    table: InputTable, names: Mapping[str, str], left: list[str], role: Role
+) -> None:
+    """Refuse a column of lists that has one result in each row, with the line that says so."""
+    asked, listed = (
+        next(theirs for theirs, ours in names.items() if ours == one)
+        for one in ("query", "retrieved")
+    )
+    if _holds_several(table, listed):
+        return
+    some = table.rows([asked, listed, *left], most=SOME).with_columns(pl.col(asked).forward_fill())
+    if some[listed].dtype.is_nested() or not _has_two_values(some, asked, listed):
+        return
+    numbers = [one for one in left if holds_grades(some[one]) and not holds_words(some[one])]
+    lines = [say(("item", listed), (what, one)) for one in numbers[:1] for what in _ABOUT[role]]
+    lines = lines or [say(("item", listed))]
+    about = ""
+    if numbers:
+        called = " or ".join(f"{what}s" for what in _ABOUT[role])
+        about = f", and {numbers[0]!r} may hold their {called}"
+    raise InvalidInput(
+        f"{table.name} has one result in each row of {listed!r}{about}; say it with "
+        f"{', or '.join(lines)} (columns= in Python)."
+    )
+
+
+_ABOUT: Mapping[Role, tuple[str, ...]] = {
+    "run": ("score",),
+    "ground_truth": ("grade",),
+    "both": ("score", "grade"),
+}
+"""What the numbers beside results can be, by what the table is given as."""
+
+
 def check_one_ranking(table: InputTable, names: dict[str, str], left: list[str]) -> None:
     """Refuse a table in which two systems answer one query: these are two rankings."""
     asked = next(theirs for theirs, ours in names.items() if ours == "query")
     for one in left:
         if plain_name(one) not in SYSTEMS:
             continue
-        pairs = table.open().select(asked, one).drop_nulls().unique(maintain_order=True).collect()
+        pairs = table.rows(asked, one).drop_nulls().unique(maintain_order=True)
         twice = pairs.filter(pl.col(asked).is_duplicated())
         if twice.height:
             first, second, *_ = twice.filter(pl.col(asked) == twice[asked][0])[one].to_list()
@@ -481,7 +515,7 @@ def reading_note(
     said = [f"{called.get(ours, ours)} ← {theirs.strip()}" for theirs, ours in renamed]
     for number, (theirs, ours) in enumerate(renamed):
         if ours == "grade":
-            held = in_words(table.open().select(theirs).collect().to_series())
+            held = in_words(table.rows(theirs).to_series())
             said[number] += f" ({held})" if held else ""
         elif ours == "score" and plain_name(theirs) in DISTANCES:
             said[number] += " (a distance: the smallest comes first)"
@@ -497,7 +531,3 @@ def reading_note(
 _USUAL = frozenset({("question", "query"), ("query_id", "query"), ("chunk_id", "item")})
 """Usual names that need no note."""
 _ORDER = {name: n for n, name in enumerate(("query", "query_text", "item", "quote", "grade"))}
-
-
-def _some(table: InputTable, columns: list[str]) -> pl.DataFrame:
-    return table.open().select(columns).head(SOME).collect()

@@ -8,13 +8,16 @@ whole file; Python's own reader accepts them.
 
 import csv
 import io
+import os
 import re
+import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import polars as pl
@@ -245,6 +248,12 @@ class InputTable:
         """The columns in their order."""
         return list(self.listed) or self.open().collect_schema().names()
 
+    def rows(self, *columns: Any, most: int | None = None) -> pl.DataFrame:
+        """Some columns, or expressions over them; of the first rows only if ``most`` is given."""
+        lazy = self.open().select(*columns)
+        with panics_unprinted():
+            return (lazy if most is None else lazy.head(most)).collect()
+
     def then(self, step: Callable[[pl.LazyFrame], pl.LazyFrame], **changes: Any) -> "InputTable":
         """The same table after one more row-wise step."""
         pieces = self.pieces
@@ -345,9 +354,49 @@ def explained(
         if is_remote(name):
             advice = "check the address, its form, and the credentials in the environment"
         first = without_secrets(str(error).partition("\n")[0])
+        if isinstance(error, pl.exceptions.PanicException) or _DAMAGED.search(first):
+            first = "it is damaged"
         raise UnreadableFile(
             (fault() if fault else None) or f"The {what} {name} cannot be read: {first}; {advice}."
         ) from error
+
+
+_DAMAGED = re.compile(r"panic|unwrap\(\)|out-?of-?spec", re.IGNORECASE)
+"""What polars says about a file that breaks the rules of its own form."""
+_PANIC = re.compile(rb"\n?thread '[^\n]* panicked at")
+_redirecting = Lock()
+_inside, _redirected = list[None](), list[Any]()
+
+
+@contextmanager
+def panics_unprinted() -> Iterator[None]:
+    """Keep standard error free of what polars prints about a damaged file: the error says it.
+
+    Its panics are printed by threads of its own, so the descriptor is redirected; whatever else is
+    written to it meanwhile is printed afterwards.
+    """
+    with _redirecting:
+        if not _redirected:
+            with suppress(OSError):
+                file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by whoever leaves last
+                _redirected[:] = [os.dup(2), file]
+                os.dup2(file.fileno(), 2)
+        _inside.append(None)
+    try:
+        yield
+    finally:
+        with _redirecting:
+            _inside.pop()
+            if _redirected and not _inside:
+                kept, file = _redirected
+                _redirected.clear()
+                os.dup2(kept, 2)
+                os.close(kept)
+                file.seek(0)
+                said = _PANIC.split(file.read(), maxsplit=1)[0]
+                file.close()
+                if said:
+                    os.write(2, said)
 
 
 def in_batches(lazy: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
@@ -359,16 +408,21 @@ def in_batches(lazy: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
     seen, plan = 0, lazy.explain(optimized=False)
     stated = None
     if "Parquet SCAN" in plan or "Ipc SCAN" in plan:
-        stated = lazy.select(pl.len()).collect().item()
+        with panics_unprinted():
+            stated = lazy.select(pl.len()).collect().item()
     # Several or remote files would be opened again for every stretch.
     found = re.search(r"Parquet SCAN \[([^\n]*)\]", plan)
     alone = found is not None and Path(found[1]).is_file() and "FILTER" not in plan
     batches = (
         _stretches(lazy, stated, rows)
         if stated and alone
-        else lazy.collect_batches(chunk_size=rows, maintain_order=True)
+        else iter(lazy.collect_batches(chunk_size=rows, maintain_order=True))
     )
-    for batch in batches:
+    while True:
+        with panics_unprinted() if stated is not None else nullcontext():
+            batch = next(batches, None)
+        if batch is None:
+            break
         seen += batch.height
         yield batch
     if stated is not None and seen != stated:
