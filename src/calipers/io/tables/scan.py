@@ -161,17 +161,6 @@ def _cells(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
 LONGEST_CELL = 1 << 30
 
 
-def read_loosely(content: bytes, separator: str, name: str) -> pl.LazyFrame | None:
-    """The table, if only Python's reader accepts it; None if polars does."""
-    if b'"' not in content:
-        return None
-    try:
-        pl.read_csv(content, separator=separator, infer_schema=False)
-    except pl.exceptions.PolarsError:
-        return _by_python(content, separator, name)
-    return None
-
-
 def _by_python(content: bytes, separator: str, name: str) -> pl.LazyFrame | None:
     try:
         text = content.decode()
@@ -208,11 +197,9 @@ def long_cells() -> Iterator[None]:
 
 
 SMALL = 32 << 20
-"""Largest file that is searched for stray quotation marks and blank lines."""
+"""Largest file that is read whole and kept, and may have stray quotation marks."""
 MOST_COLUMNS = 5_000
 """Polars needs about 20 kB per column, even if empty."""
-KEPT = 1 << 20
-"""Files with fewer bytes are read once and kept in memory."""
 SOME_ROWS, STRETCH = 10_000, 24 << 20
 """Rows of a Parquet file to read together: at least so many, up to so many bytes."""
 SEPARATORS = ("\t", ",", ";", "|")
@@ -475,14 +462,15 @@ def delimited(source: Source) -> InputTable | None:
             return lazily(csv_columns(source, separator), blocks)
         if kept:
             return kept[0]
-        lazy, stays = scan_cells(source, separator)
+        content = source.read()
+        if not source.is_plain or SAID.match(content[:HEAD].split(b"\n")[0]):
+            content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            first, _, rest = content.partition(b"\n")
+            content = rest if SAID.match(first) else content
+        lazy = _cells_of(content, separator, source.name)
         if not frozenset(names) >= BEIR_JUDGEMENTS:
-            from calipers.io.files.write import unguarded
-
             lazy = lazy.select(unguarded(pl.all()))
-        if source.path.is_file() and source.path.stat().st_size < KEPT:
-            lazy, stays = lazy.collect().lazy(), True
-        if stays:
+        if len(content) <= SMALL:
             kept.append(lazy)
         return lazy
 
@@ -549,27 +537,21 @@ def header(source: Source) -> tuple[list[str], str] | None:
     return next((one for one in possible if is_long(one[0])), possible[0] if possible else None)
 
 
-def scan_cells(source: Source, separator: str) -> tuple[pl.LazyFrame, bool]:
-    """The table, every cell a text, and whether it may be cached.
-
-    A file that is not plain UTF-8 is decoded in memory, and not kept there.
-    """
-    content: bytes | Path = source.path
-    if not source.is_plain or SAID.match(source.head.split(b"\n")[0]):
-        whole = source.read().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        first, _, rest = whole.partition(b"\n")
-        content = rest if SAID.match(first) else whole
-    lazy = pl.scan_csv(content, separator=separator, infer_schema=False, glob=False)
-    if isinstance(content, Path) and source.path.stat().st_size > SMALL:
-        return lazy, False
-    held = content if isinstance(content, bytes) else source.read()
-    loose = read_loosely(held, separator, source.name)
-    if loose is not None:
-        return loose, True
-    # A line with nothing in it is no row, as everywhere.
-    has_blanks = b"\n\n" in held or b"\n\r\n" in held
-    lazy = lazy.filter(~pl.all_horizontal(pl.all().is_null())) if has_blanks else lazy
-    return lazy, isinstance(content, Path)
+def _cells_of(content: bytes, separator: str, name: str) -> pl.LazyFrame:
+    """The table in a text, every cell a text; what cannot be read fails when it is collected."""
+    try:
+        rows = pl.read_csv(content, separator=separator, infer_schema=False)
+    except pl.exceptions.PolarsError:
+        loose = _by_python(content, separator, name)
+        return (
+            pl.scan_csv(content, separator=separator, infer_schema=False)
+            if loose is None
+            else loose
+        )
+    if b"\n\n" in content or b"\n\r\n" in content:
+        # A line with nothing in it is no row, as everywhere.
+        rows = rows.filter(~pl.all_horizontal(pl.all().is_null()))
+    return rows.lazy()
 
 
 def from_other_library(value: Any, name: str) -> pl.DataFrame:
