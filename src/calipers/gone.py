@@ -74,6 +74,10 @@ GONE = {
         ),
         "`calipers eval --corrected-by` corrects the mean of a run by people's labels.",
     ),
+    **dict.fromkeys(
+        ("compare --by", "compare --persistence"),
+        "`calipers compare --changes` lists the queries that changed most; --json has all of them.",
+    ),
     "gate --strict": "No clear difference passes, and says so; require what must hold, such as "
     '--require "recall@10 >= 0.8".',
     "seal --by": "Every value of a tag of few values is sealed in a like share, without a word.",

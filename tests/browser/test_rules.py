@@ -53,7 +53,7 @@ PAGES = {
     "report": lambda path: report_of(records(12), name="hybrid").save(path),
     "comparison": _comparison,
     "charts": _charts,
-    "diff": lambda path: save_diff(calipers.diff(records(), reversed_records(), by="length"), path),
+    "diff": lambda path: save_diff(calipers.diff(records(), reversed_records()), path),
 }
 
 

@@ -245,7 +245,6 @@ FURTHER: dict[str, dict[str, Ask]] = {
             b, baseline=_scored(a), by="type", allow=0.1, primary="mrr"
         ),
         "sweep by clusters": lambda a, b: calipers.sweep(a, k=[1, 4, 8], cluster="intent"),
-        "diff of slices": lambda a, b: calipers.diff(a.run, b.run, k=3, by="length"),
         "slices of all": lambda a, b: calipers.slices(_scored(a), ["auto", "length"]),
     },
     "groups": {"floor": _floor, "slices": _slices},

@@ -264,8 +264,8 @@ SAMPLES: dict[str, Sample] = {
         ("evals.jsonl", "turned.jsonl", "--json"),
     ),
     "diff": Sample(
-        lambda: calipers.diff("evals.jsonl", "turned.jsonl", k=3, by="length"),
-        ("evals.jsonl", "turned.jsonl", "-k", "3", "--by", "length", "--json"),
+        lambda: calipers.diff("evals.jsonl", "turned.jsonl", k=3),
+        ("evals.jsonl", "turned.jsonl", "-k", "3", "--changes", "--json"),
     ),
     "labels_traces": Sample(
         lambda: calipers.labels_traces(TRACES, mask="email", n=2),

@@ -5,7 +5,6 @@ import pytest
 import calipers
 from calipers.present.charts import Band, Bar, Dot, Stroke
 from calipers.questions.compare.document import differences_chart as differences
-from calipers.questions.compare.document import head_to_head
 from calipers.questions.misses.document import waterfall
 from calipers.questions.slices.document import slices_chart
 from calipers.questions.sweep.document import over_k, precision_recall
@@ -82,24 +81,6 @@ def ranked(*ranks):
     return [
         {"query": f"q{n}", "retrieved": hit, "ground_truth": ["hit"]} for n, hit in enumerate(hits)
     ]
-
-
-def test_head_to_head_counts_every_query_once():
-    systems = {"old": ranked(1, 2, 3, 4, 5, 1), "new": ranked(1, 1, 2, 5, 5, 1)}
-    comparison = calipers.compare(systems, metrics="mrr")
-    chart, found = head_to_head(comparison, "new", "mrr"), comparison.difference("new", "mrr")
-    counted = dict.fromkeys(("up", "circle", "down"), 0)
-    for dot in dots(chart.panels[0]):
-        counted[dot.shape] += int(dot.said.split()[0].replace(",", ""))
-    assert counted == {"up": found.wins, "circle": found.ties, "down": found.losses}
-    assert "2 of 6 queries better, 1 worse" in chart.title
-
-
-def test_head_to_head_is_left_out_where_it_shows_four_places_or_fewer():
-    systems = {"old": ranked(1, 1, 2, 2, 1), "new": ranked(1, 2, 1, 2, 1)}
-    comparison = calipers.compare(systems, metrics="mrr")
-    assert head_to_head(comparison, "new", "mrr").panels == []
-    assert comparison._repr_html_().count("<svg") == 1
 
 
 def test_differences_are_those_of_the_comparison(comparison):

@@ -1,8 +1,6 @@
 """How much two rankings differ, against references that follow the definitions word by word."""
 
 import math
-import random
-from itertools import combinations
 
 import pytest
 from hypothesis import given
@@ -10,7 +8,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.questions.compare.unlabelled import kendall_tau, overlap_at, rank_biased_overlap
+from calipers.questions.compare.unlabelled import overlap_at, rank_biased_overlap
 
 RANKINGS = st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=8)
 PERSISTENCE = st.sampled_from([0.5, 0.8, 0.9])
@@ -33,15 +31,6 @@ def naive_rbo(a, b, p):
     return sum((1 - p) * p ** (depth - 1) * agreement(depth) for depth in range(1, FAR))
 
 
-def naive_tau(a, b):
-    shared = [item for item in a if item in b]
-    pairs = list(combinations(shared, 2))
-    if not pairs:
-        return None
-    same = sum(b.index(one) < b.index(other) for one, other in pairs)
-    return (same - (len(pairs) - same)) / len(pairs)
-
-
 @given(RANKINGS, RANKINGS, PERSISTENCE)
 def test_rank_biased_overlap_is_the_naive_one(a, b, p):
     assert rank_biased_overlap(a, b, p) == pytest.approx(naive_rbo(a, b, p), abs=1e-9)
@@ -57,12 +46,6 @@ def test_what_holds_for_every_pair_of_rankings(a, b, p):
         assert found == 0
     assert overlap_at(a, b) == overlap_at(b, a)
     assert (overlap_at(a, b) == 1) == (set(a) == set(b))
-
-
-@given(RANKINGS, RANKINGS)
-def test_kendalls_tau_is_the_naive_one(a, b):
-    assert kendall_tau(a, b) == naive_tau(a, b)
-    assert kendall_tau(a, b) == kendall_tau(b, a)
 
 
 @given(st.permutations("abcdef"), st.integers(0, 3))
@@ -112,25 +95,6 @@ def test_results_without_ids_are_told_apart_by_their_texts():
     assert [one.item for one in found.lost] == ["Two."]
 
 
-def test_slices_come_from_the_tags_of_the_questions():
-    truth = [
-        {"query": "who is it", "ground_truth": ["a"], "tags": {"type": "short"}},
-        {"query": "what is it", "ground_truth": ["b"], "tags": {"type": "long"}},
-    ]
-    old = {"who is it": ["a"], "what is it": ["b"]}
-    new = {"who is it": ["a"], "what is it": ["a", "c"]}
-    found = calipers.diff(old, new, by=["type", "length"], ground_truth=truth)
-    assert [(one.value, one.queries, one.changed, one.rbo) for one in found.slices[:2]] == [
-        ("long", 1, 1, 0.0),
-        ("short", 1, 0, 1.0),
-    ]
-    assert found.slices[2].by == "length"
-    with pytest.raises(InvalidInput, match=r"no tag 'typ'.*Did you mean type"):
-        calipers.diff(old, new, by="typ", ground_truth=truth)
-    with pytest.raises(InvalidInput, match="Give the questions with their tags"):
-        calipers.diff(old, new, by="type")
-
-
 def test_what_is_judged_already_is_not_judged_again():
     old, new = {"who is it": ["a"]}, {"who is it": ["b", "c"]}
     found = calipers.diff(old, new, ground_truth={"who is it": ["b"]})
@@ -138,14 +102,7 @@ def test_what_is_judged_already_is_not_judged_again():
     assert found.already_judged == 1
 
 
-@pytest.mark.parametrize("settings", [{"p": 0}, {"p": 1}, {"k": 0}, {"k": True}])
+@pytest.mark.parametrize("settings", [{"k": 0}, {"k": True}])
 def test_what_cannot_be_meant_is_refused(settings):
     with pytest.raises(InvalidInput):
         calipers.diff({"q": ["a"]}, {"q": ["a"]}, **settings)
-
-
-@pytest.mark.parametrize("n", [257, 270])
-def test_kendalls_tau_of_long_rankings_is_the_naive_one(n):
-    a = [str(i) for i in range(n)]
-    b = random.Random(n).sample(a, n - 20)
-    assert kendall_tau(a, b) == naive_tau(a, b)

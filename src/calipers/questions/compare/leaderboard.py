@@ -1,24 +1,18 @@
 """All systems by one metric, best first, and what their results cost in tokens."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from calipers.engines.summary import interval_of_metric
-from calipers.measures.counts import recall
-from calipers.measures.views import Found
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
-from calipers.questions.compare.result import Comparison, Leaderboard, Ranked, SystemMean
+from calipers.questions.compare.result import Leaderboard, Ranked, SystemMean
 from calipers.questions.default_metrics import choose_primary
-from calipers.questions.tokens import may_have_tokens, token_use, tokens_shown
+from calipers.questions.tokens import may_have_tokens, tokens_shown
 from calipers.statistics.clusters import as_units, exact_mean
 from calipers.statistics.paired_rows import SMALLEST
-
-DEEPEST = 100
-"""The most results that may fill a token budget."""
 
 
 def ranked(
@@ -67,52 +61,6 @@ def tokens_per_query(
 def _tokens_at(pair: Matched, k: int) -> Ints | None:
     found = tokens_shown(pair, lambda block, counts: block.summed(counts, [k]))
     return None if found is None else found.table[:, 0]
-
-
-def at_equal_budget(comparison: Comparison, pairs: Mapping[str, Matched]) -> Comparison:
-    """Add recall within an equal token budget to the leaderboard.
-
-    The budget is the 95th percentile of tokens per query of the most expensive system. Every
-    system fills it from its first result on, so smaller chunks mean more results. Unchanged
-    where the tokens of fewer than two systems are known.
-    """
-    board = comparison.leaderboard
-    known = [] if board is None else [one.system for one in board.rows if one.tokens is not None]
-    if board is None or len(known) < 2 or not pairs.keys() >= set(known):
-        return comparison
-    k = next(facts.k for facts in comparison.metrics if facts.name == board.metric)
-    budget = max(_tokens_for_most(pairs[name], k) for name in known)
-    rows = tuple(
-        one
-        if one.tokens is None
-        else replace(one, at_budget=recall_within(pairs[one.system], budget))
-        for one in board.rows
-    )
-    return replace(comparison, leaderboard=replace(board, rows=rows, budget=budget))
-
-
-def _tokens_for_most(pair: Matched, k: int | None) -> int:
-    tokens = _tokens_at(pair, k or pair.depth)
-    return 0 if tokens is None else int(token_use(tokens, None).p95)
-
-
-def recall_within(pair: Matched, budget: int) -> float | None:
-    """Mean recall of the first results of each query that fit a token budget."""
-    depth = min(pair.depth, DEEPEST)
-    if not depth:
-        return None
-    ks = range(1, depth + 1)
-    fitting = tokens_shown(
-        pair, lambda block, counts: (block.summed(counts, ks) <= budget).sum(axis=1, keepdims=True)
-    )
-    if fitting is None:
-        return None
-    found = Found.of(pair.matches, pair.rel)
-    values = recall(found, 1) * 0.0
-    for k in ks:
-        values = np.where(fitting.table[:, 0] >= k, recall(found, k), values)
-    defined = values[~np.isnan(values)]
-    return exact_mean(defined) if defined.size else None
 
 
 def system_means(

@@ -27,8 +27,6 @@ class Ranked:
     """Whether a paired test cannot separate it from the best system."""
     tokens: float | None = None
     """Tokens per query in the results that the metric reads; None where texts are unknown."""
-    at_budget: float | None = None
-    """Recall within the token budget."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,6 @@ class Leaderboard:
     n: int
     """Queries that all systems have."""
     rows: tuple[Ranked, ...]
-    budget: int | None = None
-    """Tokens per query that ``at_budget`` allows every system."""
 
 
 Verdict = Literal["better", "worse", "no clear difference", "supporting"]

@@ -1,6 +1,6 @@
 """Operations and their settings: names, types and defaults."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
@@ -113,28 +113,10 @@ class DiffSettings(Files, total=False):
     k: Annotated[
         int, Setting("How many results of each query to compare.", "-k", default=10, file="k")
     ]
-    p: Annotated[
-        float,
-        Setting(
-            "How much the top counts in the rank-biased overlap: lower counts it more.",
-            "--persistence -p",
-            default=0.9,
-        ),
-    ]
-    by: Annotated[
-        str | Collection[str],
-        Setting(
-            "Also by slices of the queries: language, question_word, form, length, auto, or a "
-            "tag of the file given with -g; may be given several times.",
-            default=(),
-            metavar="TAG",
-            several=True,
-        ),
-    ]
     ground_truth: Annotated[
         Any,
         Setting(
-            "Questions with their tags and texts, and what is judged already.",
+            "Questions with their texts, and what is judged already.",
             "-g",
             "FILE",
             file="ground-truth",
@@ -154,9 +136,8 @@ def diff(
     """Compare the first k results of two runs; no ground truth is needed.
 
     ``old`` and ``new`` are runs in any shape that ``read`` takes. Each query gets its rank-biased
-    overlap with persistence ``p``, the overlap of the first k, Kendall's tau over the results that
-    both have, and the new and the lost results. ``write`` of the returned object makes a file to
-    label with exactly the new results.
+    overlap, the overlap of the first k, and the new and the lost results. ``write`` of the returned
+    object makes a file to label with exactly the new results.
 
     >>> found = diff({"q": ["a", "b", "c"]}, {"q": ["a", "c", "d"]})
     >>> [moved.item for moved in found.queries[0].new], round(found.mean("overlap"), 2)
@@ -180,8 +161,6 @@ def diff(
         before,
         after,
         k=settings["k"],
-        p=settings["p"],
-        by=[settings["by"]] if isinstance(settings["by"], str) else list(settings["by"]),
         truth=None if given is None else given.ground_truth,
         seed=settings["seed"],
     )

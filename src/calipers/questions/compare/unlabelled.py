@@ -1,6 +1,6 @@
 """What changed between two runs, query by query, without ground truth.
 
-Rankings are compared by rank-biased overlap, overlap at k and Kendall's tau.
+Rankings are compared by rank-biased overlap and overlap at k.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -11,18 +11,16 @@ from reprlib import repr as short
 from typing import Any, ClassVar, Literal
 
 import msgspec
-import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.measures.spec import check_cutoff
-from calipers.model.arrays import Ints, TableRows
-from calipers.model.document import Cells, Column, Document, Lines, Note, Table
+from calipers.model.arrays import TableRows
+from calipers.model.document import Document, Lines, Note, Table
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.result import HasRows, Plain, plain
 from calipers.model.run import Run
-from calipers.model.slicing import FROM_TEXT, UNTAGGED, is_cut, labels_of, with_computed
 from calipers.present.escape import printable
 from calipers.questions.pooling import (
     by_queries,
@@ -34,8 +32,8 @@ from calipers.questions.pooling import (
     without_judged,
 )
 from calipers.text import normalise
-from calipers.words import did_you_mean, number, plural
 from calipers.words import first_results as in_words
+from calipers.words import number, plural
 
 
 @dataclass(frozen=True)
@@ -57,15 +55,10 @@ class QueryDiff:
     """Rank-biased overlap: 1 for the same ranking, 0 for nothing in common."""
     overlap: float
     """The share of the first k that both have."""
-    tau: float | None
-    """Kendall's tau over the results that both have; None below two of them."""
+    changed: bool
+    """Whether anything is new, lost or at another rank."""
     new: tuple[Moved, ...]
     lost: tuple[Moved, ...]
-
-    @property
-    def changed(self) -> bool:
-        """Whether anything is new, lost or at another rank."""
-        return bool(self.new or self.lost) or (self.tau is not None and self.tau < 1)
 
 
 _MOVED = pl.List(pl.Struct({"item": pl.String(), "rank": pl.Int64()}))
@@ -74,30 +67,16 @@ DIFF_SCHEMA: dict[str, pl.DataType] = {
     "text": pl.String(),
     "rbo": pl.Float64(),
     "overlap": pl.Float64(),
-    "tau": pl.Float64(),
     "changed": pl.Boolean(),
     "new": _MOVED,
     "lost": _MOVED,
 }
 
 
-def _query_diff(*, changed: bool, new: list[Any], lost: list[Any], **facts: Any) -> QueryDiff:
-    del changed  # derived from the other columns
+def _query_diff(*, new: list[Any], lost: list[Any], **facts: Any) -> QueryDiff:
     return QueryDiff(
         **facts, new=tuple(Moved(**one) for one in new), lost=tuple(Moved(**one) for one in lost)
     )
-
-
-@dataclass(frozen=True)
-class DiffSlice:
-    """The mean change over the queries of one slice."""
-
-    by: str
-    value: str
-    queries: int
-    changed: int
-    rbo: float
-    overlap: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,13 +88,11 @@ class Diff(Plain, HasRows):
     old: str
     new: str
     k: int
-    p: float
     queries: TableRows[QueryDiff]
     """Stored as a table of ``DIFF_SCHEMA``."""
     only_old: tuple[str, ...]
     """Queries that the new run does not have."""
     only_new: tuple[str, ...]
-    slices: tuple[DiffSlice, ...]
     to_judge: Sequence[Label]
     """The results that only the new run has, in random order so that the order reveals nothing."""
     already_judged: int
@@ -132,13 +109,12 @@ class Diff(Plain, HasRows):
         """The total number of new or lost results."""
         return int(self.queries.table[which].list.len().sum())
 
-    def mean(self, name: str) -> float | None:
-        """The mean of ``rbo``, ``overlap`` or ``tau`` over the queries that have it."""
-        if name not in ("rbo", "overlap", "tau"):
-            raise InvalidInput(f"The mean of {short(name)} is not known; rbo, overlap and tau are.")
-        values = self.queries.table[name].drop_nulls()
+    def mean(self, name: str) -> float:
+        """The mean of ``rbo`` or ``overlap`` over the queries."""
+        if name not in ("rbo", "overlap"):
+            raise InvalidInput(f"The mean of {short(name)} is not known; rbo and overlap are.")
         # Sum in the order of the queries: another order would round differently.
-        return sum(values) / len(values) if len(values) else None
+        return float(sum(self.queries.table[name])) / len(self.queries)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the new results as a file to label, .jsonl or .csv."""
@@ -159,17 +135,15 @@ class Diff(Plain, HasRows):
                 "old": self.old,
                 "new": self.new,
                 "k": self.k,
-                "p": self.p,
                 "queries": len(self.queries),
                 "changed": self.changed,
-                "means": {name: self.mean(name) for name in ("rbo", "overlap", "tau")},
+                "means": {name: self.mean(name) for name in ("rbo", "overlap")},
                 "new_results": self.moved("new"),
                 "lost_results": self.moved("lost"),
                 "to_judge": len(self.to_judge),
                 "already_judged": self.already_judged,
                 "only_old": self.only_old,
                 "only_new": self.only_new,
-                "slices": self.slices,
                 "per_query": self.queries if per_query else (),
             }
         )
@@ -184,15 +158,11 @@ def diff_runs(
     new: Run,
     *,
     k: int = 10,
-    p: float = PERSISTENCE,
-    by: Sequence[str] = (),
     truth: GroundTruth | None = None,
     seed: int = 0,
 ) -> Diff:
-    """Compare the first k results of two runs; ``truth`` supplies tags and judgements."""
+    """Compare the first k results of two runs; ``truth`` supplies texts and judgements."""
     check_cutoff(k)
-    if not 0 < p < 1:
-        raise InvalidInput(f"p is {p!r}; it must lie between 0 and 1, such as 0.9.")
     frames = [first_results(run, k) for run in (old, new)]
     asked, asked_now = (_queries_of(*one) for one in zip((old, new), frames, strict=True))
     shared = asked.filter(asked.is_in(asked_now.implode()))
@@ -210,8 +180,7 @@ def diff_runs(
         for names, (olds, news) in by_queries(frames, shared):
             before, after = _listed(olds), _listed(news)
             found = [
-                _row(one, texts.get(one), before.get(one, []), after.get(one, []), p)
-                for one in names
+                _row(one, texts.get(one), before.get(one, []), after.get(one, [])) for one in names
             ]
             tables.append(pl.DataFrame(found, DIFF_SCHEMA))
             fresh = {one["query"]: {new["item"] for new in one["new"]} for one in found}
@@ -229,15 +198,9 @@ def diff_runs(
         old=old.name or "old",
         new=new.name or "new",
         k=k,
-        p=p,
         queries=TableRows(found.sort("rbo", "overlap", maintain_order=True), _query_diff),
         only_old=tuple(asked.filter(~asked.is_in(shared.implode()))),
         only_new=tuple(asked_now.filter(~asked_now.is_in(shared.implode()))),
-        slices=tuple(
-            one
-            for name, labels in _cuts(found, by, truth).items()
-            for one in _slices(found, name, labels)
-        ),
         to_judge=rows,
         already_judged=judged,
         notes=tuple(
@@ -296,41 +259,6 @@ def overlap_at(a: Sequence[str], b: Sequence[str]) -> float:
     return len(set(a) & set(b)) / longest if longest else 1.0
 
 
-def kendall_tau(a: Sequence[str], b: Sequence[str]) -> float | None:
-    """Shared pairs in the same order minus those in reverse order, over all shared pairs.
-
-    >>> kendall_tau(["a", "b", "c"], ["c", "b", "a", "x"]), kendall_tau(["a"], ["a"])
-    (-1.0, None)
-    """
-    place = {item: rank for rank, item in enumerate(b)}
-    ranks = np.array([place[item] for item in a if item in place])
-    n = len(ranks)
-    if n < 2:
-        return None
-    pairs = n * (n - 1) // 2
-    return float((2 * _pairs_in_order(ranks) - pairs) / pairs)
-
-
-def _pairs_in_order(ranks: Ints) -> int:
-    """Count the pairs in order: all against all if there are few, else by merging blocks."""
-    if ranks.size <= 256:
-        return int(np.triu(ranks[:, None] < ranks[None, :], 1).sum())
-    beyond = int(ranks.max()) + 1
-    places = np.arange(ranks.size)
-    in_order, width = 0, 1
-    while width < ranks.size:
-        # Blocks of this width are sorted; each rank of a right block is in order with the
-        # smaller ones of its left neighbour.
-        block = places // (2 * width)
-        keys = block * beyond + ranks
-        right = places // width % 2 == 1
-        smaller = np.searchsorted(keys[~right], keys[right]) - block[right] * width
-        in_order += int(smaller.sum())
-        ranks = np.sort(keys, kind="stable") - block * beyond
-        width *= 2
-    return in_order
-
-
 def _queries_of(run: Run, frame: pl.DataFrame) -> pl.Series:
     """The queries of a run, including those without results."""
     known = [] if run.queries is None else [run.queries.select("query")]
@@ -351,21 +279,16 @@ def _key(item: str | None, text: str | None) -> str:
     return item if item is not None else normalise(text or "")
 
 
-def _row(
-    query: str, text: str | None, old: Sequence[str], new: Sequence[str], p: float
-) -> dict[str, Any]:
+def _row(query: str, text: str | None, old: Sequence[str], new: Sequence[str]) -> dict[str, Any]:
     """How much the results for one query changed, as a row of ``DIFF_SCHEMA``."""
-    added, lost = _without(new, old), _without(old, new)
-    tau = kendall_tau(old, new)
     return {
         "query": query,
         "text": text,
-        "rbo": rank_biased_overlap(old, new, p),
+        "rbo": rank_biased_overlap(old, new),
         "overlap": overlap_at(old, new),
-        "tau": tau,
-        "changed": bool(added or lost) or (tau is not None and tau < 1),
-        "new": added,
-        "lost": lost,
+        "changed": old != new,
+        "new": _without(new, old),
+        "lost": _without(old, new),
     }
 
 
@@ -400,46 +323,6 @@ def _to_judge(
     return [one for some in items.values() for one in shuffled(some, seed)], judged
 
 
-def _slices(found: pl.DataFrame, by: str, labels: Sequence[str]) -> list[DiffSlice]:
-    names = sorted(set(labels), key=lambda name: (name == UNTAGGED, name))
-    of_query = pl.Series(labels)
-    groups = {name: found.filter(of_query == name) for name in names}
-    return [
-        DiffSlice(
-            by,
-            name,
-            some.height,
-            int(some["changed"].sum()),
-            sum(some["rbo"]) / some.height,
-            sum(some["overlap"]) / some.height,
-        )
-        for name, some in groups.items()
-    ]
-
-
-def _cuts(
-    found: pl.DataFrame, by: Sequence[str], truth: GroundTruth | None
-) -> dict[str, list[str]]:
-    """For each way to slice, the slice of every query."""
-    tags: dict[str, pl.Series] = {}
-    if truth is not None:
-        known = truth.queries.select("query").with_columns(**truth.tags)
-        named = found.select("query").join(known, on="query", how="left", maintain_order="left")
-        tags = {name: named[name] for name in truth.tags}
-    cuts = {}
-    for name in with_computed(by):
-        if name in tags or name in FROM_TEXT:
-            cuts[name] = labels_of(found.select("query", "text"), tags, name).to_list()
-        elif name in by:
-            given = [*tags, *FROM_TEXT]
-            where = "" if truth is not None else " Give the questions with their tags (-g FILE)."
-            raise InvalidInput(
-                f"The queries have no tag {name!r}; they can be cut by {', '.join(given)}."
-                f"{did_you_mean(name, given)}{where}"
-            )
-    return {name: labels for name, labels in cuts.items() if name in by or is_cut(labels)}
-
-
 def _some(queries: pl.Series) -> str:
     return ", ".join(f"{query!r:.60}" for query in queries.head(3)) or "none"
 
@@ -453,7 +336,7 @@ ROWS_AT_ONCE = 5_000
 
 def json_rows(diff: Diff) -> Iterator[bytes]:
     """Yield the members of ``per_query`` in indented pieces, so that memory stays bounded."""
-    for part in diff.queries.table.drop("changed").iter_slices(ROWS_AT_ONCE):
+    for part in diff.queries.table.iter_slices(ROWS_AT_ONCE):
         text = msgspec.json.format(msgspec.json.encode(part.to_dicts()), indent=2)
         yield b"  " + text[2:-2].replace(b"\n", b"\n  ")
 
@@ -468,7 +351,6 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
         _verdict(diff),
         blocks=[
             _means(diff),
-            *([_slice_table(diff)] if diff.slices else []),
             *([Lines(lines, "The most changed")] if lines else []),
         ],
         notes=[*_notes(diff), *more],
@@ -508,38 +390,18 @@ def _notes(diff: Diff) -> list[Note]:
         Note(
             "marks",
             "1 means that nothing changed. Rank-biased overlap counts the top of both lists most, "
-            "overlap@k the results that both have, Kendall's tau their order.",
+            "overlap@k the results that both have.",
         ),
     ]
 
 
 def _means(diff: Diff) -> Table:
-    means = (diff.mean("rbo"), diff.mean("overlap"), diff.mean("tau"))
-    heads = ("rank-biased overlap", f"overlap@{diff.k}", "Kendall's tau")
-    return Table(heads, [[_value(one) for one in means]])
+    heads = ("rank-biased overlap", f"overlap@{diff.k}")
+    return Table(heads, [[number(diff.mean(name)) for name in ("rbo", "overlap")]])
 
 
 def _queries(n: int) -> str:
     return plural(n, "query", "queries")
-
-
-def _value(value: float | None) -> str:
-    return "–" if value is None else number(value).replace("-", "−")
-
-
-def _slice_table(diff: Diff) -> Table:
-    rows: list[Cells] = [
-        (
-            f"{one.by}={printable(one.value, 40)}",
-            f"{one.queries:,}",
-            f"{one.changed:,}",
-            number(one.rbo),
-            number(one.overlap),
-        )
-        for one in diff.slices
-    ]
-    columns = (Column("slice", words=True), "queries", "changed", "rbo", f"overlap@{diff.k}")
-    return Table(columns, rows)
 
 
 def _query(one: QueryDiff, most: int) -> Iterator[str]:

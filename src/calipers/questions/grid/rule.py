@@ -14,7 +14,6 @@ from calipers.live.keywords import callbacks
 from calipers.live.questions import Questions
 from calipers.live.retrieve import retrieve_to_report
 from calipers.live.run_file import Meta, read_meta
-from calipers.questions.compare.leaderboard import at_equal_budget
 from calipers.questions.compare.settings import compare
 from calipers.questions.grid.file import Plan
 from calipers.questions.grid.result import Combination, Grid, Planned
@@ -44,7 +43,7 @@ def run_grid(plan: Plan, settings: Mapping[str, Any]) -> Grid:
     pairs = matched_systems(runs, truth, cast("MatchingSettings", matching))
     rest = {name: value for name, value in plan.measures.items() if name not in MATCHING}
     comparison = compare(pairs, baseline=plan.baseline, anyway=settings["anyway"], **rest)
-    return Grid(plan.combinations, reports, failures, at_equal_budget(comparison, pairs))
+    return Grid(plan.combinations, reports, failures, comparison)
 
 
 def _retrieved(
