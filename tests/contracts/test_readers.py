@@ -35,6 +35,7 @@ REQUIRED: dict[str, tuple[str | int, ...]] = {
     "langsmith_examples": ("inputs", "question"),
     "opensearch_judgements": ("judgmentRatings", 0, "query"),
     "langfuse": ("input", "query"),
+    "ubi": ("user_query",),
     "llama_index": ("queries",),
     "rank_eval": ("requests", 0, "ratings", 0, "_id"),
     "rank_eval_hits": ("details", "q1", "hits", 0, "hit", "_id"),

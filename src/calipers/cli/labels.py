@@ -44,8 +44,9 @@ def labels_draft(asked: CommandInput, output: str | None) -> None:
     The first k results of each RUN are put together, each pair of question and item once. Who
     judges sees neither rank nor score nor system, and the order is shuffled. With --from-traces
     the questions that people really asked are taken from exports of OpenInference or OTLP spans,
-    of LangSmith runs or of Langfuse observations; what is written is a RUN. With --changed only
-    results are written in which an old and a new RUN differ; --filled says whether to switch.
+    of LangSmith runs, of Langfuse observations or of OpenSearch UBI; what is written is a RUN. With
+    --changed only results are written in which an old and a new RUN differ; --filled says whether
+    to switch.
 
     \b
     Examples:

@@ -161,13 +161,15 @@ def labels_traces(
 ) -> "TracedQuestions":
     """Take the questions that people really asked from traces, each once.
 
-    ``files`` are exports of OpenInference or OTLP spans, of LangSmith runs or of Langfuse
-    observations. ``n`` questions are taken (default: all): up to half are those whose results
-    differed most from one asking to the next, the rest are drawn at random by ``seed``. ``mask``
-    are regular expressions, or "email", "phone", "iban", "ip" and "url": what they match is masked
-    in questions, texts and tags before anything else is done.
+    ``files`` are exports of OpenInference or OTLP spans, of LangSmith runs, of Langfuse
+    observations, or of the queries and events of OpenSearch UBI, whose clicks become labels of the
+    judge "machine:clicks". ``n`` questions are taken (default: all): up to half are those whose
+    results differed most from one asking to the next, the rest are drawn at random by ``seed``.
+    ``mask`` are regular expressions, or "email", "phone", "iban", "ip" and "url": what they match
+    is masked in questions, texts and tags before anything else is done.
     """
-    from calipers.io.formats.traces import read_traces
+    from calipers.io.formats.ubi import read_behaviour
+    from calipers.io.traces import read_traces
     from calipers.labels.traces import sample_traces
 
     records = (
@@ -177,7 +179,10 @@ def labels_traces(
     )
     mask = settings["mask"]
     patterns = [mask] if isinstance(mask, str) else list(mask)
-    return sample_traces(records, patterns, n=settings["n"], seed=settings["seed"])
+    behaviour = read_behaviour(_listed(files))
+    return sample_traces(
+        records, patterns, n=settings["n"], seed=settings["seed"], behaviour=behaviour
+    )
 
 
 class Pooling(TypedDict, total=False):

@@ -5,14 +5,17 @@ import math
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from os import PathLike
 from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput, check_number
+from calipers.io.formats.ubi import Behaviour
 from calipers.io.records.records import Record, Result
+from calipers.labels.clicks import JUDGE, NOTE, grades_by_clicks
 from calipers.model.document import Document, Lines, Note
+from calipers.model.labels import JUDGED_BY
 from calipers.model.result import HasRows, Plain
 from calipers.present.escape import printable
 from calipers.text import normalise
@@ -32,11 +35,17 @@ class TracedQuestion:
     tags: Mapping[str, str]
     retrieved: tuple[Mapping[str, Any], ...]
     """All results that were returned for it, each once."""
+    ground_truth: Mapping[str, float] | None = None
+    """The grade of each result by clicks, where these were recorded."""
 
     def record(self) -> dict[str, Any]:
         """The question as a record that ``draft`` takes as a run."""
         tags = {**self.tags, "asked": str(self.asked), "disagreement": f"{self.disagreement:.2f}"}
-        return {"id": self.id, "query": self.query, "tags": tags, "retrieved": [*self.retrieved]}
+        made = {"id": self.id, "query": self.query, "tags": tags, "retrieved": [*self.retrieved]}
+        if self.ground_truth is None:
+            return made
+        made["tags"] = {**tags, "source": "clicks", JUDGED_BY: JUDGE}
+        return {**made, "ground_truth": dict(self.ground_truth)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,6 +61,7 @@ class TracedQuestions(Plain, HasRows):
     """Unique questions among them."""
     masked: int
     """Places in questions and texts where something was masked."""
+    notes: tuple[str, ...] = ()
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the questions as JSON lines, for ``draft`` and for ``retrieve``."""
@@ -120,8 +130,12 @@ def sample_traces(
     *,
     n: int | None = None,
     seed: int = 0,
+    behaviour: Behaviour | None = None,
 ) -> TracedQuestions:
-    """Sample n unique questions (default: all) from records, each paired with its source."""
+    """Sample n unique questions (default: all) from records, each paired with its source.
+
+    The clicks in ``behaviour`` grade the results.
+    """
     if n is not None:
         check_number("The number of questions", n, whole=True, least=1)
     masked = Mask(mask)
@@ -131,14 +145,33 @@ def sample_traces(
         total += 1
         # Masked first, so that questions that differ only in a name are the same.
         query = masked(str(record.query))
-        askings.setdefault(normalise(query, ignore_case=True), []).append((query, source, record))
+        askings.setdefault(_key(query), []).append((query, source, record))
     if not total:
+        if behaviour is not None and (behaviour.clicked or behaviour.others):
+            raise InvalidInput(
+                "These are events without the searches they belong to; give the file of "
+                "ubi_queries too, with another --from-traces."
+            )
         raise InvalidInput(
             "The traces hold no call of a retriever; export spans of the kind RETRIEVER too."
         )
     found = [_question(key, several, masked) for key, several in askings.items()]
     chosen = found if n is None else _sampled(found, n, seed)
-    return TracedQuestions(tuple(chosen), total, len(found), masked.count)
+    notes = []
+    if behaviour is not None and behaviour.clicked:
+        same = Mask(mask)
+        grades = grades_by_clicks(behaviour, lambda asked: _key(same(asked)))
+        chosen = [replace(one, ground_truth=grades.get(_key(one.query))) for one in chosen]
+        notes.append(NOTE)
+    elif behaviour is not None and behaviour.others:
+        actions = ", ".join(f"{name} ({many:,})" for name, many in behaviour.others.items())
+        notes.append(f"No event is a click, so there are no labels; the events are {actions}.")
+    return TracedQuestions(tuple(chosen), total, len(found), masked.count, tuple(notes))
+
+
+def _key(question: str) -> str:
+    """What questions that are the same have in common."""
+    return normalise(question, ignore_case=True)
 
 
 def _question(key: str, askings: Sequence[tuple[str, str, Record]], mask: Mask) -> TracedQuestion:
@@ -214,6 +247,14 @@ def document(found: TracedQuestions) -> Document:
     notes = [Note("counted", f"For {doubtful:,} of them the results differ between askings.")]
     if found.masked:
         notes.append(Note("input", f"Masked in {found.masked:,} places."))
+    labelled = [one.ground_truth for one in found.questions if one.ground_truth is not None]
+    if labelled:
+        none = sum(not one for one in labelled)
+        without = f"; {none:,} others have no target and do not count in recall" if none else ""
+        notes.append(
+            Note("counted", f"Clicks label {len(labelled) - none:,} of the questions{without}.")
+        )
+    notes += [Note("doubt", one) for one in found.notes]
     rest = len(lines) - SHOWN
     title = f"The first {SHOWN}" if rest > 0 else ""
     return Document(

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from calipers import evaluate
-from calipers.io.formats.traces import read_traces
 from calipers.io.load import load
+from calipers.io.traces import read_traces
 from tests.command import refused
 from tests.io.formats.expect import FIXTURES, results, targets
 

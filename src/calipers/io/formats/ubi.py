@@ -1,0 +1,137 @@
+"""OpenSearch User Behavior Insights: what people searched for, what came back, what they clicked.
+
+Two indexes: ``ubi_queries`` holds the searches with the ids of their hits, ``ubi_events`` what
+people did with them. They are joined by ``query_id``.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from calipers.errors import InvalidInput
+from calipers.io.files.open import Source
+from calipers.io.files.probe import Probe
+from calipers.io.format import Rows, typed_rows
+from calipers.io.formats.traces import Span, TraceFormat, opened
+from calipers.io.records.records import At, Record
+from calipers.names import words_in
+
+CLICKED = frozenset(
+    words_in("click item_click product_click result_click document_click add_to_cart purchase")
+)
+"""The actions that say that somebody chose a result; views and hovers say nothing."""
+
+
+class Ubi(TraceFormat):
+    """Searches and events, one per row; events alone say nothing of results."""
+
+    name = "ubi"
+    title = "searches recorded by OpenSearch UBI"
+    example = '{"query_id": …, "user_query": …, "query_response_hit_ids": […]}'
+    kept = frozenset(
+        words_in(
+            "query_id user_query query_response_hit_ids action_name timestamp event_attributes"
+        )
+    )
+    results_field = "query_response_hit_ids"
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """``query_id`` beside the ids of hits, or beside an action."""
+        return "query_id" in keys and bool(keys & {"query_response_hit_ids", "action_name"})
+
+    @classmethod
+    def may_hold(cls, keys: frozenset[str]) -> bool:
+        """Whether a file may hold such rows: as they are, or in an export of OpenSearch."""
+        return cls().recognise(keys) or bool(keys & {"_source", "hits"})
+
+    def spans(self, rows: Rows) -> Iterator[Span]:
+        """Yield every search."""
+        for at, row in _sources(rows):
+            if (found := _search(row, at)) is not None:
+                record = Record(found.question, retrieved=[*found.hits])
+                yield Span(found.id, str(row.get("timestamp") or ""), at, record=record)
+
+
+def _sources(rows: Rows) -> Rows:
+    """Yield the documents of an index: as they are, with metadata, or in an answer to a search."""
+    for at, row in rows:
+        inner = row.get("hits")
+        listed = inner.get("hits") if isinstance(inner, Mapping) else None
+        for one in listed if isinstance(listed, list) else (row,):
+            held = one.get("_source") if isinstance(one, Mapping) else None
+            yield at, held if isinstance(held, dict) else one
+
+
+@dataclass(frozen=True)
+class Search:
+    """One search: its question, and the ids that came back, best first."""
+
+    id: str
+    question: str
+    hits: tuple[str, ...]
+
+
+def _search(row: Mapping[str, Any], at: At) -> Search | None:
+    """The search in a row; None for an event, or a search for nothing."""
+    if "action_name" in row:
+        return None
+    if "user_query" not in row:
+        raise InvalidInput(
+            f"A search has no question at {at()}: no 'user_query'; a row is {Ubi.example}."
+        )
+    asked = row["user_query"]
+    if not isinstance(asked, str) or not asked.strip():
+        return None
+    hits = opened(row.get("query_response_hit_ids"))
+    if hits is not None and not isinstance(hits, list):
+        raise InvalidInput(
+            f"The hits of a search are {hits!r:.60} at {at()}; query_response_hit_ids is a list of "
+            "ids."
+        )
+    listed = (one for one in hits or () if one is not None)
+    return Search(str(row.get("query_id")), asked.strip(), tuple(map(str, listed)))
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """The searches of some files, and which of their hits were clicked."""
+
+    searches: tuple[Search, ...]
+    clicked: Mapping[str, frozenset[str]]
+    """The ids that were clicked in each search, by its id; each once."""
+    others: Mapping[str, int]
+    """How often each other action was recorded."""
+
+
+def read_behaviour(paths: Iterable[str | os.PathLike[str]]) -> Behaviour:
+    """The searches and clicks in files of either index; none where they hold something else."""
+    searches: list[Search] = []
+    clicked: dict[str, set[str]] = {}
+    others: dict[str, int] = {}
+    form = Ubi()
+    for path in paths:
+        sight = Probe(Source(Path(path)))
+        if sight.look is None or not form.may_hold(sight.look.keys):
+            continue
+        for at, row in _sources(typed_rows(form, sight.records())):
+            if not form.recognise(frozenset(map(str, row))):
+                continue
+            if (found := _search(row, at)) is not None:
+                searches.append(found)
+            elif (action := str(row.get("action_name")).lower()) not in CLICKED:
+                others[action] = others.get(action, 0) + 1
+            elif (item := _clicked_id(row)) is not None:
+                clicked.setdefault(str(row.get("query_id")), set()).add(item)
+    several = {query: frozenset(items) for query, items in clicked.items()}
+    return Behaviour(tuple(searches), several, others)
+
+
+def _clicked_id(row: Mapping[str, Any]) -> str | None:
+    """The id of what an event is about, nested or in a column of its own."""
+    about = opened(row.get("event_attributes"))
+    thing = about.get("object") if isinstance(about, Mapping) else None
+    found = thing.get("object_id") if isinstance(thing, Mapping) else None
+    found = row.get("event_attributes.object.object_id") if found is None else found
+    return None if found is None else str(found)
