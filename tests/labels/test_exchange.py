@@ -110,34 +110,26 @@ def test_an_odd_row_gets_a_sentence_and_nothing_is_taken(tmp_path, row, sentence
 def from_label_studio(tasks):
     """What Label Studio exports as JSON: two annotators, a skip, a note and a span."""
 
-    def annotation(who, grade, when, *further, skipped=False):
-        chosen = {"from_name": "grade", "to_name": "text", "type": "choices", "id": "a"}
-        result = [] if grade is None else [{**chosen, "value": {"choices": [grade]}}]
-        return {
-            "id": 1001,
-            "completed_by": who,
-            "result": [*result, *further],
-            "was_cancelled": skipped,
-            "ground_truth": False,
-            "created_at": when,
-            "updated_at": when,
-            "lead_time": 4.2,
-        }
+    def annotation(who, when, *parts, skipped=False):
+        result = [
+            {"from_name": name, "to_name": "text", "type": kind, "id": kind, "value": value}
+            for name, kind, value in parts
+        ]
+        said = {"id": 1001, "completed_by": who, "result": result, "was_cancelled": skipped}
+        return {**said, "ground_truth": False, "created_at": when, "updated_at": when}
 
-    note = {"from_name": "note", "to_name": "text", "type": "textarea", "id": "b"}
-    span = {"from_name": "quote", "to_name": "text", "type": "labels", "id": "c"}
-    text = tasks[0]["data"]["text"]
-    start = text.index("It speaks")
+    start = tasks[0]["data"]["text"].index("It speaks")
     marked = {"start": start, "end": start + 9, "text": "It speaks", "labels": ["quote"]}
     anna: dict[str, Any] = {"id": 7, "email": "anna@example.org", "first_name": "Anna"}
+    answers, useless = ({"choices": [one]} for one in ("3 answers it", "0 useless"))
+    first = [("grade", "choices", answers), ("quote", "labels", marked)]
+    second = [("grade", "choices", useless), ("note", "textarea", {"text": ["odd"]})]
     said = [
         [
-            annotation(anna, "3 answers it", "2026-01-31T06:00:00.5Z", {**span, "value": marked}),
-            annotation(
-                9, "0 useless", "2026-01-31T08:00:00+01:00", {**note, "value": {"text": ["odd"]}}
-            ),
+            annotation(anna, "2026-01-31T06:00:00.5Z", *first),
+            annotation(9, "2026-01-31T08:00:00+01:00", *second),
         ],
-        [annotation(anna, None, "2026-01-31T06:01:00Z", skipped=True)],
+        [annotation(anna, "2026-01-31T06:01:00Z", skipped=True)],
     ]
     return [
         {**task, "id": n + 1, "project": 83, "annotations": some, "predictions": []}

@@ -11,7 +11,7 @@ from calipers.store.open import open_store
 from calipers.web import pages_judge
 from calipers.web.api import AHEAD, SENT
 from calipers.web.app import ADDRESSES
-from tests.store.judged import BM25, TRUTH, labels, pool, run
+from tests.store.judged import BM25, TRUTH, pool, run
 from tests.web.conftest import fill
 from tests.web.served import served, shelf_of
 
@@ -57,19 +57,6 @@ def test_an_undo_says_what_it_took_back_and_of_which_text(own):
         assert (undone["kind"], undone["about"]["item"]) == (kind, 3)
         assert (undone["about"]["mine"] or {}).get("grade") == mine
         assert undone["about"]["note"] is None
-
-
-def test_a_second_tab_that_did_not_see_the_first_one_s_label_is_told(own):
-    anna, path = own.visitor("anna"), f"/api/v1/pools/{own.pool}/labels"
-    first = anna.post(path, {"request": "tab-1-00", "item": 2, "grade": 3, "seen": 0}).json()
-    late = anna.post(path, {"request": "tab-2-00", "item": 2, "grade": 1, "seen": 0})
-    assert late.status == 412
-    assert "in another tab" in late.json()["error"]
-    assert late.json()["about"]["mine"]["grade"] == 3
-    # Who saw it may change it.
-    seen = {"request": "tab-2-01", "item": 2, "grade": 1, "seen": first["saved"]["number"]}
-    assert anna.post(path, seen).status == 200
-    assert [one.grade for one in labels(calipers.labels_desk("first", store=own.store))] == [1]
 
 
 def test_a_page_of_one_judge_labels_nothing_in_the_name_of_another(own):

@@ -1,9 +1,6 @@
 """A store that does not answer: 503 everywhere, never 400, and never where the store is."""
 
 import re
-import sqlite3
-import time
-from contextlib import closing
 
 import pytest
 
@@ -89,16 +86,3 @@ def test_a_name_is_compared_as_it_stands_after_the_last_save(own):
     before = me.get("/compare?of=bm25&of=dense").text
     fill(own.store, dense=BM25)
     assert me.get("/compare?of=bm25&of=dense").text != before
-
-
-def test_a_file_that_another_program_holds_locked_is_said_within_seconds(own):
-    anna, label = own.visitor("anna"), {"request": "locked-1", "item": 0, "grade": 3}
-    with closing(sqlite3.connect(own.store, isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        began = time.monotonic()
-        refused = anna.post(f"/api/v1/pools/{own.pool}/labels", label)
-        assert refused.status == 503
-        assert "holds the database locked" in refused.text
-        assert time.monotonic() - began < 8
-        other.execute("ROLLBACK")
-    assert anna.post(f"/api/v1/pools/{own.pool}/labels", label).status == 200

@@ -521,34 +521,23 @@ HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>\"
 
 def test_hostile_text_in_every_field_is_inert(open_page, tmp_path):
     store = str(tmp_path / "history.db")
-    run = [
-        {
-            **one,
-            "id": f"{one['id']}{HOSTILE}",
-            "query": HOSTILE + one["query"],
-            "tags": {"kind": HOSTILE + str(n % 2), HOSTILE: str(n % 2)},
-            "retrieved": [
-                {
-                    **hit,
-                    "id": HOSTILE + hit["id"],
-                    "text": HOSTILE + hit["text"],
-                    "document": HOSTILE,
-                }
-                for hit in one["retrieved"]
-            ],
-        }
-        for n, one in enumerate(BM25)
-    ]
+
+    def odd(n, one):
+        tags = {"kind": HOSTILE + str(n % 2), HOSTILE: str(n % 2)}
+        return {"id": f"{one['id']}{HOSTILE}", "query": HOSTILE + one["query"], "tags": tags}
+
+    run = []
+    for n, one in enumerate(BM25):
+        hits = [
+            {"id": HOSTILE + hit["id"], "text": HOSTILE + hit["text"], "document": HOSTILE}
+            for hit in one["retrieved"]
+        ]
+        run.append({**one, **odd(n, one), "retrieved": hits})
     run[0]["retrieved"][0]["document"] = "javascript:window.hacked=1"
     run[0]["retrieved"][1]["document"] = "https://evil.example/"
     judged: list[dict[str, Any]] = TRUTH
     truth = [
-        {
-            "id": f"{one['id']}{HOSTILE}",
-            "query": HOSTILE + one["query"],
-            "tags": {"kind": HOSTILE + str(n % 2), HOSTILE: str(n % 2)},
-            "ground_truth": [{"id": HOSTILE + one["ground_truth"][0]["id"]}, HOSTILE],
-        }
+        {**odd(n, one), "ground_truth": [{"id": HOSTILE + one["ground_truth"][0]["id"]}, HOSTILE]}
         for n, one in enumerate(judged)
     ]
     other = [{**one, "retrieved": one["retrieved"][::-1]} for one in run]

@@ -6,6 +6,7 @@ import pytest
 
 import calipers
 from calipers.questions.audit.settings import audit
+from calipers.questions.report import browse
 from calipers.store.load import load_retrieved
 from calipers.web import held, sources
 from calipers.web.held import Held, StillWorkingError
@@ -81,7 +82,7 @@ def test_a_page_that_is_being_made_says_so_and_blocks_no_other(hasty, monkeypatc
         return load_retrieved(*given, **more)
 
     monkeypatch.setattr(sources, "audit", slow)
-    monkeypatch.setattr(sources, "load_retrieved", slow_to_open)
+    monkeypatch.setattr(browse, "load_retrieved", slow_to_open)
     monkeypatch.setattr(sources, "LARGE_QUERIES", 0)
     given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
     shelf = WebSources(str(tmp_path / "history.db"), given)

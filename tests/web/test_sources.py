@@ -60,5 +60,5 @@ def test_a_query_is_opened_without_its_results_in_memory(shelf_and_ids, monkeypa
 def test_a_comparison_needs_no_results(shelf_and_ids, monkeypatch):
     """Of two large evaluations only the scores are read."""
     shelf, (one, _, other) = shelf_and_ids
-    monkeypatch.setattr("calipers.web.sources.load_retrieved", None)
+    monkeypatch.setattr("calipers.questions.report.browse.load_retrieved", None)
     assert list(shelf.comparison((one, other)).systems) == ["nightly", "other"]

@@ -3,7 +3,7 @@
 import os
 import tomllib
 from collections.abc import Mapping
-from math import isfinite
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +50,12 @@ def _steps(found: Any, whose: str) -> tuple[GradeStep, ...]:
     for name, grade in found.items():
         plain = isinstance(name, str) and name.strip() and name.isprintable() and len(name) <= 40
         number = isinstance(grade, int | float) and not isinstance(grade, bool)
-        if not plain or not number or not isfinite(grade) or grade < 0:
+        if not plain or not number or not 0 <= grade < inf:
             raise InvalidInput(
                 f"{whose} has the grade {name!r:.60} = {grade!r:.40}; a name has 1 to 40 printable "
                 "characters, and a grade is a number from 0."
             )
-    if len({float(grade) for grade in found.values()}) < len(found):
+    steps = sorted((float(grade), name.strip()) for name, grade in found.items())
+    if len(dict(steps)) < len(steps):
         raise InvalidInput(f"{whose} has the same grade twice: {dict(found)!r:.120}.")
-    steps = (GradeStep(float(grade), name.strip()) for name, grade in found.items())
-    return tuple(sorted(steps, key=lambda one: one.grade))
+    return tuple(GradeStep(*one) for one in steps)

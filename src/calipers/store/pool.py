@@ -16,7 +16,6 @@ PoolChange = Literal["close", "reopen", "delete"]
 EntryKind = JudgeKind | PoolChange
 KINDS: tuple[str, ...] = get_args(JudgeKind)
 CHANGES: tuple[str, ...] = get_args(PoolChange)
-ORDERS: tuple[str, ...] = get_args(QueueOrder)
 SCALES: Mapping[str, tuple[float, ...]] = {"0-3": (0, 1, 2, 3), "yes/no": (0, 1)}
 """The grades of each scale."""
 GRADE_NAMES: Mapping[str, tuple[str, ...]] = {
