@@ -37,11 +37,9 @@ class Pool:
 
 def test_docstrings_ask_for_the_code_below_them():
     found = [*from_docstrings([as_document(TextFile("a.py", "python", CODE))])]
+    # Not what is hidden, spells the name of its function, or has no code of its own.
     assert [(one.question, one.line) for one in found] == [
-        ("Return how long to wait before the next attempt is made", 2),
-        ("Keep open connections so that they can be used again", 18),
-    ] or [one.question for one in found] == [
-        "Return how long to wait before the next attempt is made"
+        ("Return how long to wait before the next attempt is made", 2)
     ]
     assert found[0].quotes == ("seconds = min(60, 2 ** attempt) return seconds + jitter(seconds)",)
     assert not [*from_docstrings([as_document(TextFile("tests/test_a.py", "python", CODE))])]

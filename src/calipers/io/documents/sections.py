@@ -207,14 +207,18 @@ _INLINE = (
 )
 
 
+_MARKED = re.compile(r"[`*_\[<\\]|:\w")
+
+
 def without_markup(text: str) -> str:
     """A line without the marks of Markdown and reStructuredText.
 
     >>> without_markup("**Use** `pip` to [install](a.md) :ref:`it <x>`")
     'Use pip to install it'
     """
-    for pattern, instead in _INLINE:
-        text = pattern.sub(instead, text)
+    if _MARKED.search(text):
+        for pattern, instead in _INLINE:
+            text = pattern.sub(instead, text)
     return " ".join(text.split())
 
 

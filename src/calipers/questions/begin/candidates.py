@@ -1,7 +1,9 @@
 """A question made from a document, and the words that every source shares."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from calipers.io.documents.sections import Section, TextDocument, lines_of, without_markup
 from calipers.names import words_in
@@ -19,6 +21,7 @@ STOP_WORDS = words_in(
     "using via was we were what when where which while who why will with you your"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’.\-_/][^\W_]+)*")
+_SIGN = re.compile(r"[^\w\s]|[\d_]")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[A-Z0-9\"'(\[`*_])")
 _ABBREVIATION = re.compile(r"(?:\be\.g|\bi\.e|\bvs|\betc|\bcf|\b[A-Z])\.$")
 
@@ -67,11 +70,10 @@ _ASKS = re.compile(
 
 def is_fit(question: str) -> bool:
     """Whether a question has neither too few words nor too many, and is written in words."""
-    letters = sum(one.isalpha() or one.isspace() for one in question)
     return (
         len(set(content_words(question))) >= FEWEST_WORDS
         and len(question.split()) <= MOST_WORDS
-        and letters >= 0.75 * len(question)
+        and len(_SIGN.findall(question)) <= 0.25 * len(question)
     )
 
 
@@ -90,17 +92,16 @@ def sentences(text: str) -> list[str]:
     return found
 
 
-def paragraphs(document: TextDocument, start: int, end: int) -> list[tuple[int, str]]:
-    """The paragraphs of prose in a part of a document, each with its place in the text.
+def paragraphs(document: TextDocument, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """Yield the paragraphs of prose in a part of a document, each with its place in the text.
 
     Code, tables, lists of links, images, directives and comments are left out.
     """
     text = document.text[start:end]
     is_markup = document.kind in ("markdown", "notebook", "rst")
-    found: list[tuple[int, str]] = []
     begin, held = -1, False
     lines = lines_of(text) if document.kind != "rst" else _outside_blocks(text)
-    for at, line, is_code in [*lines, (len(text), "", False)]:
+    for at, line, is_code in chain(lines, [(len(text), "", False)]):
         plain = line.strip()
         if plain and not is_code:
             begin = at if begin < 0 else begin
@@ -110,9 +111,8 @@ def paragraphs(document: TextDocument, start: int, end: int) -> list[tuple[int, 
         if begin >= 0 and not held:
             paragraph = text[begin:at].strip()
             if _is_prose(paragraph):
-                found.append((start + begin, paragraph))
+                yield start + begin, paragraph
         begin, held = -1, False
-    return found
 
 
 _NO_PROSE = re.compile(
@@ -133,14 +133,14 @@ def _outside_blocks(text: str) -> list[tuple[int, str, bool]]:
 
 def _is_prose(paragraph: str) -> bool:
     words = without_markup(paragraph)
-    letters = sum(one.isalpha() or one.isspace() for one in words)
-    return len(words) >= SHORTEST_QUOTE and len(words.split()) >= 6 and letters >= 0.7 * len(words)
+    is_long = len(words) >= SHORTEST_QUOTE and len(words.split()) >= 6
+    return is_long and len(_SIGN.findall(words)) <= 0.3 * len(words)
 
 
 def first_words(document: TextDocument, section: Section) -> str | None:
     """The first paragraph below a heading, cut at the end of a sentence; None without prose."""
-    found = paragraphs(document, section.body, section.end)
-    return shortened(found[0][1]) if found else None
+    found = next(paragraphs(document, section.body, section.end), None)
+    return None if found is None else shortened(found[1])
 
 
 def shortened(text: str) -> str:

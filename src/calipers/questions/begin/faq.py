@@ -45,8 +45,8 @@ def from_faq(documents: Iterable[TextDocument]) -> Iterator[Candidate]:
 
 
 def _answer(document: TextDocument, start: int, end: int) -> str | None:
-    found = paragraphs(document, start, end)
-    return shortened(found[0][1]) if found else None
+    found = next(paragraphs(document, start, end), None)
+    return None if found is None else shortened(found[1])
 
 
 def _asked(

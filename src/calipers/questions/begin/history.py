@@ -43,6 +43,8 @@ _DULL = re.compile(
     r"|\bpre-commit\b|\bchangelog\b|\btypos?\b|\bv?\d+\.\d+(?:\.\d+)?\b|\bmypy\b|\bflake8\b",
     re.IGNORECASE,
 )
+_ASIDE = re.compile(rf"{IS_TEST.pattern}|(?:^|/)(?:docs?/|setup\.py$|conf\.py$|__init__\.py$)")
+"""Files that nobody searches for what a commit says."""
 _START, _FIELD = "\x01", "\x02"
 
 
@@ -58,7 +60,7 @@ class _Commit:
 def from_history(documents: Iterable[TextDocument], folder: Path) -> Iterator[Candidate]:
     """Yield the subjects of small commits that changed these documents."""
     known = {
-        one.name: one for one in documents if one.kind == "python" and not IS_TEST.search(one.name)
+        one.name: one for one in documents if one.kind == "python" and not _ASIDE.search(one.name)
     }
     texts: dict[str, str] = {}
     for commit in _commits(folder):
@@ -107,7 +109,8 @@ def _names_file(question: str, files: Iterable[str]) -> bool:
 
 def _still_there(lines: list[str], text: str) -> str | None:
     """The lines around a change as one quote, if they stand in the text of today."""
-    quote = " ".join(" ".join(lines).split())
+    kept = [line for line in lines if not re.match(r"\s*(?:from|import)\s", line)]
+    quote = " ".join(" ".join(kept).split())
     if len(quote) > LONGEST_QUOTE:
         quote = quote[:LONGEST_QUOTE].rpartition(" ")[0]
     return quote if len(quote) >= SHORTEST_QUOTE and quote in text else None

@@ -82,43 +82,42 @@ def from_links(documents: Iterable[TextDocument]) -> Iterator[Candidate]:
     for document in listed:
         if document.kind == "python" or is_log(document.name):
             continue
-        prose = paragraphs(document, 0, len(document.text))
-        for link in document.links:
-            place = next(
-                (one for one in prose if one[0] <= link.start < one[0] + len(one[1])), None
-            )
-            found = None if place is None else _target(link, document, known, labels)
-            if place is None or found is None:
-                continue
-            candidate = _candidate(link, document, place, *found)
-            if candidate is not None:
-                yield candidate
+        waiting = sorted(document.links, key=lambda one: one.start)
+        for at, paragraph in paragraphs(document, 0, len(document.text)) if waiting else ():
+            inside = [one for one in waiting if at <= one.start < at + len(paragraph)]
+            for link in inside:
+                found = _said(link, at, paragraph)
+                place = None if found is None else _target(link, document, known, labels)
+                if found is not None and place is not None:
+                    yield from _candidate(link, document, *found, *place)
+
+
+def _said(link: Link, at: int, paragraph: str) -> tuple[str, str] | None:
+    """What the sentence of a link says, and the sentence itself, with a mark for the link."""
+    marked = f"{paragraph[: link.start - at]}{_LINK}{paragraph[link.end - at :]}"
+    sentence = next((one for one in sentences(marked) if _LINK in one), "")
+    clause = clause_of(sentence)
+    return None if clause is None else (clause, sentence)
 
 
 def _candidate(
     link: Link,
     document: TextDocument,
-    place: tuple[int, str],
+    clause: str,
+    sentence: str,
     other: TextDocument,
     section: Section,
-) -> Candidate | None:
+) -> Iterator[Candidate]:
     if other is document and section == document.section_at(link.start):
-        return None
-    at, paragraph = place
-    marked = f"{paragraph[: link.start - at]}{_LINK}{paragraph[link.end - at :]}"
-    sentence = next((one for one in sentences(marked) if _LINK in one), None)
-    clause = None if sentence is None else clause_of(sentence)
-    quote = None if clause is None else first_words(other, section)
-    if clause is None or quote is None or sentence is None:
-        return None
+        return
     if set(content_words(clause)) <= set(content_words(f"{link.words} {section.heading}")):
-        return None  # the heading in other words: it is asked as a heading
+        return  # the heading in other words: it is asked as a heading
+    quote = first_words(other, section)
     raw = sentence.replace(_LINK, document.text[link.start : link.end])
     excluded = " ".join(raw.split())
-    line = document.line(link.start)
-    if excluded in quote or quote in excluded:
-        return None
-    return Candidate(clause, "links", document.name, line, (quote,), excluded, other.name)
+    if quote is not None and excluded not in quote and quote not in excluded:
+        line = document.line(link.start)
+        yield Candidate(clause, "links", document.name, line, (quote,), excluded, other.name)
 
 
 def clause_of(sentence: str) -> str | None:
