@@ -71,6 +71,7 @@ def test_what_several_places_answer_is_dropped(tmp_path):
     found = calipers.first_questions(docs)
     assert {one.reason: one.count for one in found.dropped} == {
         "asked in several places": 2,
+        "no paragraph answers it": 1,
         "the target stands in several places": 2,
     }
     assert not {"Wait for a slow server", "Copy x of pages"} & {

@@ -4,6 +4,7 @@ import pytest
 
 from calipers.io.documents.sections import as_document
 from calipers.io.documents.walk import KINDS, TextFile
+from calipers.questions.begin.candidates import Candidate
 from calipers.questions.begin.faq import from_faq
 from calipers.questions.begin.headings import from_headings
 from calipers.questions.begin.links import clause_of, from_links
@@ -21,7 +22,7 @@ def documents(**texts):
 
 
 def asked(candidates):
-    return [(one.question, one.quotes[0]) for one in candidates]
+    return [(one.question, one.quotes[0]) for one in map(Candidate.answered, candidates) if one]
 
 
 def test_headings_are_asked_as_they_stand_and_answered_by_the_text_below():
@@ -29,7 +30,7 @@ def test_headings_are_asked_as_they_stand_and_answered_by_the_text_below():
     text = f"# Usage\n\n{PROSE}\n\n{heading}\n\n{PROSE} Yes.\n"
     (one,) = from_headings(documents(a_md=text))
     assert (one.question, one.line) == ("Retry a failed request", 5)
-    assert one.quotes == (f"{PROSE} Yes.",)
+    assert asked([one]) == [(one.question, f"{PROSE} Yes.")]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_headings_that_say_nothing_are_left_out(heading):
 def test_no_heading_of_a_log_or_without_prose():
     text = f"# Retry a failed request\n\n{PROSE}\n"
     assert not [*from_headings(documents(CHANGELOG_md=text))]
-    assert not [*from_headings(documents(a_md="# Retry a failed request\n\n- one\n- two\n"))]
+    assert not asked(from_headings(documents(a_md="# Retry a failed request\n\n- one\n- two\n")))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ OTHER = f"# Other\n\n{BEGIN}\n\n## Retries\n\n{PROSE} Yes.\n"
 def test_a_link_asks_for_the_section_it_leads_to_and_its_own_passage_does_not_count():
     (one,) = from_links(documents(a_md=GUIDE, b_md=OTHER))
     assert one.question == "try a call several times"
-    assert one.quotes == (f"{PROSE} Yes.",)
+    assert one.answered().quotes == (f"{PROSE} Yes.",)
     assert one.excluded == "If you need to try a call several times, see [Retries](b.md#retries)."
     assert (one.document, one.target, one.line) == ("a.md", "b.md", 3)
 

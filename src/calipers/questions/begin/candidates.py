@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from calipers.io.documents.sections import Section, TextDocument, lines_of, without_markup
@@ -34,12 +34,27 @@ class Candidate:
     source: str
     document: str
     line: int
-    quotes: tuple[str, ...]
+    quotes: tuple[str, ...] = ()
     """The words that answer it; of several, any one does."""
     excluded: str | None = None
     """Words whose passage counts neither for nor against a ranking."""
-    target: str = ""
-    """The document that holds the quotes, where it is another."""
+    section: tuple[TextDocument, Section] | None = None
+    """Where the answer stands; its words are looked up when the question is drawn."""
+
+    @property
+    def target(self) -> str:
+        """The document that holds the answer."""
+        return self.document if self.section is None else self.section[0].name
+
+    def answered(self) -> "Candidate | None":
+        """The question with its quotes; None where no prose answers it, or the question's own."""
+        if self.section is None:
+            return self
+        quote = first_words(*self.section)
+        own = self.excluded
+        if quote is None or (own is not None and (own in quote or quote in own)):
+            return None
+        return replace(self, quotes=(quote,), section=self.section)
 
 
 def content_words(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from calipers.io.documents.sections import TextDocument
 from calipers.names import words_in
-from calipers.questions.begin.candidates import Candidate, content_words, first_words, is_question
+from calipers.questions.begin.candidates import Candidate, content_words, is_question
 
 GENERIC = words_in(
     "about acknowledgements advanced api api-reference appendix arguments attributes authors "
@@ -41,10 +41,8 @@ def from_headings(documents: Iterable[TextDocument]) -> Iterator[Candidate]:
             heading = _NUMBER.sub("", section.heading).strip(" .:")
             if not heading or is_question(heading) or not says_something(heading):
                 continue
-            quote = first_words(document, section)
-            if quote is not None:
-                line = document.line(section.start)
-                yield Candidate(heading, "headings", document.name, line, (quote,))
+            line, place = document.line(section.start), (document, section)
+            yield Candidate(heading, "headings", document.name, line, section=place)
 
 
 def is_log(name: str) -> bool:

@@ -12,7 +12,6 @@ from calipers.io.documents.sections import Link, Section, TextDocument, without_
 from calipers.questions.begin.candidates import (
     Candidate,
     content_words,
-    first_words,
     paragraphs,
     sentences,
 )
@@ -112,12 +111,10 @@ def _candidate(
         return
     if set(content_words(clause)) <= set(content_words(f"{link.words} {section.heading}")):
         return  # the heading in other words: it is asked as a heading
-    quote = first_words(other, section)
     raw = sentence.replace(_LINK, document.text[link.start : link.end])
     excluded = " ".join(raw.split())
-    if quote is not None and excluded not in quote and quote not in excluded:
-        line = document.line(link.start)
-        yield Candidate(clause, "links", document.name, line, (quote,), excluded, other.name)
+    line, place = document.line(link.start), (other, section)
+    yield Candidate(clause, "links", document.name, line, (), excluded, place)
 
 
 def clause_of(sentence: str) -> str | None:
@@ -176,7 +173,7 @@ def _target(
         return None if section is None else (other, section)
     if other is document:
         return None
-    found = (one for one in other.sections if first_words(other, one) is not None)
+    found = (one for one in other.sections if other.text[one.body : one.end].strip())
     section = next(found, None)
     return None if section is None else (other, section)
 

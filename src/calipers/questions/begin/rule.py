@@ -44,6 +44,7 @@ MAKERS: dict[str, Callable[[Sequence[TextDocument], Path], Iterator[Candidate]]]
 }
 UNFIT = "too few words, too many, or no words at all"
 TWICE = "asked in several places"
+NO_ANSWER = "no paragraph answers it"
 NOT_ALONE = "the target stands in several places"
 
 
@@ -103,9 +104,12 @@ def _unique(found: Iterable[Candidate], dropped: Counter[str]) -> list[Candidate
             dropped[UNFIT] += 1
     kept = []
     for same in by_words.values():
-        if len({one.quotes for one in same}) == 1:
+        # The same words lead to several places, or several sentences to the same one.
+        if len({(one.target, one.section and one.section[1].start) for one in same}) == 1:
             kept.append(same[0])
-        dropped[TWICE] += len(same) - (len({one.quotes for one in same}) == 1)
+            dropped[TWICE] += len(same) - 1
+        else:
+            dropped[TWICE] += len(same)
     return kept
 
 
@@ -136,8 +140,11 @@ def _drawn(
 def _next_fit(
     waiting: Iterator[Candidate], texts: list[str], asked: set[str], dropped: Counter[str]
 ) -> Candidate | None:
-    for one in waiting:
-        if one.question.lower() in asked:
+    for waits in waiting:
+        one = waits.answered()
+        if one is None:
+            dropped[NO_ANSWER] += 1
+        elif one.question.lower() in asked:
             dropped[TWICE] += 1
         elif not all(_stands_once(normalise(quote), texts) for quote in one.quotes):
             dropped[NOT_ALONE] += 1
@@ -162,9 +169,8 @@ def _stratified(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
     rank: Counter[str] = Counter()
     turns = []
     for one in sorted(candidates, key=lambda one: _place(one, seed)):
-        place = one.target or one.document
-        rank[place] += 1
-        turns.append((rank[place], _place(one, seed), one))
+        rank[one.target] += 1
+        turns.append((rank[one.target], _place(one, seed), one))
     return [one for _, _, one in sorted(turns, key=lambda turn: turn[:2])]
 
 
@@ -215,7 +221,7 @@ def _counted(
             yield SourceCount(
                 name,
                 int(mine.sum()),
-                len({one.target or one.document for one in drawn if one.source == name}),
+                len({one.target for one in drawn if one.source == name}),
                 len(candidates),
                 exact_mean(in_first[mine]),
                 exact_mean(at_top[mine]),
