@@ -23,6 +23,8 @@ ASKED = {
     "hybrid": "hybrid.md",
     "may I switch": "switch.md",
     "Pinecone": "adapters.md",
+    "TypeScript": "other-languages.md",
+    "agent": "agents.md",
 }
 
 
