@@ -37,7 +37,8 @@ _ENDS = ("end", "end_index", "end_idx", "end_char", "end_char_idx")
 RESULT: Mapping[str, tuple[str, ...]] = {
     "id": (*ID, "chunk_id", "node_id", "point_id", "uuid", "key", "pk", "objectID"),
     "score": words_in(
-        "score _score similarity relevance_score _relevance_score relevance distance _distance"
+        "score _score score_ similarity relevance_score _relevance_score relevance "
+        "distance _distance"
     ),
     "text": _TEXTS,
     "document": _DOCUMENTS,

@@ -68,12 +68,21 @@ class MilvusHits(list[Any]):
     """A list of hits, for each of the vectors that were given."""
 
 
+class MilvusHit(dict[str, Any]):
+    """A dictionary that knows which of its fields is the primary key."""
+
+    @property
+    def id(self) -> Any:
+        return self["my_pk"]
+
+
 class SqlRow(NamedTuple):
     id: int
     content: str
     distance: float
 
 
+NO_HITS = {"id": "top", "relevance": 1.0, "fields": {"totalCount": 0}}
 VESPA = {"id": "1", "relevance": 0.5, "source": "content", "fields": {"text": "one"}}
 READ: dict[str, tuple[Any, list[Row]]] = {
     "elasticsearch": (ObjectApiResponse({"hits": HITS}), FOUND),
@@ -95,12 +104,20 @@ READ: dict[str, tuple[Any, list[Row]]] = {
         SimpleNamespace(matches=[PineconeVector("1", 0.5, metadata={"text": "one"})]),
         WHOLE,
     ),
+    "pinecone records as objects": (
+        {"result": {"hits": [{"id_": "1", "score_": 0.5, "fields": {}}]}},
+        BARE,
+    ),
     "pinecone records": (
         {"result": {"hits": [{"_id": "1", "_score": 0.5, "fields": {"category": "x"}}]}},
         BARE,
     ),
     "milvus": (MilvusHits([MilvusHits([{"id": 1, "distance": 0.5, "entity": {}}])]), BARE),
     "milvus by key": (MilvusHits([MilvusHits([UserDict({"pk": 1, "distance": 0.5})])]), BARE),
+    "milvus by its own key": (
+        MilvusHits([MilvusHits([MilvusHit({"my_pk": 1, "distance": 0.5, "entity": {}})])]),
+        BARE,
+    ),
     "milvus without hits": (MilvusHits([MilvusHits()]), []),
     "pgvector": ([(1, "one", 0.5)], WHOLE),
     "pgvector without text": ([(1, 0.5)], BARE),
@@ -112,6 +129,8 @@ READ: dict[str, tuple[Any, list[Row]]] = {
     "lancedb": ([{"id": 1, "vector": [0.1], "_distance": 0.5}], BARE),
     "vespa": (SimpleNamespace(hits=[VESPA]), WHOLE),
     "vespa over http": ({"root": {"id": "top", "relevance": 1.0, "children": [VESPA]}}, WHOLE),
+    "vespa without hits": (SimpleNamespace(hits=[], json={"root": NO_HITS}), []),
+    "vespa over http without hits": ({"root": NO_HITS}, []),
     "solr": ({"response": {"numFound": 1, "docs": [{"id": "1", "score": 0.5}]}}, BARE),
 }
 
@@ -137,6 +156,11 @@ def test_a_row_of_a_database_is_read_by_its_columns() -> None:
         ([[("a", 0.5), ("b", 0.4)], [("c", 0.5)]], "needs --batch N"),
         (SimpleNamespace(groups=[SimpleNamespace(hits=[])]), "holds no list of results"),
         ({"data": {"Get": {"Chunk": [{"text": "one"}]}}}, "without a list of results"),
+        ({"root": {**NO_HITS, "errors": [{"code": 4, "message": "bad yql"}]}}, "bad yql"),
+        (
+            SimpleNamespace(hits=[], json={"root": {**NO_HITS, "errors": ["late"]}}),
+            "errors: .'late",
+        ),
         ([{"title": "x", "rank": 1}], "neither an id nor a text.*--id"),
     ],
 )

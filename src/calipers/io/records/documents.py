@@ -87,7 +87,9 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
     for name in ATTRIBUTES:
         inner = getattr(answer, name, None)
         if isinstance(inner, list | tuple):
-            return inner
+            # Vespa's client gives no hits for an error, too, which its JSON tells.
+            said = None if inner else getattr(answer, "json", None)
+            return _in_mapping(said) if isinstance(said, Mapping) else inner
     if callable(getattr(answer, "to_dict", None)) and isinstance(answer.to_dict(), Mapping):
         return _in_mapping(answer.to_dict())
     found = answer.tolist() if hasattr(answer, "tolist") else answer
@@ -105,6 +107,10 @@ def _in_mapping(answer: Mapping[Any, Any]) -> Sequence[Any]:
             return list(inner)
         if isinstance(inner, Mapping) and any(deeper in inner for deeper in LISTS):
             return _in_mapping(inner)
+        if isinstance(inner, Mapping) and name == "root" and {"relevance", "fields"} <= {*inner}:
+            if inner.get("errors"):
+                raise BadDocument(f"reports errors: {inner['errors']!r:.120}")
+            return []  # Vespa leaves the list out where there are no hits
     if all(map(is_number, answer.values())):
         return sorted(answer.items(), key=lambda pair: -float(pair[1]))
     raise BadDocument("is a dictionary without a list of results")
@@ -230,6 +236,8 @@ def from_object(one: Any) -> Row:
             _fill(row, from_metadata(inner))
         elif hasattr(inner, "__dict__"):
             _fill(row, from_metadata(vars(inner)))
+    if row.id is None and isinstance(one, dict) and is_id(getattr(one, "id", None)):
+        row.id = str(one.id)  # type: ignore[attr-defined] - a hit of Milvus knows its primary key
     return row
 
 
