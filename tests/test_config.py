@@ -48,9 +48,9 @@ def test_paths_are_meant_from_the_folder_of_the_file(folder):
 
 
 def test_names_may_be_written_with_either_dash():
-    found = check_config({"ground_truth": "g", "gate": {"max_age": "3d"}}, Path("calipers.toml"))
+    found = check_config({"ground_truth": "g", "gate": {"only_shown": True}}, Path("calipers.toml"))
     assert set(found.shared) == {"ground-truth"}
-    assert set(found.gate) == {"max-age"}
+    assert set(found.gate) == {"only-shown"}
 
 
 @pytest.mark.parametrize("name", CHOICES)

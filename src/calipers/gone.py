@@ -78,6 +78,10 @@ GONE = {
         ("compare --by", "compare --persistence"),
         "`calipers compare --changes` lists the queries that changed most; --json has all of them.",
     ),
+    "gate --max-age": "The verdict names the day of the baseline; save it again when it is "
+    "too old.",
+    "gate_save --add": "A baseline is one result; for a retriever that does not always answer "
+    "alike take `calipers gate --only-shown`.",
     "gate --strict": "No clear difference passes, and says so; require what must hold, such as "
     '--require "recall@10 >= 0.8".',
     "seal --by": "Every value of a tag of few values is sealed in a like share, without a word.",

@@ -40,7 +40,7 @@ def test_compare_gate_alarm_and_json_give_the_same_digits(name, tmp_path, monkey
     gated = calipers.gate(now, baseline=calipers.evaluate(before))
     printed = json.loads(calipers_command("compare", "before.json", "now.json", "--json").out)
     rows = {one["metric"]: one for one in printed["differences"]}
-    for check in gated.deciding:
+    for check in gated.checks:
         found, row = compared.difference("now", check.metric), rows[check.metric]
         change = check.change
         assert (change.p_value, change.p_adjusted) == (found.p_value, found.p_adjusted)

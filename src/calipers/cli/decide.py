@@ -13,13 +13,11 @@ from calipers.operation import OUTPUT
 def gate_save(asked: CommandInput, explain: bool) -> None:
     """Measure, and write the result with its date to a file.
 
-    The gate compares recall and ndcg of the file, and shows what else it holds. A retriever
-    that does not always answer alike has lucky runs: save several of one commit with --add.
+    The gate compares recall and ndcg of the file, or the metrics that are named with -m.
 
     \b
     Examples:
       calipers gate save evals.jsonl -m recall@10,ndcg@10 -o main.json
-      calipers gate save again.jsonl -m recall@10,ndcg@10 -o main.json --add
     """
     _print_baseline(asked, f"Saved to {asked.settings['to']}.", explain=explain)
 

@@ -12,7 +12,7 @@ from calipers.engines.saved_scores import is_saved, read_saved
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file
-from calipers.io.records.results import read_runs
+from calipers.io.records.results import read_result
 from calipers.model.result import HasRows
 from calipers.model.scores import Scores
 
@@ -27,15 +27,8 @@ class Baseline(HasRows):
     name: str
     saved: datetime | None
     """When it was saved; None for a plain result."""
-    further: tuple[Scores, ...] = ()
-    """More runs of the same commit, so that one lucky run does not set the bar."""
     accepted: str | None = None
     """Why it was accepted although it was worse than the one it replaced."""
-
-    @property
-    def runs(self) -> tuple[Scores, ...]:
-        """All its runs."""
-        return self.scores, *self.further
 
 
 class _Kept(msgspec.Struct):
@@ -57,18 +50,17 @@ def read_baseline(path: str | Path) -> Baseline:
         )
     if is_saved(path):
         return Baseline(read_saved(path), Path(path).stem, None)
-    scores, *further = read_runs(path)
+    scores = read_result(path)
     try:
         kept = msgspec.json.decode(Source(Path(path)).read(), type=_File).baseline
         saved = None if kept is None else datetime.fromisoformat(kept.saved)
     except (msgspec.ValidationError, ValueError):
         raise InvalidInput(_damaged(path)) from None
     if kept is None or saved is None:
-        return Baseline(scores, Path(path).stem, None, tuple(further))
+        return Baseline(scores, Path(path).stem, None)
     if saved.tzinfo is None:
         raise InvalidInput(_damaged(path))
-    when = saved.astimezone(UTC)
-    return Baseline(scores, kept.name, when, tuple(further), kept.accepted)
+    return Baseline(scores, kept.name, saved.astimezone(UTC), kept.accepted)
 
 
 def baseline_dict(baseline: Baseline) -> dict[str, Any]:
@@ -77,9 +69,7 @@ def baseline_dict(baseline: Baseline) -> dict[str, Any]:
     kept = {"name": baseline.name, "saved": saved.isoformat(timespec="seconds")}
     if baseline.accepted is not None:
         kept["accepted"] = baseline.accepted
-    further = [scores.to_dict() for scores in baseline.further]
-    more: dict[str, Any] = {"further": further} if further else {}
-    return {**baseline.scores.to_dict(), "baseline": kept, **more}
+    return {**baseline.scores.to_dict(), "baseline": kept}
 
 
 def write_baseline(baseline: Baseline, path: str | Path) -> None:

@@ -33,7 +33,6 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.statistics.clusters import exact_mean, weighted_mean
 from calipers.statistics.score_interval import Ends, normal_cdf, normal_quantile
@@ -182,25 +181,6 @@ def mean_difference(differences: Floats) -> float:
     """
     mean = exact_mean(differences)
     return mean if abs(mean) >= SMALLEST else 0.0
-
-
-def mean_of_runs(runs: Sequence[ArrayLike]) -> Floats:
-    """The baseline from several runs of one commit: per query the mean over runs that have it.
-
-    One run can be lucky, and then every later build looks worse; the luck of r runs is smaller
-    by the root of r. Values are added in order of size, so that the order of runs does not matter.
-
-    >>> mean_of_runs([[1.0, 0.5], [0.5, float("nan")]]).tolist()
-    [0.75, 0.5]
-    """
-    if not len(runs):
-        raise InvalidInput("A baseline needs at least one run: found none.")
-    table = np.sort(np.array([np.asarray(run, dtype=np.float64) for run in runs]), axis=0)
-    known = ~np.isnan(table)
-    counts = known.sum(axis=0)
-    total = np.where(known, table, 0.0).sum(axis=0)
-    mean: Floats = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
-    return mean
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import pytest
 from calipers import evaluate, gate
 from calipers.engines.saved_scores import is_result
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.records.results import read_runs
+from calipers.io.records.results import read_result
 
 RECORDS = [
     {
@@ -39,7 +39,7 @@ def file(scores, tmp_path):
 
 
 def test_a_result_comes_back_exactly(scores, file):
-    again = read_runs(file)[0]
+    again = read_result(file)
     assert again.to_dict() == scores.to_dict()
     assert np.array_equal(again.values, scores.values, equal_nan=True)
     assert np.isnan(again.values).any()
@@ -63,7 +63,7 @@ def test_a_result_comes_back_exactly(scores, file):
 def test_further_keys_are_left_alone(scores, file):
     file.write_text(json.dumps({"name": "main", "saved": "2030-01-01", **scores.to_dict()}))
     assert is_result(file)
-    assert read_runs(file)[0].to_dict() == scores.to_dict()
+    assert read_result(file).to_dict() == scores.to_dict()
 
 
 def test_a_result_is_told_from_a_run(file, tmp_path):
@@ -94,7 +94,7 @@ def test_what_is_no_result_of_this_form_is_refused(scores, file, change, sentenc
     with pytest.raises(
         UnreadableFile if "per_query" not in change else InvalidInput, match=sentence
     ):
-        read_runs(file)[0]
+        read_result(file)
 
 
 def test_a_row_without_a_metric_and_a_query_twice_are_refused(scores, file):
@@ -102,12 +102,12 @@ def test_a_row_without_a_metric_and_a_query_twice_are_refused(scores, file):
     del result["per_query"][1]["scores"]["mrr"]
     file.write_text(json.dumps(result))
     with pytest.raises(InvalidInput, match=r"\$.per_query\[1\].scores has no 'mrr'"):
-        read_runs(file)[0]
+        read_result(file)
     result = scores.to_dict()
     result["per_query"].append(result["per_query"][0])
     file.write_text(json.dumps(result))
     with pytest.raises(InvalidInput, match="has the query '1' twice"):
-        read_runs(file)[0]
+        read_result(file)
 
 
 @pytest.mark.parametrize("value", [9, -0.5, 1e300])
@@ -116,7 +116,7 @@ def test_a_value_that_no_metric_gives_is_refused(scores, file, value):
     result["per_query"][1]["scores"]["mrr"] = value
     file.write_text(json.dumps(result))
     with pytest.raises(UnreadableFile, match=r"mrr is .* at \$.per_query\[1\]"):
-        read_runs(file)
+        read_result(file)
 
 
 def test_an_edited_mean_is_refused(scores, file):
@@ -124,7 +124,7 @@ def test_an_edited_mean_is_refused(scores, file):
     result["summaries"][0]["mean"] = 0.123
     file.write_text(json.dumps(result))
     with pytest.raises(UnreadableFile, match=r"contradicts itself: the mean of .* is 0.123, and"):
-        read_runs(file)
+        read_result(file)
 
 
 @pytest.mark.parametrize(
@@ -140,12 +140,12 @@ def test_broken_files_are_refused(tmp_path, content, sentence):
     path = tmp_path / "bad.json"
     path.write_text(content)
     with pytest.raises(UnreadableFile, match=sentence):
-        read_runs(path)
+        read_result(path)
 
 
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(UnreadableFile, match="There is no file"):
-        read_runs(tmp_path / "none.json")
+        read_result(tmp_path / "none.json")
 
 
 def test_a_run_in_json_lines_is_no_result_and_is_not_called_broken(tmp_path):

@@ -56,7 +56,6 @@ class StoredResult(msgspec.Struct):
     fingerprints: dict[str, str]
     settings: dict[str, Any]
     per_query: list[_Row] | None = None
-    further: "tuple[StoredResult, ...]" = ()
 
     def scores(
         self, values: Floats, queries: pl.DataFrame, tags: Mapping[str, pl.Series]
@@ -77,8 +76,8 @@ class StoredResult(msgspec.Struct):
         )
 
 
-def read_runs(path: str | Path) -> tuple[Scores, ...]:
-    """The scores of every run in a result file, exactly as written.
+def read_result(path: str | Path) -> Scores:
+    """The scores in a result file, exactly as written.
 
     Means and intervals are taken from the file, not recomputed. Further keys beside those of
     ``Scores.to_dict`` (a name, a date) are ignored.
@@ -86,15 +85,14 @@ def read_runs(path: str | Path) -> tuple[Scores, ...]:
     source = Source(Path(path))
     source.check_has_content()
     result = decode(source.read(), source)
-    for one in (result, *result.further):
-        level = one.settings.get("confidence")
-        if not isinstance(level, float) or not 0 < level < 1:
-            raise UnreadableFile(
-                f"The result in {source.name} is not whole: its settings have no confidence between"
-                f" 0 and 1; {_AGAIN}."
-            )
+    level = result.settings.get("confidence")
+    if not isinstance(level, float) or not 0 < level < 1:
+        raise UnreadableFile(
+            f"The result in {source.name} is not whole: its settings have no confidence between"
+            f" 0 and 1; {_AGAIN}."
+        )
     try:
-        return tuple(_scores(one, source) for one in (result, *result.further))
+        return _scores(result, source)
     except (OverflowError, TypeError, pl.exceptions.PolarsError) as error:
         # A number edited by hand, beyond what a table can hold.
         raise UnreadableFile(

@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 
 import numpy as np
 
 from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput
 from calipers.measures import Metric
-from calipers.model.age import age_of
-from calipers.model.arrays import Floats, Ints, frozen_array
+from calipers.model.arrays import Floats, Ints
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import (
     QuerySlice,
@@ -37,20 +35,14 @@ from calipers.questions.gate.result import (
     Status,
     worst_queries,
 )
-from calipers.questions.systems import summarised
 from calipers.statistics.clusters import as_units
 from calipers.statistics.paired_rows import (
     SMALLEST,
     PairedRow,
-    mean_of_runs,
     paired_rows,
     sign_test,
 )
 from calipers.words import did_you_mean
-
-_CLOCKS_DIFFER = timedelta(days=1)
-"""How far in the future a baseline may be dated, as clocks differ."""
-
 
 SIGN_LEVEL = 0.01
 """A row whose one-sided sign test for a loss is below this p does not pass."""
@@ -109,34 +101,6 @@ def pair(now: Scores, before: Scores) -> Pairing:
     return Pairing(now, before, shared, rows[shared])
 
 
-def average(kept: Baseline) -> Scores:
-    """Average the runs of a baseline: for each query the mean over the runs that have it."""
-    if not kept.further:
-        return kept.scores
-    first, pairs = kept.scores, [pair(kept.scores, other) for other in kept.further]
-    columns = [
-        mean_of_runs([first.of(one.name), *(both.baseline(one.name) for both in pairs)])
-        for one in first.metrics
-    ]
-    values = frozen_array(np.column_stack(columns))
-    return summarised(replace(first, values=values))
-
-
-def with_run(kept: Baseline, new: Baseline) -> Baseline:
-    """Add a run to the baseline; it must have been measured in the same way."""
-    named = {f"the baseline {kept.name}": kept.scores, "this run": new.scores}
-    blocked = list(obstacles(named))
-    missing = [one.name for one in kept.scores.metrics if one.name not in new.scores]
-    if missing:
-        blocked.append(f"This run has no {missing[0]}, which the baseline {kept.name} holds.")
-    if blocked:
-        raise InvalidInput(
-            f"{' '.join(blocked)} Add runs of the same commit on the same queries, or save the "
-            "baseline anew without --add."
-        )
-    return replace(new, scores=kept.scores, name=kept.name, further=(*kept.further, new.scores))
-
-
 @dataclass(frozen=True, eq=False)
 class AgainstBaseline:
     """A result compared with its baseline."""
@@ -160,13 +124,12 @@ def against_baseline(
     tags: Sequence[str],
     clusters: Ints | None,
     cluster: str | None,
-    max_age: str | None,
     anyway: bool,
-    now: datetime,
 ) -> AgainstBaseline:
     """Compare every metric and slice with the baseline; one that cannot be trusted is an error."""
-    warnings = _doubts(kept, scores, max_age, now)
-    pairing = pair(scores, average(kept))
+    both = {"this result": scores, f"the baseline {kept.name}": kept.scores}
+    warnings = [sentence[:1].upper() + sentence[1:] for sentence in obstacles(both)]
+    pairing = pair(scores, kept.scores)
     names = _names(wanted, scores, kept)
     facts = [facts_by_name(scores)[name] for name in names]
     for one in facts:
@@ -181,7 +144,6 @@ def against_baseline(
     checks = check_baseline(
         pairing,
         asked,
-        [name for name in names if name not in asked],
         [everything(scores), *slices_by(scores, tags)],
         baseline=kept.name,
         rule=rule,
@@ -213,29 +175,6 @@ def _names(wanted: Sequence[Metric], scores: Scores, kept: Baseline) -> list[str
     return names
 
 
-def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) -> list[str]:
-    """Reasons not to trust the baseline, one sentence each."""
-    differing = obstacles({"this result": scores, f"the baseline {kept.name}": kept.scores})
-    found = [sentence[:1].upper() + sentence[1:] for sentence in differing]
-    if kept.saved is not None and kept.saved - now > _CLOCKS_DIFFER:
-        found.append(
-            f"The baseline {kept.name} was saved on {kept.saved.date()}, which lies in the future."
-        )
-    if max_age is not None:
-        allowed = age_of(max_age, "The highest age of the baseline")
-        if kept.saved is None:
-            found.append(
-                f"The baseline {kept.name} does not say when it was saved, and it may be at most "
-                f"{max_age.strip()} old."
-            )
-        elif now - kept.saved > allowed:
-            found.append(
-                f"The baseline {kept.name} is {(now - kept.saved).days} days old (saved on "
-                f"{kept.saved.date()}); at most {max_age.strip()} are allowed."
-            )
-    return found
-
-
 def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
     queries = pairing.now.queries["query"].gather(pairing.rows_now)
     found = []
@@ -253,7 +192,6 @@ def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
 def check_baseline(
     pairing: Pairing,
     asked: Sequence[str],
-    supporting: Sequence[str],
     slices: Sequence[QuerySlice],
     *,
     baseline: str,
@@ -263,13 +201,10 @@ def check_baseline(
 ) -> list[Check]:
     """Check every deciding metric and slice for a loss, and for a significant one.
 
-    All rows are tested together, as in a comparison. Supporting metrics are rows without a
-    verdict.
+    All rows are tested together, as in a comparison.
     """
     facts = facts_by_name(pairing.now)
     places = [(name, part) for part in slices for name in asked]
-    places += [(name, slices[0]) for name in supporting]
-    marked = [True] * (len(places) - len(supporting)) + [False] * len(supporting)
     before = {name: pairing.baseline(name) for name, _ in places}
     gains = [
         np.where(part.chosen, gains_of(pairing.now.of(name), before[name], facts[name]), np.nan)
@@ -277,16 +212,13 @@ def check_baseline(
     ]
     units = clusters if cluster else units_of(pairing.now.queries, {}, None)
     weights = query_weights_in(pairing.now)
-    rows = paired_rows(gains, units, alpha=rule.alpha, marked=marked, weights=weights)
+    rows = paired_rows(gains, units, alpha=rule.alpha, weights=weights)
     checks = []
-    for (name, part), column, row, decides in zip(places, gains, rows, marked, strict=True):
-        change = _change(pairing, before[name], facts[name], part, row, weights, decides=decides)
+    for (name, part), column, row in zip(places, gains, rows, strict=True):
+        change = _change(pairing, before[name], facts[name], part, row, weights)
         place = "" if part.name is None else f" for {part.name}"
-        called = f"{name} not worse than {baseline}{place}" if decides else f"{name} in {baseline}"
+        called = f"{name} not worse than {baseline}{place}"
         check = check_of(pairing.now, name, part, called, clusters)
-        if not decides:
-            checks.append(replace(check, status="supporting", change=change))
-            continue
         status, because = standing(row, rule, whole=part.name is None)
         lost = np.where(column < 0, column, np.nan)
         claim = claim_of(
@@ -295,7 +227,7 @@ def check_baseline(
             change.baseline,
             change.now,
             place=part.name or "",
-            standing=None if status == "supporting" else status,
+            standing=status,
             unit="cluster" if cluster else "query",
         )
         checks.append(
@@ -321,8 +253,6 @@ def _change(
     part: QuerySlice,
     row: PairedRow,
     weights: Floats | None,
-    *,
-    decides: bool,
 ) -> Change:
     before, now = column[part.chosen], pairing.now.of(facts.name)[part.chosen]
     known = ~np.isnan(before) & ~np.isnan(now)
@@ -335,8 +265,8 @@ def _change(
         loss=-(row.difference or 0.0),
         interval=turned_interval(row, facts),
         p_value=row.p,
-        p_adjusted=row.adjusted if decides else None,
-        standing=row.standing if decides else None,
+        p_adjusted=row.adjusted,
+        standing=row.standing,
         better=row.better,
         worse=row.worse,
         same=row.same,

@@ -101,7 +101,7 @@ def _figured(
         name=name,
         metric=str(figure),
         slice=part.name,
-        status="supporting",
+        status="no clear difference",
         value=figure.value(defined) if defined.size else None,
         # No figure is negative.
         interval=interval and replace(interval, low=max(interval.low, 0.0)),
@@ -124,7 +124,7 @@ def check_of(
         name=name,
         metric=metric,
         slice=part.name,
-        status="supporting",
+        status="no clear difference",
         value=found.mean,
         interval=found.interval,
         n=found.n,

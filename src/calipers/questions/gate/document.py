@@ -24,7 +24,6 @@ def document(verdict: Verdict) -> Document:
         blocks=[
             _checks(verdict),
             *(Lines(list(map(_leak, one.leaks)), one.name) for one in verdict.failed if one.leaks),
-            *_supporting(verdict),
             *_worst(verdict),
         ],
         notes=[*_notes(verdict)],
@@ -40,9 +39,9 @@ def _sentence(verdict: Verdict) -> str:
         return f"Failed: {first}"
     if verdict.standing == "no clear difference":
         return first
-    compared = [one.change for one in verdict.deciding if one.change is not None]
+    compared = [one.change for one in verdict.checks if one.change is not None]
     if not compared:
-        n = len(verdict.deciding)
+        n = len(verdict.checks)
         return f"Passed: {first}" if n == 1 else f"Passed: all {n} conditions hold."
     return first
 
@@ -50,10 +49,10 @@ def _sentence(verdict: Verdict) -> str:
 def _checks(verdict: Verdict) -> Table:
     """One row per deciding check, worst first."""
     rows: list[Cells] = []
-    compares = any(one.change is not None for one in verdict.deciding)
+    compares = any(one.change is not None for one in verdict.checks)
     for check in verdict.worst_first:
         place = f" for {check.slice}" if check.slice else ""
-        sign = Cell("", "passed" if check.status == "supporting" else check.status)
+        sign = Cell("", check.status)
         why = next(iter(check.because), "")
         if check.change is not None:
             values = (_value(check.change.baseline), _value(check.change.now))
@@ -67,24 +66,6 @@ def _checks(verdict: Verdict) -> Table:
         (Column("", words=True), Column("check", words=True), *numbers, Column("", prose=True)),
         rows,
     )
-
-
-def _supporting(verdict: Verdict) -> Iterator[Table]:
-    """The supporting metrics compared with the baseline."""
-    rows: list[Cells] = [
-        (
-            check.metric,
-            _value(check.change.baseline),
-            _value(check.change.now),
-            "" if check.change.difference is None else signed(check.change.difference),
-            f"{check.change.better}/{check.change.worse}/{check.change.same}",
-        )
-        for check in verdict.checks
-        if check.status == "supporting" and check.change is not None
-    ]
-    if rows:
-        columns = (Column("metric", words=True), "before", "now", "change", "better/worse/same")
-        yield Table(columns, rows, "Other metrics of the baseline", detail=True)
 
 
 def _named(verdict: Verdict) -> tuple[WorstQuery, ...]:
@@ -127,13 +108,12 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
     if verdict.baseline is not None:
         saved = verdict.baseline_saved
         when = f", saved on {saved.date().isoformat()}" if saved else ""
-        runs = f", the mean of {verdict.baseline_runs} runs" if verdict.baseline_runs > 1 else ""
         fact = "" if verdict.only_shown else f"its mean fell by more than {verdict.allow:g}, or "
         yield Note(
             "method",
             f"A row fails where {fact}a loss is significant at "
             f"{1 - verdict.confidence:.2g} (two-sided paired test, adjusted over all rows). "
-            f"The baseline is {verdict.baseline}{when}{runs}.",
+            f"The baseline is {verdict.baseline}{when}.",
         )
 
 
@@ -167,11 +147,10 @@ def _leak(one: Leak) -> str:
 def baseline_document(found: Baseline) -> Document:
     """The name, date and scores of a baseline."""
     when = f"saved on {found.saved:%Y-%m-%d at %H:%M} UTC" if found.saved else "without a date"
-    runs = f", {len(found.runs)} runs, of which the first" if found.further else ""
     scores = scores_document(found.scores)
     accepted = [] if found.accepted is None else [f"Accepted: {found.accepted}"]
     return Document(
-        f"Baseline {printable(found.name, 60)}, {when}{runs}: {scores.sentence}",
+        f"Baseline {printable(found.name, 60)}, {when}: {scores.sentence}",
         blocks=scores.blocks,
         notes=[*accepted, *scores.notes],
         rows=scores.rows,
@@ -190,7 +169,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def as_junit(verdict: Verdict) -> bytes:
     """JUnit XML with one test case per deciding check."""
-    deciding = verdict.deciding
+    deciding = verdict.checks
     statuses = [check.status for check in deciding]
     unclear = statuses.count("no clear difference")
     suite = _suite(len(statuses), statuses.count("failed"), 0, unclear)

@@ -50,7 +50,7 @@ def with_new_baseline(
 
 def _is_better(verdict: Verdict) -> bool:
     """Whether a result may replace the baseline unasked: significantly better, nothing lost."""
-    changes = [check.change for check in verdict.deciding if check.change is not None]
+    changes = [check.change for check in verdict.checks if check.change is not None]
     return (
         verdict.standing != "failed"
         and not verdict.raised

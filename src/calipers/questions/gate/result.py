@@ -12,9 +12,8 @@ from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, Scores
 from calipers.words import plural
 
-Status = Literal["passed", "failed", "no clear difference", "supporting"]
-"""A supporting metric is one that nobody asked for: it is reported but decides nothing."""
-WORST_FIRST: tuple[Status, ...] = ("failed", "no clear difference", "passed", "supporting")
+Status = Literal["passed", "failed", "no clear difference"]
+WORST_FIRST: tuple[Status, ...] = ("failed", "no clear difference", "passed")
 
 
 @dataclass(frozen=True)
@@ -108,9 +107,9 @@ class Change:
     p_value: float | None
     """Two-sided, as `compare` gives it."""
     p_adjusted: float | None
-    """Adjusted for all deciding rows; None for a supporting metric."""
-    standing: Literal["better", "worse", "no clear difference"] | None
-    """The outcome of the test; None for a supporting metric."""
+    """Adjusted for all rows."""
+    standing: Literal["better", "worse", "no clear difference"]
+    """The outcome of the test."""
     better: int
     worse: int
     same: int
@@ -136,7 +135,7 @@ class Check:
     because: tuple[str, ...] = ()
     """Why it failed, or what happened."""
     claim: Claim | None = None
-    """The answer in words; None for a supporting metric."""
+    """The answer in words."""
     worst: tuple[WorstQuery, ...] = ()
     leaks: tuple[Leak, ...] = ()
     """Every leak, if the check is about leaks and failed."""
@@ -188,7 +187,6 @@ class Verdict(Plain, HasRows):
     """How much a mean may fall on these queries."""
     only_shown: bool = False
     """Whether only a significant loss fails, however large the loss on these queries."""
-    baseline_runs: int = 1
     accepted: str | None = None
     """Why this result became the baseline, where somebody accepted it."""
     moved_up: bool = False
@@ -197,26 +195,15 @@ class Verdict(Plain, HasRows):
     calipers: str
 
     @property
-    def deciding(self) -> tuple[Check, ...]:
-        """The deciding checks."""
-        return tuple(check for check in self.checks if check.status != "supporting")
-
-    @property
     def failed(self) -> tuple[Check, ...]:
         """The checks that failed."""
         return tuple(check for check in self.checks if check.status == "failed")
 
     @property
-    def standing(self) -> Literal["passed", "failed", "no clear difference"]:
+    def standing(self) -> Status:
         """The standing of the worst check."""
-        found = {check.status for check in self.deciding}
-        return (
-            "failed"
-            if "failed" in found
-            else "no clear difference"
-            if "no clear difference" in found
-            else "passed"
-        )
+        found = {check.status for check in self.checks}
+        return next((one for one in WORST_FIRST if one in found), "passed")
 
     @property
     def passed(self) -> bool:
@@ -233,7 +220,7 @@ class Verdict(Plain, HasRows):
         """The deciding checks, most important first: significant losses, then large ones."""
         return tuple(
             sorted(
-                self.deciding,
+                self.checks,
                 key=lambda check: (
                     WORST_FIRST.index(check.status),
                     not check.significant,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from calipers.engines.scoring import choose_metrics, deepest, uneven_clusters
@@ -33,10 +32,8 @@ def reach_verdict(
     by: str | Iterable[str] = (),
     must: str | Iterable[str] = (),
     cluster: str | None = None,
-    max_age: str | None = None,
     anyway: bool = False,
     rel: float | None = None,
-    now: datetime | None = None,
     pair: Matched | None = None,
 ) -> Verdict:
     """Check that the scores meet the conditions and are not worse than the baseline.
@@ -76,9 +73,7 @@ def reach_verdict(
             tags=tags,
             clusters=clusters,
             cluster=cluster,
-            max_age=max_age,
             anyway=anyway,
-            now=now or datetime.now(UTC),
         )
         pairing, asked, warnings = found.pairing, found.asked, found.warnings
         checks += found.checks
@@ -99,7 +94,6 @@ def reach_verdict(
         raised=raised,
         baseline=kept.name if kept else None,
         baseline_saved=kept.saved if kept else None,
-        baseline_runs=len(kept.runs) if kept else 1,
         primary=asked[0] if asked else None,
         asked=tuple(asked),
         confidence=rule.confidence,

@@ -119,19 +119,10 @@ class GateSettings(Reading, total=False):
     ]
     cluster: Cluster
     weight_by: WeightBy
-    max_age: Annotated[
-        str | None,
-        Setting(
-            "How old the baseline may be, such as 30d.",
-            metavar="AGE",
-            file="gate.max-age",
-            group=POLICIES,
-        ),
-    ]
     anyway: Annotated[
         bool,
         Setting(
-            "Compare although ground truth, policies or age forbid it; the result says so.",
+            "Compare although ground truth or policies forbid it; the result says so.",
             default=False,
             file="gate.anyway",
             group=POLICIES,
@@ -157,8 +148,7 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     Either fails it; with ``only_shown`` only the second does. An unclear check does not pass.
     Questions in ``must`` (``"tag=value"``, or a file of ids) fail the gate if they find nothing.
     ``accept`` replaces the baseline by the result, with a reason; ``move_up`` does so if it is
-    better. Two results that are hard to compare, or a baseline older than ``max_age`` ("30d"),
-    are an error; with ``anyway`` a warning.
+    better. Two results that are hard to compare are an error; with ``anyway`` a warning.
 
     >>> truth, run = {"q": ["a"], "r": ["a"]}, {"q": ["a", "b"], "r": ["b", "a"]}
     >>> verdict = gate(ground_truth=truth, run=run, require="mrr >= 0.8")
@@ -217,10 +207,8 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
         by=settings["by"],
         must=settings["must"],
         cluster=settings["cluster"],
-        max_age=settings["max_age"],
         anyway=settings["anyway"],
         rel=rel,
-        now=settings["now"],
         pair=pair,
     )
     if target is None or kept is None:
@@ -249,31 +237,19 @@ class GateSaveSettings(Evaluating, total=False):
     name: Annotated[
         str | None, Setting("What to call it. [default: the file's name]", metavar="NAME")
     ]
-    add: Annotated[
-        bool,
-        Setting(
-            "Add this run to those that the file holds: the gate compares with their mean.",
-            default=False,
-        ),
-    ]
     now: Now
 
 
 @operation(page="gate", command="gate save")
 def gate_save(data: Data = None, **settings: Unpack[GateSaveSettings]) -> "Baseline":
-    """Measure, and write the result with a name and the date to a JSON file.
-
-    With ``add`` the result joins those that the file holds already, as one more run of the same
-    commit: the gate then compares with their mean, query by query.
-    """
+    """Measure, and write the result with a name and the date to a JSON file."""
     from datetime import UTC
     from pathlib import Path
 
     from calipers.errors import InvalidInput
     from calipers.io.files.write import check_place
-    from calipers.questions.baseline import Baseline, read_baseline, write_baseline
+    from calipers.questions.baseline import Baseline, write_baseline
     from calipers.questions.evaluate.rule import measure
-    from calipers.questions.gate.baseline_checks import with_run
 
     target = Path(settings["to"])
     if target.suffix.lower() != ".json":
@@ -284,7 +260,5 @@ def gate_save(data: Data = None, **settings: Unpack[GateSaveSettings]) -> "Basel
     _, scores = measure(data, settings)
     when = settings["now"] or datetime.now(UTC)
     baseline = Baseline(scores, settings["name"] or target.stem, when)
-    if settings["add"] and target.is_file():
-        baseline = with_run(read_baseline(target), baseline)
     write_baseline(baseline, target)
     return baseline
