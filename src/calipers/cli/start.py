@@ -26,8 +26,7 @@ WRITTEN = "questions.jsonl"
     ),
     text("-k", None, f"How many results a reader gets. [default: {DEFAULT_K}]", type=int),
     text("--output -o", "FOLDER", "Where to write the files. [default: the current folder]"),
-    text("--endpoint", "URL", "The address of an OpenAI-compatible model that writes questions."),
-    text("--model", "NAME", "With --endpoint: the name of the model."),
+    text("--price", "PRICE", "What a million tokens of the model cost.", type=float),
     text(
         "--from",
         "CORPUS",
@@ -45,9 +44,10 @@ def init(
     retriever: str | None,
     k: int | None,
     output: str | None,
+    price: float | None,
     yes: bool,
     explain: bool,
-    **model: Any,
+    **corpus: Any,
 ) -> None:
     """Make questions from a folder of documents, and measure what word matching finds.
 
@@ -60,14 +60,16 @@ def init(
       calipers init ./docs
       calipers init
       calipers init --retriever mypackage.search:search -k 10
+      calipers init ./docs --endpoint http://127.0.0.1:8000/v1 --model small --price 0.5
       calipers init --from chunks.jsonl --endpoint http://127.0.0.1:8000/v1 --model small
     """
     as_json = asked.form == "json"
     if "folder" in asked.settings:
-        _begin(asked, Path(output or "."), explain)
+        _begin(asked, Path(output or "."), explain, None if yes else price or 0.0)
         return
-    if any(model.values()):
-        _write_questions(as_json, **model)
+    model = {name: asked.settings.get(name) for name in ("endpoint", "model")}
+    if any((*model.values(), *corpus.values())):
+        _write_questions(as_json, **{"from": corpus["from"]}, **model, n=corpus["n"])
         return
     from calipers.cli.starter import QUESTIONS, WORKFLOW, start_project
     from calipers.live.adapters.recognise import check_target
@@ -125,13 +127,27 @@ def init(
     click.echo(f"  {printable(join_words(after))}")
 
 
-def _begin(asked: CommandInput, into: Path, explain: bool) -> None:
-    """Make questions from a folder, write them and show what word matching finds."""
+def _begin(asked: CommandInput, into: Path, explain: bool, price: float | None) -> None:
+    """Make questions from a folder, write them and show what word matching finds.
+
+    Before a model is asked, the user must agree, unless ``price`` is None.
+    """
     from dataclasses import replace
+
+    def agree(prompts: int, tokens: int) -> None:
+        if price is None:
+            return
+        cost = f", about {price * tokens / 1_000_000:,.2f}" if price else ""
+        model = asked.settings["model"]
+        click.confirm(
+            f"Ask {model} {prompts:,} prompts, about {tokens:,} tokens{cost}?", abort=True, err=True
+        )
 
     from calipers.questions.begin.result import check_output
 
     check_output(into, Path(asked.settings["folder"]))
+    if "endpoint" in asked.settings:
+        asked.settings = {"cache": ".calipers/answers", **asked.settings, "agree": agree}
     found = asked.answer()
     written = tuple(str(one) for one in found.write(into))
     asked.show(replace(found, written=written), explain=explain)

@@ -40,6 +40,8 @@ class Candidate:
     """Words whose passage counts neither for nor against a ranking."""
     section: tuple[TextDocument, Section] | None = None
     """Where the answer stands; its words are looked up when the question is drawn."""
+    style: str = ""
+    """How a model was told to ask."""
 
     @property
     def target(self) -> str:

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from calipers.errors import WriteFailed
+from calipers.model.labels import is_machine
+from calipers.model.plain import plain
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
 
-QUESTIONS, SETTINGS = "questions.jsonl", "calipers.toml"
+QUESTIONS, SETTINGS, DROPPED = "questions.jsonl", "calipers.toml", "dropped.jsonl"
 DEPTH = 10
 """Results that are looked at."""
 
@@ -63,6 +65,8 @@ class FirstQuestions(Plain, HasRows):
     """Questions that were made and not kept, by reason."""
     passed_over: tuple[LeftOut, ...]
     """Files that were not read, by reason."""
+    rejected: tuple[Any, ...] = ()
+    """The questions of a model that were not kept, each with the reason."""
     written: tuple[str, ...] = ()
 
     @property
@@ -83,7 +87,7 @@ class FirstQuestions(Plain, HasRows):
     @property
     def is_smoke_test(self) -> bool:
         """Whether all questions are the documents' own words, and none is a model's."""
-        return not any(one.source == "model" for one in self.sources)
+        return not any(is_machine(one.source) for one in self.sources)
 
     def write(self, folder: str | os.PathLike[str] = ".") -> list[Path]:
         """Write questions.jsonl, and calipers.toml unless there is one; returns what was written.
@@ -104,13 +108,18 @@ class FirstQuestions(Plain, HasRows):
             ) from error
         with whole_file(into / QUESTIONS) as file:
             file.writelines(msgspec.json.encode(one) + b"\n" for one in self.records)
+        done = [into / QUESTIONS]
+        if self.rejected:
+            done.append(into / DROPPED)
+            with whole_file(into / DROPPED) as file:
+                file.writelines(msgspec.json.encode(plain(one)) + b"\n" for one in self.rejected)
         if (into / SETTINGS).exists():
-            return [into / QUESTIONS]
+            return done
         with whole_file(into / SETTINGS) as file:
             # TOML strings are escaped like those of JSON.
             retriever = msgspec.json.encode(f"words:{_seen_from(into, self.folder)}").decode()
             file.write(_SETTINGS_TEXT.format(questions=QUESTIONS, retriever=retriever).encode())
-        return [into / QUESTIONS, into / SETTINGS]
+        return [*done, into / SETTINGS]
 
 
 _SETTINGS_TEXT = """\

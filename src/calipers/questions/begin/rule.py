@@ -21,6 +21,7 @@ from calipers.live.word_matching import WordIndex
 from calipers.match.pair import match_pair
 from calipers.measures import parse
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.labels import MACHINE
 from calipers.questions.audit import rule as audit
 from calipers.questions.begin.candidates import SOURCES, Candidate, content_words, is_fit
 from calipers.questions.begin.docstrings import from_docstrings
@@ -28,6 +29,7 @@ from calipers.questions.begin.faq import from_faq
 from calipers.questions.begin.headings import from_headings
 from calipers.questions.begin.history import from_history
 from calipers.questions.begin.links import from_links
+from calipers.questions.begin.model import Rejected, passages, tokens_of, written
 from calipers.questions.begin.result import DEPTH, FirstQuestions, LeftOut, SourceCount
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.queries_needed import fewest_queries
@@ -55,8 +57,17 @@ def make(folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> FirstQu
     passed = PassedOver()
     documents = read_documents(place, passed, settings["progress"])
     dropped: Counter[str] = Counter()
-    made = {name: _unique(MAKERS[name](documents, place), dropped) for name in wanted}
-    drawn = _drawn(made, documents, settings["questions"], settings["seed"], dropped)
+    most, seed = settings["questions"], settings["seed"]
+    texts = [normalise(one.text) for one in documents]
+    rejected: list[Rejected] = []
+    made = {}
+    if settings["endpoint"] is not None:
+        some, rejected = _by_model(documents, texts, settings)
+        made[some[0].source] = some
+        dropped.update(one.reason for one in rejected)
+        wanted = [] if settings["sources"] is None else wanted
+    made |= {name: _unique(MAKERS[name](documents, place), dropped) for name in wanted}
+    drawn = _drawn(made, texts, most, seed, dropped)
     if not drawn:
         raise InvalidInput(
             f"No question could be made: none of the {len(documents):,} documents in {place} has a "
@@ -67,15 +78,17 @@ def make(folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> FirstQu
     corpus = corpus_of(documents, str(place))
     truth = load_ground_truth([*records])
     in_first, at_top, chunks = _measured(truth, corpus)
+    defined = in_first[~np.isnan(in_first)]
     return FirstQuestions(
         folder=str(folder),
         documents=len(documents),
         chunks=chunks,
         records=records,
         sources=tuple(_counted(drawn, made, in_first, at_top)),
-        recall=exact_mean(in_first),
-        interval=mean_interval(in_first, 0.95),
+        recall=exact_mean(defined),
+        interval=mean_interval(defined, 0.95),
         audit=_audited(truth, corpus),
+        rejected=tuple(rejected),
         dropped=tuple(LeftOut(reason, n) for reason, n in sorted(dropped.items())),
         passed_over=tuple(
             LeftOut(reason, n, tuple(passed.examples[reason]))
@@ -92,6 +105,24 @@ def _sources(given: list[str] | None) -> list[str]:
                 f"{did_you_mean(one, SOURCES)}"
             )
     return [one for one in SOURCES if not given or one in given]
+
+
+def _by_model(
+    documents: Sequence[TextDocument], texts: Sequence[str], settings: Mapping[str, Any]
+) -> tuple[list[Candidate], list[Rejected]]:
+    """The questions of a model, after the caller agreed to what it takes to ask it."""
+    seed = settings["seed"]
+    chosen = passages(
+        documents,
+        settings["questions"],
+        lambda name, start: hashlib.sha256(msgspec.json.encode([seed, name, start])).digest(),
+    )
+    if not chosen:
+        raise InvalidInput("No passage is long enough to write a question from.")
+    if settings["agree"] is not None:
+        settings["agree"](len(chosen), tokens_of(chosen))
+    asking = {name: settings[name] for name in ("endpoint", "model", "key_env", "cache")}
+    return written(chosen, texts, **asking)
 
 
 def _unique(found: Iterable[Candidate], dropped: Counter[str]) -> list[Candidate]:
@@ -115,13 +146,12 @@ def _unique(found: Iterable[Candidate], dropped: Counter[str]) -> list[Candidate
 
 def _drawn(
     made: dict[str, list[Candidate]],
-    documents: Sequence[TextDocument],
+    texts: Sequence[str],
     most: int,
     seed: int,
     dropped: Counter[str],
 ) -> list[Candidate]:
     """As many from each source as there are, and within it from as many documents as possible."""
-    texts = [normalise(one.text) for one in documents]
     waiting = {name: iter(_stratified(some, seed)) for name, some in made.items()}
     found: list[Candidate] = []
     asked: set[str] = set()
@@ -133,12 +163,12 @@ def _drawn(
             elif len(found) < most:
                 found.append(one)
                 asked.add(one.question.lower())
-    order = {name: number for number, name in enumerate(SOURCES)}
+    order = {name: number for number, name in enumerate(made)}
     return sorted(found, key=lambda one: (order[one.source], one.document, one.line))
 
 
 def _next_fit(
-    waiting: Iterator[Candidate], texts: list[str], asked: set[str], dropped: Counter[str]
+    waiting: Iterator[Candidate], texts: Sequence[str], asked: set[str], dropped: Counter[str]
 ) -> Candidate | None:
     for waits in waiting:
         one = waits.answered()
@@ -153,7 +183,7 @@ def _next_fit(
     return None
 
 
-def _stands_once(quote: str, texts: list[str]) -> bool:
+def _stands_once(quote: str, texts: Sequence[str]) -> bool:
     seen = 0
     for text in texts:
         at = text.find(quote)
@@ -186,9 +216,14 @@ def record(one: Candidate) -> dict[str, Any]:
     name = hashlib.sha256(msgspec.json.encode([one.source, one.document, one.question]))
     several = len(one.quotes) > 1
     made: dict[str, Any] = {
-        "id": f"{one.source}-{name.hexdigest()[:8]}",
+        "id": f"{one.source.removeprefix(MACHINE)}-{name.hexdigest()[:8]}",
         "query": one.question,
-        "tags": {"source": one.source, "file": one.document, "line": one.line},
+        "tags": {
+            "source": one.source,
+            "file": one.document,
+            "line": one.line,
+            **({"style": one.style} if one.style else {}),
+        },
         "ground_truth": [
             {"quote": quote, "group": "any"} if several else {"quote": quote}
             for quote in one.quotes
@@ -205,10 +240,7 @@ def _measured(truth: GroundTruth, corpus: Corpus) -> tuple[Any, Any, int]:
     # Beyond the depth: what is excluded makes room.
     run = index.run(truth.queries.select("query", "text"), 2 * DEPTH)
     pair = match_pair(truth, run)
-    values = [
-        np.nan_to_num(compute(pair.matches, parse(f"recall@{k}"), pair.policy)[:, 0])
-        for k in (DEPTH, 1)
-    ]
+    values = [compute(pair.matches, parse(f"recall@{k}"), pair.policy)[:, 0] for k in (DEPTH, 1)]
     return values[0], values[1], index.chunks.height
 
 
@@ -223,8 +255,8 @@ def _counted(
                 int(mine.sum()),
                 len({one.target for one in drawn if one.source == name}),
                 len(candidates),
-                exact_mean(in_first[mine]),
-                exact_mean(at_top[mine]),
+                exact_mean(in_first[mine & ~np.isnan(in_first)]),
+                exact_mean(at_top[mine & ~np.isnan(at_top)]),
             )
 
 

@@ -30,6 +30,39 @@ class FirstQuestionsSettings(TypedDict, total=False):
             read=_names,
         ),
     ]
+    endpoint: Annotated[
+        str | None,
+        Setting(
+            "Let a model write the questions: an OpenAI-compatible address.",
+            metavar="URL",
+            needs=("model",),
+        ),
+    ]
+    model: Annotated[
+        str | None, Setting("The name of the model.", metavar="NAME", needs=("endpoint",))
+    ]
+    key_env: Annotated[
+        str | None,
+        Setting(
+            "The environment variable that holds its key.", metavar="VARIABLE", needs=("endpoint",)
+        ),
+    ]
+    cache: Annotated[
+        str | os.PathLike[str] | None,
+        Setting(
+            "Keep its answers in this folder, and ask nothing twice. [default: .calipers/answers]",
+            "--cache-folder",
+            "FOLDER",
+            needs=("endpoint",),
+        ),
+    ]
+    agree: Annotated[
+        Callable[[int, int], object] | None,
+        Setting(
+            "Called with the prompts and the tokens before a model is asked; may raise.",
+            only=PYTHON,
+        ),
+    ]
     progress: Annotated[
         Callable[[int, int], None] | None,
         Setting("Called with the bytes read and the bytes in all.", only=PYTHON),
@@ -43,8 +76,9 @@ def first_questions(
 ) -> "FirstQuestions":
     """Make questions from a folder of documents, and measure what word matching finds.
 
-    ``folder`` may also be a git repository or a corpus file. No model is asked, and nothing is
-    written: ``write`` of the answer does that.
+    ``folder`` may also be a git repository or a corpus file. A model is asked only where
+    ``endpoint`` and ``model`` name one; it then writes all questions, unless ``sources`` adds
+    some. Nothing is written: ``write`` of the answer does that.
     """
     from calipers.questions.begin.rule import make
 
