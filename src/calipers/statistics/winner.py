@@ -80,7 +80,8 @@ def winner_gain(
     sums = given if clusters is None else _summed(given, unit, n)
     # Settings by how good they are, then queries by their values: no order of the input is left.
     columns = np.lexsort((sums.T @ sums.mean(axis=1), (sums**2).sum(axis=0), sums.sum(axis=0)))
-    rows = np.lexsort((sizes, *(sums[:, one] for one in columns)))
+    mixed = sums[:, columns] @ np.random.default_rng(0).random(settings)
+    rows = np.lexsort((sizes, mixed))
     means = sums[rows].sum(axis=0) / sizes.sum()
     winner = int(np.argmax(np.where(np.arange(settings) == baseline, means + _TIE, means)))
     draw = np.random.default_rng([seed, n, settings])

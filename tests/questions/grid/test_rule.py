@@ -21,6 +21,10 @@ def test_every_combination_is_run_scored_and_compared(folder):
     means = [found.comparison.mean(name, "recall@1").mean for name in found.comparison.systems]
     assert means == [2 / 12, 11 / 12]
     assert found.comparison.difference("some right=11", "recall@1").verdict == "better"
+    # Every part of the queries chooses the same one, so that nothing of its gain was luck.
+    assert (found.best, found.expected_gain.here) == ("some right=11", 9 / 12)
+    assert found.expected_gain.expected == pytest.approx(9 / 12)
+    assert 0 < found.expected_gain.low < 9 / 12 < found.expected_gain.high
     assert [found.reports[name]["answered"] for name in found.comparison.systems] == [12, 12]
     assert not found.failures
     assert sorted(path.name for path in (folder / "grid").iterdir()) == [

@@ -41,6 +41,16 @@ def test_the_best_f1_is_the_smallest_of_the_highest():
     found = sweep(with_two([2] * 8))
     assert found.f1.k == 2
     assert found.f1.f1 == pytest.approx(1 / 2)
+    # All queries gain the same: there is no interval, so nothing is said of new ones.
+    assert found.f1.expected_gain.low is None
+    assert "on new queries" not in found.explain()
+
+
+def test_the_gain_of_the_best_f1_is_cross_fitted():
+    found = sweep(with_two([1, 2, 3, 1, 2, 1, 1, 4, 2, 1] * 4))
+    gain = found.f1.expected_gain
+    assert gain.low < gain.expected <= gain.here < gain.high
+    assert "Over k = 10 it gained" in found.explain()
 
 
 def test_f1_is_no_rule_where_every_query_has_one_target():

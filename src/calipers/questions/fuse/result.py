@@ -10,6 +10,7 @@ from calipers.model.claim import Claim
 from calipers.model.plain import Plain
 from calipers.model.result import HasRows
 from calipers.model.run import Run
+from calipers.questions.expected_gain import ExpectedGain
 
 
 @dataclass(frozen=True)
@@ -31,19 +32,6 @@ class FusedSetting(Plain):
     constant: int | None
     norm: str | None
     means: Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class ExpectedGain(Plain):
-    """The gain of the best setting over the default."""
-
-    here: float
-    """The gain on these queries, on which it was chosen."""
-    expected: float
-    """The gain on new queries, by cross-validation: each part of the queries is measured with the
-    setting that is best on the others."""
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True)

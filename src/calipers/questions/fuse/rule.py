@@ -14,10 +14,10 @@ from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched, Matches
 from calipers.model.run import Run
+from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.fuse.lanes import Lanes
 from calipers.questions.fuse.result import (
     Ceiling,
-    ExpectedGain,
     FusedSetting,
     Fusion,
     Lane,
@@ -213,11 +213,7 @@ def fuse_lanes(
         default=default,
         best=best_setting,
         today=None if today is None else default,
-        expected_gain=ExpectedGain(
-            gain.here,
-            gain.expected,
-            *((None, None) if gain.interval is None else gain.interval),
-        ),
+        expected_gain=ExpectedGain.of(gain),
         over_best_lane=best_setting.means[primary] - lane_means[strongest],
         over_weight=_over_weight(ways, measured, best, usual, at, clusters) if n == 2 else (),
         settings=tuple(

@@ -6,10 +6,10 @@ from typing import NamedTuple
 from calipers.model.claim import Claim
 from calipers.model.scores import MetricFacts
 from calipers.questions.compare.paired_claim import claim_of
+from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.fuse.result import FusedSetting
 from calipers.statistics.paired_rows import PairedRow
 from calipers.statistics.winner import WinnerGain
-from calipers.words import signed
 
 
 class Weighed(NamedTuple):
@@ -32,13 +32,7 @@ def fusion_claim(found: Weighed) -> Claim:
     """The claim of the paired test, the likely gain on new queries, and what to do."""
     gain, default, best = found.gain, found.default.name, found.best.name
     ends = gain.interval
-    likely = (
-        None
-        if ends is None or gain.here <= 0
-        else f"{best[:1].upper()}{best[1:]} gained {signed(gain.here)} here, where it was chosen. "
-        f"Expect {signed(gain.expected)} on new queries, likely {signed(ends.low)} to "
-        f"{signed(ends.high)}."
-    )
+    likely = ExpectedGain.of(gain).sentence(best)
     usual = found.default.means[found.facts.name]
     lane = f"{found.lane} alone"
     over = claim_of(

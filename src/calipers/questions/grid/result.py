@@ -10,9 +10,10 @@ import numpy as np
 
 from calipers.live.document import duration
 from calipers.model.document import Cell, Cells, Column, Document, Note, Table
-from calipers.model.result import HasRows
+from calipers.model.result import HasRows, plain
 from calipers.questions.compare.document import document as comparison_document
 from calipers.questions.compare.result import Comparison
+from calipers.questions.expected_gain import ExpectedGain
 from calipers.words import listed, plural
 
 
@@ -82,6 +83,10 @@ class Grid(HasRows):
     failures: Mapping[str, str]
     """Combinations that failed, with the reason; they are not in the comparison."""
     comparison: Comparison
+    best: str | None = None
+    """The combination that is best by the primary metric."""
+    expected_gain: ExpectedGain | None = None
+    """Its gain over the baseline, here and on new queries."""
 
     @cached_property
     def without_effect(self) -> tuple[str, ...]:
@@ -111,6 +116,8 @@ class Grid(HasRows):
             ],
             "failures": dict(self.failures),
             "without_effect": list(self.without_effect),
+            "best": self.best,
+            "expected_gain": plain(self.expected_gain),
             "comparison": self.comparison.to_dict(examples=examples),
         }
 
@@ -145,6 +152,8 @@ def document(grid: Grid) -> Document:
         for name, sentence in grid.failures.items()
     ]
     without = [Note("missing", nothing)] if nothing and moved else []
+    if grid.expected_gain and (said := grid.expected_gain.sentence(grid.best or "")):
+        without.append(Note("missing", said))
     if nothing and not moved:
         whole = replace(whole, sentence=nothing)
     return replace(

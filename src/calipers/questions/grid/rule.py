@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.live.adapters.base import Retriever, Secrets, without_secrets
 from calipers.live.adapters.recognise import as_retriever, load_target, put_first
@@ -14,12 +16,17 @@ from calipers.live.keywords import callbacks
 from calipers.live.questions import Questions
 from calipers.live.retrieve import retrieve_to_report
 from calipers.live.run_file import Meta, read_meta
+from calipers.model.matched import Matched
+from calipers.model.slicing import clusters_of
+from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.settings import compare
+from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.grid.file import Plan
 from calipers.questions.grid.result import Combination, Grid, Planned
 from calipers.questions.inputs import refuse_sealed
 from calipers.questions.reading import MatchingSettings
 from calipers.questions.systems import matched_systems
+from calipers.statistics.winner import WinnerGain, winner_gain
 
 MATCHING = frozenset(MatchingSettings.__annotations__)
 """The keywords for matching runs."""
@@ -43,7 +50,33 @@ def run_grid(plan: Plan, settings: Mapping[str, Any]) -> Grid:
     pairs = matched_systems(runs, truth, cast("MatchingSettings", matching))
     rest = {name: value for name, value in plan.measures.items() if name not in MATCHING}
     comparison = compare(pairs, baseline=plan.baseline, anyway=settings["anyway"], **rest)
-    return Grid(plan.combinations, reports, failures, comparison)
+    gain = _best_of(comparison, pairs, rest.get("cluster"))
+    return Grid(
+        plan.combinations,
+        reports,
+        failures,
+        comparison,
+        None if gain is None else comparison.systems[gain.winner],
+        None if gain is None else ExpectedGain.of(gain),
+    )
+
+
+def _best_of(
+    comparison: Comparison, pairs: Mapping[str, Matched], cluster: str | None
+) -> WinnerGain | None:
+    """The gain of the best combination over the baseline by the primary metric."""
+    if comparison.primary is None:
+        return None
+    at = [one.name for one in comparison.metrics].index(comparison.primary)
+    turn = comparison.metrics[at].turn
+    table = [turn * comparison.values[name][:, at] for name in comparison.systems]
+    truth = next(iter(pairs.values())).ground_truth
+    clusters = clusters_of(truth.tags, cluster, truth.queries.height)
+    if clusters is not None:
+        row = {query: at for at, query in enumerate(truth.queries["query"])}
+        clusters = clusters[[row[query] for query in comparison.queries["query"]]]
+    baseline = comparison.systems.index(comparison.baseline)
+    return winner_gain(np.stack(table, axis=1), baseline, clusters)
 
 
 def _retrieved(

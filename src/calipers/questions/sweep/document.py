@@ -119,10 +119,11 @@ def advice(sweep: Sweep) -> list[str]:
     """The k by F1 and by tokens, and what each costs in recall."""
     lines: list[str] = []
     if sweep.f1:
-        ends = sweep.f1.interval
-        between = f" ({number(ends.low)}–{number(ends.high)})" if ends else ""
-        line = f"By F1: k = {sweep.f1.k}, where it is highest: {number(sweep.f1.f1)}{between}"
-        lines.append(f"{line}{_against_largest(sweep, sweep.f1.recall)}.")
+        line = f"By F1: k = {sweep.f1.k}, where it is highest: {number(sweep.f1.f1)}"
+        gain = sweep.f1.expected_gain
+        said = gain and gain.sentence(f"over k = {sweep.points[-1].k} it")
+        line = f"{line}{_against_largest(sweep, sweep.f1.recall)}."
+        lines.append(f"{line} {said}" if said else line)
     if sweep.tokens:
         lines.append(_by_tokens(sweep.tokens, sweep.points[-1].k))
     return lines

@@ -8,6 +8,7 @@ from calipers.errors import InvalidInput
 from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, with_version
+from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.tokens import TokenUse
 
 
@@ -76,6 +77,8 @@ class F1Advice:
     f1: float
     interval: Interval | None
     recall: float | None
+    expected_gain: ExpectedGain | None
+    """Its gain over the largest k, here and on new queries."""
 
 
 @dataclass(frozen=True)

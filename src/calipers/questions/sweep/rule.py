@@ -28,6 +28,7 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.claim import Claim
 from calipers.model.matched import Matched
 from calipers.model.slicing import clusters_in
+from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.shown_results import wanted_per_query
 from calipers.questions.sweep.document import DEFAULT_METRICS
 from calipers.questions.sweep.result import (
@@ -47,6 +48,7 @@ from calipers.questions.tokens import (
 )
 from calipers.statistics.clusters import as_shares, exact_mean
 from calipers.statistics.largest_share import largest_mean
+from calipers.statistics.winner import WinnerGain, winner_gain
 from calipers.words import number, plural
 
 MARGIN = 0.05
@@ -77,6 +79,9 @@ def sweep_over_k(
         )
     ks = _swept(k, depth)
     chosen = _by_stem(metrics, ks, pair)
+    # With one target per query, F1 is highest at the first k that finds it.
+    has_several = bool((wanted_per_query(pair.matches, pair.rel) > 1).any())
+    gain: WinnerGain | None = None
     values: dict[str, list[SweepValue]] = {}
     for stem, at_every_k in chosen.items():
         scores = score(pair, at_every_k, confidence=confidence, cluster=cluster)
@@ -88,12 +93,13 @@ def sweep_over_k(
             n = int((~np.isnan(scores.values[:, 0])).sum())
             advice = advise_recall(ks, scores.values, margin, confidence, clusters_in(scores))
             prints, settings, policy = scores.fingerprints, scores.settings, scores.policy
+        elif stem == "f1" and has_several and len(ks) > 1:
+            gain = winner_gain(scores.values, len(ks) - 1, clusters_in(scores))
         # One metric at a time: all metrics at every k and query would use most of the memory.
         del scores
     counted = _count(pair, ks, tokenizer, needed=tokens is not None or price is not None)
     table = counted.table if counted else None
     wanted = wanted_one_by_one(pair)
-    has_several = bool((wanted_per_query(pair.matches, pair.rel) > 1).any())
     points = tuple(_point(i, one, values, wanted, table, price) for i, one in enumerate(ks))
     return Sweep(
         points=points,
@@ -102,8 +108,7 @@ def sweep_over_k(
         n=n,
         depth=depth,
         recall=advice,
-        # With one target per query, F1 is highest at the first k that finds it.
-        f1=advise_f1(points) if has_several else None,
+        f1=advise_f1(points, gain) if has_several else None,
         tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
         token_source=counted.source if counted else None,
         price=price,
@@ -196,13 +201,14 @@ def usual_cutoffs(depth: int) -> list[int]:
     return sorted({*ks, depth})
 
 
-def advise_f1(points: Sequence[SweepPoint]) -> F1Advice | None:
+def advise_f1(points: Sequence[SweepPoint], gain: WinnerGain | None) -> F1Advice | None:
     """The k with the highest mean F1; the smallest of equals."""
+    expected = None if gain is None else ExpectedGain.of(gain)
     best: F1Advice | None = None
     for point in points:
-        value = point.values["f1"]
+        value, recall = point.values["f1"], point.values["recall"].mean
         if value.mean is not None and (best is None or value.mean > best.f1):
-            best = F1Advice(point.k, value.mean, value.interval, point.values["recall"].mean)
+            best = F1Advice(point.k, value.mean, value.interval, recall, expected)
     return best
 
 
