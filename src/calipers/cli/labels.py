@@ -8,6 +8,7 @@ import click
 from calipers.cli import GivenOnce
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import EXPLAIN, JSON, flag, output, text
+from calipers.cli.output import check_jsonl
 from calipers.errors import InvalidInput
 
 NO_CACHE = flag("--no-cache", "Keep no answers.")
@@ -20,12 +21,8 @@ NO_CACHE = flag("--no-cache", "Keep no answers.")
 )
 def _traces(asked: CommandInput, output: str | None) -> None:
     """Take the questions that people really asked from traces, each once."""
-    from calipers.io.files.write import check_place
-
     if output is not None:
-        if not output.endswith(".jsonl"):
-            raise InvalidInput(f"The output is {output!r}; it is JSON lines, so end it in .jsonl.")
-        check_place(output)
+        check_jsonl(output)
     found = asked.answer()
     if output is not None:
         found.save(output)

@@ -320,3 +320,12 @@ def working(at: str) -> Iterator[None]:
 
     with Console(stderr=True).status(f"{at} …"):
         yield
+
+
+def check_jsonl(path: str) -> None:
+    """Refuse, before any work, an output that is no file of JSON lines."""
+    from calipers.io.files.write import check_place
+
+    if not path.endswith(".jsonl"):
+        raise InvalidInput(f"The output is {path!r}; it is JSON lines, so end it in .jsonl.")
+    check_place(path)

@@ -3,8 +3,8 @@
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import EXPLAIN, JSON, flag, text
-from calipers.cli.output import print_lines
+from calipers.cli.options import EXPLAIN, JSON, flag, output, text
+from calipers.cli.output import check_jsonl, print_lines
 from calipers.errors import InvalidInput
 
 
@@ -15,11 +15,12 @@ from calipers.errors import InvalidInput
         "Exit with 1 if there is a finding at least this grave.",
         type=click.Choice(["error", "warning", "info"]),
     ),
+    output("With --traces: write the real questions to add to a .jsonl."),
     EXPLAIN,
     JSON,
     short_help="Say which differences a ground truth can detect, and what is wrong with it.",
 )
-def audit(asked: CommandInput, fail_on: str | None, explain: bool) -> None:
+def audit(asked: CommandInput, fail_on: str | None, output: str | None, explain: bool) -> None:
     """Say which differences a ground truth can detect, and what is wrong with it.
 
     Alone, against the corpus that is searched, by several runs, or beside real questions. Each
@@ -30,14 +31,25 @@ def audit(asked: CommandInput, fail_on: str | None, explain: bool) -> None:
     Examples:
       calipers audit evals.jsonl
       calipers audit evals.jsonl --corpus chunks.jsonl --fail-on error
-      calipers audit evals.jsonl -r old.jsonl -r new.jsonl --traces spans.jsonl
+      calipers audit evals.jsonl -r old.jsonl -r new.jsonl
+      calipers audit evals.jsonl --traces spans.jsonl -o to_add.jsonl
       calipers audit qrels.txt --corpus docs/ --json
     """
     if "ground_truth" not in asked.settings:
         raise InvalidInput(
             "No ground truth is given to check; name its file, or set it in calipers.toml."
         )
+    if output is not None:
+        if asked.settings.get("traces") is None:
+            raise InvalidInput(
+                "-o writes real questions to add; say where they are: --traces FILE."
+            )
+        check_jsonl(output)
     found = asked.answer()
+    if output is not None:
+        from calipers.questions.audit.real_questions import write_to_add
+
+        write_to_add(found, output)
     asked.show(found, explain=explain)
     if found.fails(fail_on):
         raise click.exceptions.Exit(1)

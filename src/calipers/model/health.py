@@ -92,12 +92,25 @@ class HealthFinding(Plain):
         }
 
 
+@dataclass(frozen=True)
+class DistantQuestion:
+    """A question that people asked and that is unlike every question of a ground truth."""
+
+    query: str
+    asked: int
+    """How often it was asked."""
+    distance: float
+    """0 where a question has the same words, 1 where none has a word in common."""
+    nearest: str | None
+    """The question of the ground truth that is nearest; None where none has a word in common."""
+
+
 @dataclass(frozen=True, repr=False)
 class Health(Plain, HasRows):
     """The state of a ground truth: the findings, the most severe first, and what was checked."""
 
     shown_by: ClassVar[str] = "calipers.questions.audit.document"
-    dict_keys: ClassVar[str] = "claim counts facts findings passed notes"
+    dict_keys: ClassVar[str] = "claim counts facts findings passed notes to_add"
 
     findings: tuple[HealthFinding, ...]
     facts: Mapping[str, Any]
@@ -107,6 +120,8 @@ class Health(Plain, HasRows):
     """The names of the checks that ran and found nothing."""
     claim: Claim | None = None
     """What difference the set can detect, or why it cannot be used to measure."""
+    to_add: tuple[DistantQuestion, ...] = ()
+    """The real questions that are furthest from those of the set, the furthest first."""
 
     @classmethod
     def of(

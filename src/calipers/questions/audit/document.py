@@ -14,7 +14,7 @@ from calipers.model.document import (
 )
 from calipers.model.health import EXAMPLES, Example, Health, HealthFinding
 from calipers.present.escape import printable
-from calipers.words import plural
+from calipers.words import number, plural
 
 SHOWN = 3
 QUOTED = 100
@@ -32,10 +32,26 @@ def document(health: Health) -> Document:
         blocks=[
             *([_findings(health)] if health.findings else []),
             *(_finding(one) for one in health.findings),
+            *([_to_add(health)] if health.to_add else []),
         ],
         notes=[*answer.notes, *health.notes, *notes],
         rows=lambda: health.findings,
     )
+
+
+def _to_add(health: Health) -> Table:
+    """The real questions that are furthest from those of the set."""
+    rows: list[Cells] = [
+        (
+            printable(one.query, QUOTED),
+            f"{one.asked:,}",
+            number(one.distance),
+            "" if one.nearest is None else printable(one.nearest, QUOTED),
+        )
+        for one in health.to_add
+    ]
+    columns = (Column("to add", words=True), "asked", "distance", Column("nearest", words=True))
+    return Table(columns, rows, "Real questions that are furthest from these")
 
 
 def looked_at(health: Health) -> str:

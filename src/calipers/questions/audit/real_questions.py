@@ -11,12 +11,12 @@ import polars as pl
 from calipers.checks import catalogue
 from calipers.checks.similar import plain_words
 from calipers.errors import InvalidInput
+from calipers.io.records.entries import write_records
 from calipers.io.traces import read_traces
 from calipers.live.questions import read_questions
 from calipers.model.arrays import Floats, Ints
-from calipers.model.health import Example, HealthFinding
+from calipers.model.health import DistantQuestion, Example, Health, HealthFinding
 from calipers.model.slicing import FROM_TEXT, UNTAGGED, labels_of
-from calipers.words import plural
 
 FEWEST = 20
 """Questions that are needed on both sides."""
@@ -37,15 +37,73 @@ def real_questions(value: Any) -> list[str]:
     return [question.text for question in read_questions(value)]
 
 
-def unlike_real(asked: list[str], real: list[str]) -> HealthFinding:
-    """The traits in which the questions differ from the real ones by more than chance."""
-    for name, texts in (("ground truth", asked), ("traces", real)):
-        if len(texts) < FEWEST:
-            raise InvalidInput(
-                f"The {name} hold{'s' * (name != 'traces')} {plural(len(texts), 'question')}; at "
-                f"least {FEWEST} on both sides are needed to compare them. Give more, or leave the "
-                "traces out."
-            )
+MOST_TO_ADD = 10
+
+
+def furthest(asked: list[str], real: list[str]) -> list[DistantQuestion]:
+    """The real questions that are furthest from all others, each unlike those before it.
+
+    The distance is 1 minus the cosine of the words, rare words counting more. Of questions at the
+    same distance the one that was asked most often comes first.
+    """
+    often = Counter(" ".join(text.split()) for text in real)
+    texts = [text for text, _ in often.most_common()]
+    words = [one.split() for one in plain_words(pl.Series([*asked, *texts], dtype=pl.String))]
+    counts = Counter(word for one in words for word in set(one))
+    number = {word: at for at, word in enumerate({w for one in words[: len(asked)] for w in one})}
+
+    def weigh(one: list[str]) -> dict[str, float]:
+        found = {word: float(np.log1p(len(words) / counts[word])) for word in one}
+        length = np.sqrt(sum(weight**2 for weight in found.values()))
+        return {word: weight / length for word, weight in found.items()}
+
+    vectors = [weigh(one) for one in words]
+    table = np.zeros((len(number), len(asked)))
+    for at, vector in enumerate(vectors[: len(asked)]):
+        for word, weight in vector.items():
+            table[number[word], at] = weight
+    likeness, nearest = np.zeros(len(texts)), np.full(len(texts), -1)
+    for at, vector in enumerate(vectors[len(asked) :]):
+        known = [(number[word], weight) for word, weight in vector.items() if word in number]
+        if known:
+            rows, weights = zip(*known, strict=True)
+            alike = np.array(weights) @ table[list(rows)]
+            likeness[at], nearest[at] = alike.max(), alike.argmax()
+    chosen: list[DistantQuestion] = []
+    closest = likeness.copy()  # to the questions that are there or chosen
+    while len(chosen) < min(MOST_TO_ADD, len(texts)):
+        at = int(np.argmin(np.round(closest, 6)))
+        if closest[at] > 1 - SAME:
+            break
+        mine = vectors[len(asked) + at]
+        here = None if nearest[at] < 0 else asked[nearest[at]]
+        chosen.append(
+            DistantQuestion(texts[at], often[texts[at]], round(1 - float(likeness[at]), 6), here)
+        )
+        for other, vector in enumerate(vectors[len(asked) :]):
+            same = sum(weight * vector.get(word, 0.0) for word, weight in mine.items())
+            closest[other] = max(closest[other], same)
+        closest[at] = 1.0
+    return sorted(chosen, key=lambda one: (-one.distance, -one.asked))
+
+
+def write_to_add(found: Health, path: str) -> None:
+    """Write the questions to add as JSON lines, to be answered and labelled."""
+    made = [{"query": one.query, "tags": {"asked": str(one.asked)}} for one in found.to_add]
+    write_records(made, path)
+
+
+SAME = 0.05
+"""A question nearer than this to one that is there already adds nothing."""
+
+
+def unlike_real(asked: list[str], real: list[str]) -> HealthFinding | None:
+    """The traits in which the questions differ from the real ones by more than chance.
+
+    None where either side has too few to tell.
+    """
+    if min(len(asked), len(real)) < FEWEST:
+        return None
     examples = [one for cut in FROM_TEXT if (one := _by_cut(cut, asked, real))]
     if (one := _by_words(asked, real)) is not None:
         examples.append(one)

@@ -33,7 +33,7 @@ from calipers.model.matched import Matched
 from calipers.model.matching import Matching, parse_matching
 from calipers.model.run import Run
 from calipers.model.scores import Interval
-from calipers.questions.audit.real_questions import unlike_real
+from calipers.questions.audit.real_questions import FEWEST, furthest, unlike_real
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.queries_needed import fewest_queries
 from calipers.statistics.score_interval import mean_interval
@@ -151,11 +151,16 @@ def audit(
     """
     check_confidence(confidence)
     texts = asked(truth)
-    compared = [] if real is None else [unlike_real(list(texts.values()), real)]
+    compared = None if real is None else unlike_real(list(texts.values()), real)
     truth, known = (
         _measured(truth, runs, match, confidence) if runs else _unmeasured(truth, match, confidence)
     )
-    known.further.extend(compared)
+    known.further.extend([compared] if compared else [])
+    if real is not None and compared is None:
+        known.notes.append(
+            f"{len(texts):,} questions here and {len(real):,} real ones: at least {FEWEST} of each "
+            "are needed to test how they differ."
+        )
     if corpus is not None:
         _match_words(truth, texts, corpus, match, known)
     ground_truth.check_spans(truth)
@@ -187,7 +192,8 @@ def audit(
     checked = {one.kind for one in found}
     names = [kind.name for kind in catalogue.KINDS if kind in checked]
     health = Health.of(found, {**facts, **known.facts}, known.notes, names)
-    return replace(health, claim=_claim(health))
+    to_add = () if real is None else tuple(furthest(list(texts.values()), real))
+    return replace(health, claim=_claim(health), to_add=to_add)
 
 
 def _evidence(truth: GroundTruth, corpus: Corpus, notes: list[str]) -> CorpusEvidence:

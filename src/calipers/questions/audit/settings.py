@@ -40,7 +40,8 @@ class AuditSettings(Files, total=False):
     traces: Annotated[
         Any,
         Setting(
-            "Real questions to compare with: traces, or a file of questions.",
+            "Real questions to compare with: traces, or a file of questions. The ten that are "
+            "furthest from the ground truth are listed.",
             metavar="FILE",
         ),
     ]
