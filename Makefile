@@ -9,7 +9,7 @@ comma := ,
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test windows lowest adapters ci-extras spark object-stores check docs package installed schemas lint bench statistics faults clean
+.PHONY: help demo test windows lowest adapters clients ci-extras spark object-stores check docs package installed schemas lint bench statistics faults clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,16 @@ adapters: ci-extras ## Test the adapters of frameworks, vector stores and evalua
 	@$(MORE)/bin/python -m pytest -q tests/live/adapters/test_langchain.py tests/live/adapters/test_llama_index.py \
 	  tests/live/adapters/test_haystack.py tests/live/adapters/test_mcp.py tests/cli/test_mcp.py \
 	  tests/live/adapters/test_vector_stores.py tests/live/test_docs.py tests/integrations -k "not mlflow"
+
+# Clients of search engines need other versions of gRPC than the libraries of $(MORE).
+clients: $(STAMP) ## Test that answers made with the classes of search clients are read, without a server
+	@test -e .venv-clients/.installed || { $(BIN)/python -m venv --without-pip .venv-clients && \
+	  $(BIN)/python -c "from sysconfig import get_path; print(f'import site; site.addsitedir({get_path(\"purelib\")!r})')" \
+	    > $$(.venv-clients/bin/python -c "from sysconfig import get_path; print(get_path('purelib'))")/venv.pth && \
+	  $(BIN)/pip --python .venv-clients/bin/python install -q --disable-pip-version-check --no-compile \
+	    elasticsearch opensearch-py pinecone pymilvus pyvespa weaviate-client && touch .venv-clients/.installed; }
+	@.venv-clients/bin/python -W ignore -c "import elasticsearch, opensearchpy, pinecone, pymilvus, vespa, weaviate"
+	@.venv-clients/bin/python -m pytest -q tests/live/test_real_clients.py
 
 # Large, and `make test` runs without them: they have an environment of their own, which sees the
 # packages of .venv. Most of what they bring is never imported, so Python compiles what is.
