@@ -241,7 +241,8 @@ class PoolSession(ShowsItself):
             until = now + HELD_FOR
             mine = {one.position: Hold(judge, until, not at) for at, one in enumerate(found)}
             self._held = {**theirs, **mine}
-        return found
+        # Near the end another server may have added items.
+        return found if fresh or len(found) == count else self.take(judge, count, query)
 
     def progress(self, judge: str) -> JudgeProgress:
         """The progress of the pool, and the progress and pace of a judge."""
