@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.statistics.score_interval import check_confidence, normal_quantile
+from calipers.statistics.score_interval import beta_fraction, check_confidence, normal_quantile
 
 # Beyond this many nonzero values, neighbours are rounded up to the larger one.
 _MOST_STEPS = 200
@@ -75,7 +75,7 @@ def _upper_shares(n: float, counts: tuple[float, ...], confidence: float) -> tup
     p = _near(n, j, normal_quantile(confidence))
     for _ in range(60):
         log_front = a * np.log1p(-p) + b * np.log(p) - log_beta
-        fraction = _beta_fraction(a, b, 1.0 - p)
+        fraction = beta_fraction(a, b, 1.0 - p)
         chance = log_front - np.log(a) + np.log(fraction)
         # d/dp of I(1 - p; a, b) is -(1 - p)**(a - 1) * p**(b - 1) / B, so that of its logarithm:
         slope = -a / (fraction * (1.0 - p) * p)
@@ -93,21 +93,3 @@ def _near(n: float, j: Floats, z: float) -> Floats:
     margin = np.sqrt(pull * share * (1.0 - share) + 0.25 * pull * pull)
     near: Floats = (share + 0.5 * pull + margin) / (1.0 + pull)
     return np.clip(near, 1e-12, 1.0 - 1e-9)
-
-
-def _beta_fraction(a: Floats, b: Floats, x: Floats) -> Floats:
-    """The continued fraction of the incomplete beta function, for arrays (Lentz)."""
-    upper = np.ones_like(a)
-    lower = 1.0 / (1.0 - (a + b) * x / (a + 1.0))
-    value = lower.copy()
-    for m in range(1, 2000):
-        even = m * (b - m) * x / ((a + 2 * m - 1.0) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0))
-        for term in (even, odd):
-            lower = 1.0 / (1.0 + term * lower)
-            upper = 1.0 + term / upper
-            change = upper * lower
-            value *= change
-        if np.abs(change - 1.0).max(initial=0.0) < 1e-14:
-            break
-    return value

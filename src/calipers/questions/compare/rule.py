@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from calipers.engines.scoring import uneven_clusters
+from calipers.engines.summary import interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.claim import Visibility
+from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import copies_in_words, units_of
 from calipers.questions.compare.comparable import (
@@ -19,12 +21,18 @@ from calipers.questions.compare.comparable import (
     undefined_in_some,
     weights_shared,
 )
-from calipers.questions.compare.leaderboard import leaderboard, ranked, system_means
 from calipers.questions.compare.paired_claim import claim_of, gains_of, turned_interval
-from calipers.questions.compare.result import Comparison, Difference, SystemMean
-from calipers.questions.default_metrics import asked_metrics
-from calipers.statistics.clusters import as_units
-from calipers.statistics.paired_rows import PairedRow, paired_rows
+from calipers.questions.compare.result import (
+    Comparison,
+    Difference,
+    Leaderboard,
+    Ranked,
+    SystemMean,
+)
+from calipers.questions.default_metrics import asked_metrics, choose_primary
+from calipers.questions.tokens import may_have_tokens, tokens_shown
+from calipers.statistics.clusters import as_units, exact_mean
+from calipers.statistics.paired_rows import SMALLEST, PairedRow, paired_rows
 from calipers.statistics.queries_needed import visibility
 from calipers.version import __version__
 from calipers.words import did_you_mean, listed
@@ -73,10 +81,20 @@ def compare_scores(
     weight_by = weight_by or systems[baseline].settings.get("weight_by")
     weights = weights_shared(systems, queries, weight_by)
     means = system_means(complete, facts, level, clusters, weights)
-    order = ranked(means, facts, asked)
+    order = _ranked(means, facts, asked)
+    best = [one.system for one in order[:1]]
     alpha = round(1.0 - level, 12)
-    tested = _tested(complete, baseline, facts, asked, units, alpha, order[:1], weights)
-    near = {name for name in order if (tested.pop((name, BEST)).p or 0.0) > alpha}
+    tested = _tested(complete, baseline, facts, asked, units, alpha, best, weights)
+    board = [
+        Ranked(
+            one.system,
+            one.mean or 0.0,
+            one.interval,
+            (tested.pop((one.system, BEST)).p or 0.0) > alpha,
+            (tokens or {}).get(one.system),
+        )
+        for one in order
+    ]
     notes = [
         *_equal(complete, baseline, facts),
         *uneven_clusters(clusters, cluster),
@@ -94,7 +112,7 @@ def compare_scores(
         primary=asked[0] if asked else None,
         asked=tuple(asked),
         visibility=_visibility(tested, complete, baseline, facts, asked, units, weights),
-        leaderboard=None if not asked else leaderboard(means, asked[0], order, near, tokens or {}),
+        leaderboard=Leaderboard(asked[0], order[0].n, tuple(board)) if board else None,
         overridden=tuple(blocked),
         fingerprints={name: dict(scores.fingerprints) for name, scores in systems.items()},
         settings={
@@ -274,3 +292,68 @@ def _visibility(
         clusters=units,
         largest=None if high is None else high - low,
     )
+
+
+def _ranked(
+    means: Sequence[SystemMean], facts: Sequence[MetricFacts], asked: Sequence[str]
+) -> list[SystemMean]:
+    """The systems by the first deciding metric, best first; empty where it is undefined."""
+    turn = next((one.turn for one in facts if one.name in asked[:1]), 1.0)
+    known = [one for one in means if one.metric in asked[:1] and one.mean is not None]
+    return sorted(known, key=lambda one: -turn * (one.mean or 0.0))
+
+
+def tokens_per_query(
+    pairs: Mapping[str, Matched], measured: Mapping[str, Scores], primary: str | None
+) -> dict[str, float]:
+    """Mean tokens in the results that the primary metric reads, where tokens or texts are known."""
+    found = {}
+    for name, pair in pairs.items():
+        facts = measured[name].metrics
+        decisive = choose_primary(facts, None if primary == "score" else primary)
+        k = next((one.k for one in facts if one.name == decisive), None) or pair.depth
+        if not may_have_tokens(pair):
+            continue
+        tokens = tokens_shown(pair, lambda block, counts, k=k: block.summed(counts, [k]))
+        if tokens is not None:
+            found[name] = exact_mean(tokens.table[:, 0].astype(np.float64))
+    return found
+
+
+def system_means(
+    values: Mapping[str, Floats],
+    facts: Sequence[MetricFacts],
+    level: float,
+    clusters: Ints | None,
+    weights: Floats | None = None,
+) -> tuple[SystemMean, ...]:
+    """The mean of every system in every metric, over the queries that all systems have."""
+    found = []
+    for at, metric in enumerate(facts):
+        each = None if metric.aggregate == "sum" else weights
+        defined = {name: t[~np.isnan(t[:, at]), at] for name, t in values.items()}
+        means = {
+            name: as_units(t[:, at], None, each).mean if len(defined[name]) else None
+            for name, t in values.items()
+        }
+        best = _best([mean for mean in means.values() if mean is not None], metric.better)
+        for name, mean in means.items():
+            n = len(defined[name])
+            found.append(
+                SystemMean(
+                    name,
+                    metric.name,
+                    mean,
+                    interval_of_metric(values[name][:, at], metric, level, clusters, each),
+                    n,
+                    len(values[name]) - n,
+                    mean is not None and best is not None and abs(mean - best) < SMALLEST,
+                )
+            )
+    return tuple(found)
+
+
+def _best(means: Sequence[float], better: str) -> float | None:
+    if not means or better == "neither" or max(means) - min(means) < SMALLEST:
+        return None
+    return max(means) if better == "higher" else min(means)

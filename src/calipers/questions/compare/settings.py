@@ -75,8 +75,7 @@ def compare(
     (0.5, 'better', 12, 0)
     """
     from calipers.engines.scoring import choose_metrics
-    from calipers.questions.compare.leaderboard import tokens_per_query
-    from calipers.questions.compare.rule import compare_scores
+    from calipers.questions.compare.rule import compare_scores, tokens_per_query
     from calipers.questions.systems import (
         measure_systems,
         name_systems,

@@ -1,22 +1,32 @@
 """May this change be merged? Check one result against conditions and a baseline."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from calipers.engines.scoring import choose_metrics, deepest, uneven_clusters
 from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput, check_number
+from calipers.io.files.write import check_place
 from calipers.measures import Metric, parse
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_of, copies_in_words
-from calipers.questions.baseline import Baseline
+from calipers.questions.baseline import Baseline, write_baseline
 from calipers.questions.default_metrics import FINDING, finding_metric
-from calipers.questions.gate.condition_checks import check_condition, figures_of
+from calipers.questions.gate.condition_checks import (
+    check_condition,
+    check_must,
+    check_raised,
+    figures_of,
+    raised_by,
+)
 from calipers.questions.gate.conditions import COMBINED, Condition
-from calipers.questions.gate.must_checks import check_must, check_raised, raised_by
 from calipers.questions.gate.result import GateRule, Verdict
+from calipers.questions.inputs import is_reference
 from calipers.version import __version__
 
 
@@ -194,3 +204,49 @@ def check_gate(
         )
     check_number("The confidence", rule.confidence, least=0.5, below=1, such_as=0.95)
     check_number("The loss that is allowed", rule.allow, least=0, such_as=0.02)
+
+
+def file_of_baseline(baseline: Any, accept: str | None) -> Path:
+    """The file to write a new baseline to."""
+    if accept is not None and not accept.strip():
+        raise InvalidInput('A baseline is accepted for a reason; give it: --accept "why".')
+    is_path = isinstance(baseline, str | os.PathLike) and not is_reference(baseline)
+    if not is_path or Path(baseline).suffix.lower() != ".json":
+        raise InvalidInput(
+            "The new baseline is written to the file that holds the old one; give that as "
+            "--baseline FILE.json."
+        )
+    check_place(Path(baseline))
+    return Path(baseline)
+
+
+def with_new_baseline(
+    verdict: Verdict,
+    scores: Scores,
+    name: str,
+    target: Path,
+    accept: str | None,
+    now: datetime | None,
+) -> Verdict:
+    """Replace the baseline if the result is accepted or better, and return the verdict.
+
+    Otherwise the baseline stays: if every passing build replaced it, many small losses would
+    add up and none of them would fail.
+    """
+    if accept is None and not _is_better(verdict):
+        return verdict
+    when = now or datetime.now(UTC)
+    write_baseline(Baseline(scores, name, when, accepted=accept), target)
+    return replace(verdict, accepted=accept, moved_up=accept is None)
+
+
+def _is_better(verdict: Verdict) -> bool:
+    """Whether a result may replace the baseline unasked: significantly better, nothing lost."""
+    changes = [check.change for check in verdict.checks if check.change is not None]
+    return (
+        verdict.standing != "failed"
+        and not verdict.raised
+        and not verdict.warnings
+        and all(change.loss <= 0 for change in changes)
+        and any(change.standing == "better" for change in changes)
+    )

@@ -157,15 +157,16 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     """
     from calipers.engines.scoring import score
     from calipers.questions.gate.conditions import parse_condition
-    from calipers.questions.gate.new_baseline import file_of_baseline, with_new_baseline
     from calipers.questions.gate.result import GateRule
     from calipers.questions.gate.rule import (
         check_gate,
+        file_of_baseline,
         metrics_needed,
         metrics_of_baseline,
         reach_verdict,
         results_needed,
         several,
+        with_new_baseline,
     )
     from calipers.questions.inputs import matched
     from calipers.questions.systems import baseline_of, measured_already
