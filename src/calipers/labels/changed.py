@@ -98,9 +98,9 @@ def compare_first(
     start = [0]
     for at in order.tolist():
         of_label = {id(one): side for one, side in left[queries[at]]}
-        some = shuffled((one for one, _ in left[queries[at]]), seed)
-        rows += some
-        side_of += [of_label[id(one)] for one in some]
+        mixed = shuffled((one for one, _ in left[queries[at]]), seed)
+        rows += mixed
+        side_of += [of_label[id(one)] for one in mixed]
         start.append(len(rows))
     return ChangedResults(
         tuple(rows),

@@ -297,7 +297,7 @@ class PoolSession(ShowsItself):
         found = self._made.get(name)
         if found is None or found[0] != made_of:
             found = self._made[name] = made_of, make_it()
-        return found[1]  # type: ignore[no-any-return]
+        return found[1]
 
     def truth(self, *, machines: bool = False) -> JudgedTruth:
         """The ground truth with the labels."""

@@ -327,10 +327,10 @@ def draw(
     most = min(most, total)
     scored = {one: scored_run(truth, run, settings) for one, run in loaded.items()}
     plans, prints = [], []
-    for one, scores in scored.items():
+    for run, scores in scored.items():
         if scores is None:
             raise InvalidInput(
-                f"The run {one} has nothing in common with the ground truth, so there is nothing "
+                f"The run {run} has nothing in common with the ground truth, so there is nothing "
                 "to correct."
             )
         plans.append(_planned(scores, units, cluster, until, most, confidence))

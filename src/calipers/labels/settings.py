@@ -115,7 +115,11 @@ def labels_draft(runs: Runs = (), **settings: Unpack[LabelsDraftSettings]) -> "D
             named,
             ground_truth=truth,
             grades=filled_grades(_listed(settings["filled"])),
-            **{name: settings[name] for name in ("k", "seed", "allow", "questions", "corpus")},
+            k=settings["k"],
+            seed=settings["seed"],
+            allow=settings["allow"],
+            questions=settings["questions"],
+            corpus=settings["corpus"],
         )
     return draft(
         runs,
@@ -283,6 +287,7 @@ def labels_pool(
     from calipers.store.open import open_store
 
     loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
+    given: dict[str, Any] = {**settings}
     names = ("allow",) if settings["changed"] else ("queries", "again")
     number = (make_changed if settings["changed"] else make)(
         lambda: open_store(settings["store"], create=True, keep=True),
@@ -290,7 +295,7 @@ def labels_pool(
         loaded,
         ground_truth=truth,
         settings=pool_settings(settings),
-        **{one: settings[one] for one in ("questions", "corpus", "if_there", *names)},
+        **{one: given[one] for one in ("questions", "corpus", "if_there", *names)},
     )
     return PoolSession(open_store(settings["store"], keep=True), number)
 

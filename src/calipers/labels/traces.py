@@ -41,7 +41,8 @@ class TracedQuestion:
     def record(self) -> dict[str, Any]:
         """The question as a record that ``draft`` takes as a run."""
         tags = {**self.tags, "asked": str(self.asked), "disagreement": f"{self.disagreement:.2f}"}
-        made = {"id": self.id, "query": self.query, "tags": tags, "retrieved": [*self.retrieved]}
+        made: dict[str, Any] = {"id": self.id, "query": self.query, "tags": tags}
+        made["retrieved"] = [*self.retrieved]
         if self.ground_truth is None:
             return made
         made["tags"] = {**tags, "source": "clicks", JUDGED_BY: JUDGE}

@@ -72,7 +72,7 @@ def make_pool(
 ) -> int:
     """Save a new pool in one transaction and return its number."""
     check_name(name)
-    contents = [("items", None, _item_table(labels))]
+    contents: list[tuple[str, str | None, pl.DataFrame]] = [("items", None, _item_table(labels))]
     contents += [("run", one, run.frame) for one, run in runs.items()]
     if ground_truth is not None:
         tags = [tag.alias(TAG_COLUMN + one) for one, tag in ground_truth.tags.items()]

@@ -52,6 +52,9 @@ MOST_LINES = 4
 DRAWN = 60
 """How many evaluations a trend has."""
 
+SAME = ("metric", "scale", "steps")
+"""Settings in which a pool is that of a page, if it was made of the same evaluations."""
+
 T = TypeVar("T")
 
 
@@ -294,7 +297,8 @@ class WebSources:
         with self._pooling:
             store = self.store(create=True)
             for there in list_pools(store).pools:
-                if there.made_of == made_of and there.settings.metric == settings.metric:
+                alike = (getattr(there.settings, one) == getattr(settings, one) for one in SAME)
+                if there.made_of == made_of and all(alike):
                     desk = self.desk(there.number)
                     known = desk.content
                     desk.enlarge(
