@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,6 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file
-from calipers.io.records.json_files import BROKEN, opening
 from calipers.io.tables.cells import TAG
 from calipers.io.tables.columns import Columns
 from calipers.model.ground_truth import GroundTruth
@@ -462,9 +461,7 @@ def kept_records(
     the dataset that was read from it. ``columns`` is the column mapping that the dataset was read
     with.
     """
-    raw = _raw(value)
-    if raw and columns is not None:
-        raw = [columns.renamed(one, "records") if isinstance(one, dict) else one for one in raw]
+    raw = _raw(value, columns or Columns())
     if raw and all(isinstance(one, dict) and all(name in one for name in OURS) for one in raw):
         return raw
     return [
@@ -474,22 +471,18 @@ def kept_records(
     ]
 
 
-def _raw(value: Any) -> list[Any] | None:
-    if isinstance(value, list | tuple):
-        return [dict(one) if isinstance(one, Mapping) else one for one in value]
-    if not isinstance(value, str | os.PathLike) or Path(value).is_dir():
-        return None
-    source = Source(Path(value))
-    try:
-        if opening(source) == "list":
-            content = msgspec.json.decode(source.read())
-            return content if isinstance(content, list) else None
-        if opening(source) == "object":
-            return [msgspec.json.decode(line) for _, line in source.lines() if line.strip()]
-    except BROKEN:
-        # Another format that begins like JSON lines: one object over many lines.
-        return None
-    return None
+def _raw(value: Any, columns: Columns) -> list[Any]:
+    """The records in a file or a list as they stand; none where it is something else."""
+    from calipers.io.files.probe import Probe
+
+    if isinstance(value, str | os.PathLike):
+        sight = Probe(Source(Path(value)), columns)
+    elif isinstance(value, list | tuple):
+        sight = Probe(Source(Path("records")), columns, given=value)
+    else:
+        return []
+    is_list = sight.look is not None and sight.look.shape != "object"
+    return [dict(one) for one in sight.records().plain()] if is_list else []
 
 
 def write_records(records: list[dict[str, Any]], path: str | Path) -> None:
