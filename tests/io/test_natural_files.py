@@ -15,7 +15,7 @@ from calipers import evaluate
 from calipers.errors import CalipersError
 from tests.io.natural_files import File, draw_file
 
-N = int(os.environ.get("CALIPERS_NATURAL_FILES", "300"))
+N = int(os.environ.get("CALIPERS_NATURAL_FILES", "150"))
 _OPTION = r"--(?:column|distance|grades) (?:'[^']*'|[^\s;,'(]+[^\s;,'(.])"
 PROPOSED = re.compile(rf"{_OPTION}(?: {_OPTION})*")
 

@@ -13,34 +13,8 @@ from calipers.io.records.label_files import read_labels, write_labels
 from calipers.model.labels import Label
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-HOSTILE = st.builds(
-    "".join,
-    st.tuples(
-        st.sampled_from(
-            [
-                "",
-                "'",
-                "''",
-                "=",
-                "'=",
-                "+",
-                "-",
-                "@",
-                "\t",
-                "\r",
-                "\n",
-                "＝",
-                ";",
-                ",",
-                '"',
-                "\x00",
-                "\ufeff",
-                "\r\n",
-            ]
-        ),
-        ANY_TEXT,
-    ),
-)
+BEGINNINGS = ["", "''", "'=", "\r\n", *"'=+-@\t\r\n＝;,\"\x00\ufeff"]
+HOSTILE = st.builds("".join, st.tuples(st.sampled_from(BEGINNINGS), ANY_TEXT))
 LABELS = st.builds(
     Label,
     query_id=HOSTILE.filter(bool),
