@@ -19,7 +19,13 @@ from calipers.io.records.documents import BadDocument, from_metadata, is_documen
 from calipers.io.records.json_files import MOST_COLUMNS, first_object, opened
 from calipers.io.records.records import At, Record, Result, Target
 from calipers.io.tables.cells import Splitter, looks_like_texts
-from calipers.io.tables.columns import IGNORE, numbered_groups, renaming, say
+from calipers.io.tables.columns import (
+    IGNORE,
+    numbered_groups,
+    renaming,
+    say,
+    words_as_grades,
+)
 from calipers.io.tables.grades import grade_of, may_hide_grades, may_tell_apart
 from calipers.model.matched import Role
 from calipers.names import (
@@ -255,8 +261,7 @@ def _grade(value: Any, called: str, at: At) -> float:
     if grade is None:
         raise InvalidInput(
             f"The {called} of a target is {value!r:.60} at {at()}; a grade is a number, or yes or "
-            "no. Say which grades its words are, such as --grades good=1,bad=0; if it is no grade, "
-            f"{say((IGNORE, called))}."
+            f"no. {words_as_grades(called)}"
         )
     return grade
 
@@ -396,7 +401,7 @@ Calipers'.
 @lru_cache(maxsize=4096)
 def is_near(key: str, name: str) -> bool:
     """Whether a key is a name in another style (groundTruth), or a likely typo of it."""
-    squashed, wanted = (_squashed(one) for one in (key, name))
+    squashed, wanted = ("".join(filter(str.isalnum, one.lower())) for one in (key, name))
     if len(squashed) < 4 or _means_something_else(key, name):
         return False
     if sorted(squashed) == sorted(wanted):
@@ -414,10 +419,6 @@ def _means_something_else(key: str, name: str) -> bool:
 
 
 UNITS = frozenset({"s", "sec", "secs", "seconds", "ms", "us", "ns", "min", "minutes", "h"})
-
-
-def _squashed(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
 def _fits(value: Any, wanted: Any) -> bool:

@@ -204,13 +204,8 @@ class SharedTexts:
         self._texts = pl.concat([self._texts, column_of_new], rechunk=True)
         found = self._texts.gather(pl.Series(codes, dtype=pl.UInt32)).alias(column.name)
         if self._size > _MOST_REMEMBERED:
-            self._forget()
+            self._codes, self._texts, self._size = {}, self._texts.clear(), 0
         return found
-
-    def _forget(self) -> None:
-        self._codes = {}
-        self._texts = pl.Series([], dtype=pl.String)
-        self._size = 0
 
 
 def _rebatched(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:

@@ -263,19 +263,19 @@ SCHEMA = frozenset({"schema", "data"})
 def columns_of_object(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
     """The table in an object, decoded or not; None if it is no table or broken JSON."""
     try:
-        return _table_in(value, name)
+        if SPLIT <= value.keys() <= SPLIT | {"index"}:
+            return _split(value, name)
+        if value.keys() == SCHEMA:
+            rows = _decoded(value["data"])
+            is_table = (
+                isinstance(rows, list) and rows and all(isinstance(one, dict) for one in rows)
+            )
+            return frame_of_rows(rows, name) if is_table and _names_a_query(rows[0]) else None
+        if 1 < len(value) <= MOST_COLUMNS and _names_a_query(list(map(str, value))):
+            return _by_column(value, name)
+        return _by_row(value, name)
     except BROKEN:
         return None  # the reader reports where it is broken
-
-
-def _table_in(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
-    if SPLIT <= value.keys() <= SPLIT | {"index"}:
-        return _split(value, name)
-    if value.keys() == SCHEMA:
-        return _with_schema(value, name)
-    if 1 < len(value) <= MOST_COLUMNS and _names_a_query(list(map(str, value))):
-        return _by_column(value, name)
-    return _by_row(value, name)
 
 
 def _by_column(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
@@ -313,22 +313,15 @@ def _by_row(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
         # Else it maps queries to items, one of which has the name of a column.
         if not isinstance(row, Mapping) or not isinstance(row.get(asked[0]), str):
             return None
-    columns = {key: [row.get(key) for row in rows] for key in _keys(rows)}
-    return _frame(_with_labels(columns, list(value)), name)
-
-
-def _with_schema(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
-    """The rows of ``orient="table"``, which has a schema."""
-    rows = _decoded(value["data"])
-    is_table = isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
-    return frame_of_rows(rows, name) if is_table and _names_a_query(rows[0]) else None
+    return _frame(_with_labels(_columns(rows), list(value)), name)
 
 
 def _with_labels(columns: dict[str, list[Any]], labels: list[Any]) -> dict[str, list[Any]]:
     """The columns with the row labels as ids, unless these are just row numbers."""
     asked = next(key for key, ours in renaming(sorted(columns)).items() if ours == "query")
     questions = columns[asked]
-    if _is_index(labels) or "id" in columns or len(set(map(str, questions))) < len(questions):
+    numbered = bool(labels) and all(str(label).isdigit() for label in labels)
+    if numbered or "id" in columns or len(set(map(str, questions))) < len(questions):
         return columns
     return {"id": [str(label) for label in labels], **columns}
 
@@ -344,11 +337,12 @@ def _split(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
 
 def frame_of_rows(rows: list[dict[str, Any]], name: str) -> pl.DataFrame:
     """A table from flat records."""
-    return _frame({key: [row.get(key) for row in rows] for key in _keys(rows)}, name)
+    return _frame(_columns(rows), name)
 
 
-def _keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(key for row in rows for key in row))
+def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    keys = dict.fromkeys(key for row in rows for key in row)
+    return {key: [row.get(key) for row in rows] for key in keys}
 
 
 def _frame(columns: dict[str, list[Any]], name: str) -> pl.DataFrame:
@@ -365,11 +359,6 @@ def _frame(columns: dict[str, list[Any]], name: str) -> pl.DataFrame:
 
 def _names_a_query(names: Iterable[Any]) -> bool:
     return all(isinstance(one, str) for one in names) and is_long(names)
-
-
-def _is_index(keys: list[Any]) -> bool:
-    """Whether keys are row numbers."""
-    return bool(keys) and all(str(key).isdigit() for key in keys)
 
 
 def _decoded(value: Any) -> Any:

@@ -27,7 +27,7 @@ from calipers.model.ground_truth import (
     page_label,
 )
 from calipers.model.matched import Dataset
-from calipers.model.run import MOST_RESULTS, RUN_SCHEMA, Run, version_text
+from calipers.model.run import MOST_RESULTS, RUN_SCHEMA, version_text
 
 CHUNK, RESULTS = 5_000, 20_000
 """Records that are turned into columns together: so many, or fewer with so many results."""
@@ -334,8 +334,16 @@ class RecordBuilder:
             ).forbidding(self._forbidden, self._excluded)
             truth = replace(truth, notes=(*truth.notes, *no_targets(self._emptied)))
         if self._with_results or "run" in self._missing:
-            order = self._order()
-            stages = {name: self._stage(name) for name in self._stages}
+            if self._with_scores and self._with_lists:
+                raise InvalidInput(
+                    f"{self.kind} gives scores for some queries and bare lists for others; give "
+                    "one form for all."
+                )
+            order: Literal["score", "listed"] = "score" if self._with_scores else "listed"
+            stages = {
+                name: one.run("listed", pl.DataFrame({"query": self._stage_queries[name]}), name)
+                for name, one in self._stages.items()
+            }
             run = self._results.run(order, queries.filter(answered), self.name, stages)
             if order == "listed":
                 run = replace(run, notes=self._results.notes())
@@ -346,18 +354,6 @@ class RecordBuilder:
         record = self._target_record[row]
         position = row - bisect_left(self._target_record, record)
         return f"{self.place(record)}.{part}[{position}]"
-
-    def _order(self) -> Literal["score", "listed"]:
-        if self._with_scores and self._with_lists:
-            raise InvalidInput(
-                f"{self.kind} gives scores for some queries and bare lists for others; give one "
-                "form for all."
-            )
-        return "score" if self._with_scores else "listed"
-
-    def _stage(self, name: str) -> Run:
-        asked = pl.DataFrame({"query": self._stage_queries[name]}, schema={"query": pl.String()})
-        return self._stages[name].run("listed", asked, name)
 
     def _lacking(self, what: str, having: int) -> str:
         return (

@@ -15,7 +15,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.tables.columns import IGNORE, say
+from calipers.io.tables.columns import words_as_grades
 from calipers.model.ground_truth import check_direction
 from calipers.names import EMPTY
 
@@ -303,7 +303,7 @@ def cast_columns(
             raise InvalidInput(
                 f"The column {theirs.get(name, name)!r} holds {_shown(column[row])} at "
                 f"{where(offset + row)}; it must hold {_wanted(name, dtype)} in every row."
-                f"{_or_ignored(name, theirs)}"
+                f"{' ' + words_as_grades(theirs.get(name, name)) if name == 'grade' else ''}"
             )
         columns.append(cast)
     made = pl.DataFrame(columns)
@@ -332,16 +332,6 @@ def _is_plain(dtype: pl.DataType) -> bool:
 
 def _wanted(name: str, dtype: pl.DataType) -> str:
     return WANTED[str(dtype)] + (", or yes or no," if name == "grade" else "")
-
-
-def _or_ignored(name: str, called: Mapping[str, str]) -> str:
-    theirs = called.get(name, name)
-    if name != "grade":
-        return ""
-    return (
-        f" Say which grades its words are, such as --grades good=1,bad=0; if it is no grade, "
-        f"{say((IGNORE, theirs))}."
-    )
 
 
 def _identities(columns: list[str]) -> list[str]:

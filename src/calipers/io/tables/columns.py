@@ -377,6 +377,14 @@ def say(*pairs: tuple[str, str]) -> str:
     return join_words(words)
 
 
+def words_as_grades(column: str) -> str:
+    """What to do about a grade that is neither a number nor yes or no."""
+    return (
+        "Say which grades its words are, such as --grades good=1,bad=0; if it is no grade, "
+        f"{say((IGNORE, column))}."
+    )
+
+
 def in_settings(*pairs: tuple[str, str]) -> str:
     """The same for the settings file.
 

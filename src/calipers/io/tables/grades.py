@@ -176,7 +176,8 @@ def in_words(column: pl.Series) -> str:
     if column.dtype == pl.String and holds_words(column):
         known = column.str.strip_chars().replace("", None).drop_nulls()
         listed = known.unique(maintain_order=True).to_list()
-        return ", ".join(listed[:4]) + ("; empty is no" if _marks_only(column) else "")
+        marks_only = len(known) < len(column) and not as_numbers(column).null_count()
+        return ", ".join(listed[:4]) + ("; empty is no" if marks_only else "")
     numbers = as_numbers(column)
     if numbers.dtype == pl.String:
         numbers = numbers.str.replace(",", ".", literal=True)
@@ -185,8 +186,3 @@ def in_words(column: pl.Series) -> str:
         return ""
     low, high = (float(one) for one in (numbers.min(), numbers.max()))  # type: ignore[arg-type]
     return f"{low:g}–{high:g}" if low != high else f"{low:g}"
-
-
-def _marks_only(column: pl.Series) -> bool:
-    filled = len(cells_of(column))
-    return filled < len(column) and not as_numbers(column).null_count()

@@ -76,7 +76,8 @@ def _parse(number: int, block: bytes, source: Source, layout: LineLayout) -> pl.
         frame = _parse_columns(block, separator, layout, blanks)
     except pl.exceptions.PolarsError:
         frame = None
-    if frame is None or _has_holes(frame, layout):
+    holes = frame is not None and any(column.null_count() for column in frame)
+    if frame is None or holes or not frame[layout.number].is_finite().all():
         _explain(source, number, layout)
         return _parse_leniently(_cleaned(block), layout)
     return frame
@@ -135,11 +136,6 @@ def _parse_columns(
             ranked = {**schema, f"column_{layout.rank + 1}": pl.Float64()}
             read(columns=[layout.rank], schema=ranked)
     return frame.rename({f"column_{i + 1}": name for i, name in layout.columns})
-
-
-def _has_holes(frame: pl.DataFrame, layout: LineLayout) -> bool:
-    number = frame[layout.number]
-    return any(frame[name].null_count() for name in frame.columns) or not number.is_finite().all()
 
 
 def _explain(source: Source, number: int, layout: LineLayout) -> None:
