@@ -289,7 +289,7 @@ def test_names_can_be_several_patterns_and_paths(tmp_path):
 
 def test_the_first_command_says_what_a_ground_truth_needs(tmp_path):
     path = put(tmp_path, "question,chunk_id\nq,a\n", "questions.csv")
-    with pytest.raises(InvalidInput, match=r"--run RESULTS or --retriever"):
+    with pytest.raises(InvalidInput, match=r"--run.*--retriever.*ground truth"):
         load_pair(path, None, None)
 
 

@@ -243,7 +243,7 @@ def test_less_memory_than_any_question_needs_is_refused_in_one_sentence(lines):
     )
     for ask in asked:
         for memory in ("10MB", "200MB", "much"):
-            with pytest.raises(InvalidInput, match=r"at least 27[01]MB: 270MB.* 260 bytes for"):
+            with pytest.raises(InvalidInput, match=r"at least 27[01]MB: 270MB, and 260 bytes for"):
                 ask(memory)
     with pytest.raises(InvalidInput, match=r"at least 518MB: .* each of 1,000,000 targets"):
         spill.memory_in_bytes("400MB", 1_000_000)

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers import Run, convert
@@ -20,7 +19,8 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from tests.io.formats.datasets import PLAIN_TARGETS, SAFE_ID, TARGETS, records
 
-"""Each example is a file written and read, so that a hundred would take long."""
+EXAMPLES = 2 * settings().max_examples
+"""Over all the endings together."""
 LOSSLESS = [".jsonl", ".json", ".jsonl.gz", ".csv", ".tsv", ".csv.gz", ".parquet", ".arrow"]
 
 
@@ -71,8 +71,10 @@ def _rows(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("suffix", LOSSLESS)
-@given(rows=st.one_of(records(), records(targets=None), records(results=None)))
+@given(
+    st.sampled_from(LOSSLESS), st.one_of(records(), records(targets=None), records(results=None))
+)
+@settings(max_examples=EXAMPLES)
 def test_forms_that_hold_everything(suffix, rows):
     before = load(rows, "both")
     with converted(rows, f"out{suffix}") as path:
@@ -181,11 +183,11 @@ def _relevant(targets: pl.DataFrame) -> set[tuple[str, str]]:
     return {(query, item) for query, item, _ in _named(held)}
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".arrow"])
 @given(
-    judged=st.dictionaries(
+    st.sampled_from([".csv", ".tsv", ".parquet", ".arrow"]),
+    st.dictionaries(
         SAFE_ID, st.dictionaries(SAFE_ID, st.sampled_from([0, 1, 2.5]), min_size=1), min_size=1
-    )
+    ),
 )
 def test_a_ground_truth_alone_is_a_long_table(suffix, judged):
     before = truth_of(judged, "ground_truth")
@@ -193,11 +195,11 @@ def test_a_ground_truth_alone_is_a_long_table(suffix, judged):
         assert truth_of(path, "ground_truth").fingerprint == before.fingerprint
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow", ".jsonl", ".run"])
 @given(
-    rows=st.lists(
+    st.sampled_from([".csv", ".parquet", ".arrow", ".jsonl", ".run"]),
+    st.lists(
         st.tuples(SAFE_ID, SAFE_ID, st.floats(-9, 9)), min_size=1, unique_by=lambda row: row[:2]
-    )
+    ),
 )
 def test_a_run_on_its_way_from_a_table_keeps_its_order(suffix, rows):
     """Also where the results of one query stand in several places of the table."""

@@ -77,7 +77,7 @@ def test_a_table_without_scores_is_what_the_caller_says(tmp_path):
     path.write_text("query,item\nq1,b\nq1,a\n")
     assert ranking(path) == [("q1", "b"), ("q1", "a")]
     assert judgements(path) == [("q1", "b", 1.0), ("q1", "a", 1.0)]
-    with pytest.raises(InvalidInput, match="holds questions with ids and no results"):
+    with pytest.raises(InvalidInput, match="is a ground truth, questions with ids"):
         load(path, "both")
 
 

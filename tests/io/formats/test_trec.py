@@ -20,46 +20,14 @@ from calipers.io.files.probe import Probe
 from calipers.io.formats.trec import plain_form
 from calipers.io.load import load
 from calipers.io.registry import built_in
+from calipers.names import words_in
 
 ODD_IDS = [
-    "a",
-    "A",
-    "é",
-    "日本語",
-    "𝄞",
-    "x#y",
-    '"quoted"',
-    "'single'",
-    "comma,comma",
-    "semi;colon",
-    "a\\b",
-    "no\u00a0break",
-    "wide\u2003space",
-    "null",
-    "NaN",
-    "-",
-    "0",
-    "007",
-    "1e5",
-    "back`tick",
-    "vertical\x0btab",
-    "form\x0cfeed",
-    "unit\x1fseparator",
+    *("a", "A", "é", "日本語", "𝄞", "x#y", '"quoted"', "'single'", "comma,comma", "semi;colon"),
+    *("a\\b", "no\u00a0break", "wide\u2003space", "null", "NaN", "-", "0", "007", "1e5"),
+    *("back`tick", "vertical\x0btab", "form\x0cfeed", "unit\x1fseparator"),
 ]
-NUMBERS = [
-    "1",
-    "+0.5",
-    ".5",
-    "5.",
-    "1e-3",
-    "1E+2",
-    "-2.25",
-    "0",
-    "-0.0",
-    "1e300",
-    "00.50",
-    "0.1234567890123456789",
-]
+NUMBERS = words_in("1 +0.5 .5 5. 1e-3 1E+2 -2.25 0 -0.0 1e300 00.50 0.1234567890123456789")
 BLANKS = [" ", "\t", "   ", " \t ", "\t\t"]
 
 

@@ -125,8 +125,8 @@ def _parts(ours: dict[str, str], role: Role, name: str) -> tuple[bool, bool]:
         return True, False
     if role == "both":
         raise InvalidInput(
-            f"Add --run RESULTS or --retriever FILE.py:FUNCTION: {name} holds questions with ids "
-            "and no results. If the ids are results, give it as --run, and --ground-truth FILE."
+            f"Add --run RESULTS or --retriever FILE.py:FUNCTION: {name} is a ground truth, "
+            "questions with ids. If the ids are results, give it as --run, and --ground-truth FILE."
         )
     return role == "ground_truth", role == "run"
 

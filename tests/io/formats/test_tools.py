@@ -1,0 +1,505 @@
+"""Files of tools: what every fixture holds, further shapes of each tool, and what is refused.
+
+``tests/data/formats_read.json`` says what should be read of each fixture.
+"""
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from calipers import convert, evaluate
+from calipers.errors import InvalidInput
+from calipers.io.formats.elastic import wording
+from calipers.io.load import load
+from calipers.model.matched import Dataset
+from tests.command import refused
+from tests.contracts.test_readers import ROLES
+from tests.io.formats.expect import FIXTURES, results, targets, texts
+
+READ = json.loads((FIXTURES.parent / "formats_read.json").read_text())
+TABLES = FIXTURES.parent / "tables"
+GIL, LIST = "What is the GIL?", "What is a list?"
+
+
+def put(folder, name: str, content: Any):
+    """A file with a text, with JSON, or with a record on each line."""
+    if name.endswith(".jsonl") and isinstance(content, list):
+        content = "\n".join(map(json.dumps, content))
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in FIXTURES.iterdir()))
+def test_a_fixture_holds_what_it_says(name):
+    path, role = FIXTURES / name, ROLES.get(name.split(".")[0], "both")
+    found, meant = load(path, role), READ[name]
+    assert (found.ground_truth is None, found.run is None) == (
+        "targets" not in meant,
+        "results" not in meant,
+    )
+    if found.ground_truth is not None:
+        assert targets(path, role) == meant["targets"]
+        assert role != "both" or texts(path, role) == meant["texts"]
+        tags = {tag: values.to_list() for tag, values in found.ground_truth.tags.items()}
+        assert tags == meant.get("tags", {})
+    if found.run is not None:
+        assert results(path, role) == meant["results"]
+    if "asked" in meant:
+        asked = found.run.queries.select("query", "latency_ms", "error").rows()
+        assert [list(one) for one in asked] == meant["asked"]
+
+
+def held(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in rows]
+
+
+ROW = {"query": "q", "retrieval_gt": [["a"]]}
+LEXICAL = {"retrieved_ids_lexical": ["c2", "c1"], "retrieve_scores_lexical": [2.0, 1.0]}
+SEMANTIC = {"retrieved_ids_semantic": ["c1"], "retrieved_contents_semantic": ["It is."]}
+WHOLE = json.loads((FIXTURES / "opensearch_judgements.json").read_text())
+MEANT = held(READ["opensearch_judgements.json"]["targets"])
+NODES = json.loads((FIXTURES / "llama_index.json").read_text())
+PAIRED = {"reference_contexts": ["one text"], "reference_context_ids": ["c1", 7]}
+HEADER = "input,actual_output,expected_output,retrieval_context,context,name,source_file\n"
+TARGETS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
+    "autorag: one id": ([{**ROW, "retrieval_gt": "d1"}], [("q", "d1")]),
+    "autorag: alternatives": (
+        [{**ROW, "retrieval_gt": ["d1", 2]}],
+        [("q", "d1", "1"), ("q", "2", "1")],
+    ),
+    "autorag: nothing": ([{**ROW, "retrieval_gt": [[]]}], []),
+    "deepeval: a golden": ([{"input": "q", "context": ["a"]}], [("q", "a")]),
+    "llama_index: a dictionary": (NODES, held(READ["llama_index.json"]["targets"])),
+    "llama_index: an object": (
+        SimpleNamespace(**NODES),
+        held(READ["llama_index.json"]["targets"]),
+    ),
+    "llama_index: a node twice": (
+        {"queries": {"q": "t"}, "relevant_docs": {"q": ["n", "n", 1]}},
+        [("q", "n"), ("q", "1")],
+    ),
+    "opensearch: in memory": (WHOLE, MEANT),
+    "opensearch: a mapping": (
+        {"judgmentRatings": {one["query"]: one["ratings"] for one in WHOLE["judgmentRatings"]}},
+        MEANT,
+    ),
+    "opensearch: the answer of a search": (
+        {"took": 1, "hits": {"total": {"value": 1}, "hits": [{"_id": "1", "_source": WHOLE}]}},
+        MEANT,
+    ),
+    "quepid: ratings": (
+        TABLES / "quepid_ratings.json",
+        [("star wars", 3.0, "d1"), ("star wars", 0.0, "d2"), ("star trek", "d9")],
+    ),
+    "quepid: what was judged of an export": (
+        TABLES / "quepid_export.csv",
+        [("star wars", 3.0, "d1"), ("star trek", 0.0, "d9"), ("star trek", 2.0, "d8")],
+    ),
+    "ragas: ids alone": (
+        [{"user_input": "q", "retrieved_context_ids": [1, "b"], "reference_context_ids": ["b"]}],
+        [("q", "b")],
+    ),
+    "ragas: unpaired, results by id": (
+        [{"user_input": "a", "retrieved_context_ids": ["c1"], **PAIRED}],
+        [("a", "c1"), ("a", "7")],
+    ),
+    "ragas: unpaired, results by text": (
+        [{"user_input": "a", "retrieved_contexts": ["one text"], **PAIRED}],
+        [("a", "one text")],
+    ),
+    "ours, with contexts beside": (
+        [{"question": "q", "contexts": ["x"], "retrieved": ["a"], "ground_truth": ["a"]}],
+        [("q", "a")],
+    ),
+    "langsmith: ids": ([{"inputs": "q", "outputs": {"relevantDocs": ["c1"]}}], [("q", "c1")]),
+    "langsmith: grades": (
+        [{"inputs": {"asked": "q"}, "outputs": {"expected_ids": {"c1": 2, "c2": 0}}}],
+        [("q", 2.0, "c1"), ("q", 0.0, "c2")],
+    ),
+    "langsmith: documents": (
+        [
+            {
+                "inputs": {"asked": "q"},
+                "outputs": {"documents": [{"page_content": "A.", "metadata": {"source": "b"}}]},
+            }
+        ],
+        [("q", "A.", "b")],
+    ),
+    "langsmith: a number": ([{"inputs": {"a": "q"}, "outputs": {"expected": 7}}], [("q", "7")]),
+}
+RESULTS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
+    "autorag: ids, texts and scores": (
+        [
+            {
+                **ROW,
+                "retrieved_ids": ["a", "b"],
+                "retrieved_contents": ["x", "y"],
+                "retrieve_scores": [0.5, 0.25],
+            }
+        ],
+        [("q", "a", 0.5, "x"), ("q", "b", 0.25, "y")],
+    ),
+    "autorag: lexical": ([{**ROW, **LEXICAL}], [("q", "c2", 2.0), ("q", "c1", 1.0)]),
+    "autorag: semantic": ([{**ROW, **SEMANTIC}], [("q", "c1", "It is.")]),
+    "quepid: positions of an export": (
+        TABLES / "quepid_export.csv",
+        [("star wars", "d1"), ("star wars", "d2"), ("star trek", "d9")],
+    ),
+    "ragas: ids alone": (
+        [{"user_input": "q", "retrieved_context_ids": [1, "b"]}],
+        [("q", "1"), ("q", "b")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_targets_of_other_shapes(name):
+    value, meant = TARGETS[name]
+    assert held(targets(value)) == meant
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_of_other_shapes(name):
+    value, meant = RESULTS[name]
+    assert held(results(value)) == meant
+
+
+FILES: dict[str, tuple[str, str, list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
+    "deepeval: bars in a CSV": (
+        "goldens.csv",
+        f"{HEADER}q,,answer,one|two,first|second,n,a.md\n"
+        'r,,answer,"deepeval_source=b.md,deepeval_context=three, and four",third,,\n',
+        [("q", "first"), ("q", "second"), ("r", "third")],
+        [("q", "one"), ("q", "two"), ("r", "three, and four", "b.md")],
+    ),
+    "deepeval: bars in JSON lines": (
+        "goldens.jsonl",
+        '{"input": "q", "retrieval_context": "one|two", "context": "first", "name": null}\n'
+        '{"input": "r", "retrieval_context": "", "context": "second", "name": null}\n',
+        [("q", "first"), ("r", "second")],
+        [("q", "one"), ("q", "two")],
+    ),
+    "deepeval: lists in cells, and a footnote": (
+        "cases.csv",
+        f"{HEADER}q,,,\"['a|b', 'c']\",[1] See there,,\nr,,,[],x,,\n",
+        [("q", "[1] See there"), ("r", "x")],
+        [("q", "a|b"), ("q", "c")],
+    ),
+    "quepid: a CSV of ratings": (
+        "ratings.csv",
+        "query,docid,rating\nstar wars,d1,3\nstar wars,d2,0\n",
+        [("star wars", 3.0, "d1"), ("star wars", 0.0, "d2")],
+        [],
+    ),
+    "quepid: pairs with a grade": (
+        "pairs.csv",
+        "query_text,doc_id,relevance\nstar wars,d1,2\nstar wars,d2,0\n",
+        [("star wars", 2.0, "d1"), ("star wars", 0.0, "d2")],
+        [],
+    ),
+    "ragas: lists that Python wrote": (
+        "a.csv",
+        "user_input,retrieved_contexts\nq,\"['it''s', 'b']\"\nr,\"['a, b']\"\n",
+        [],
+        [("q", "its"), ("q", "b"), ("r", "a, b")],
+    ),
+    "ragas: a test set that pandas wrote": (
+        "testset.csv",
+        ",question,contexts,ground_truth,evolution_type,metadata,episode_done\n"
+        "0,q,\"['one', 'two']\",an answer,simple,[{'source': 'a.md'}],True\n",
+        [("q", "one"), ("q", "two")],
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_of_other_shapes(name, tmp_path):
+    called, content, wanted, found = FILES[name]
+    path = put(tmp_path, called, content)
+    dataset = load(path, "both")
+    assert (held(targets(path)) if dataset.ground_truth is not None else []) == wanted
+    assert (held(results(path)) if dataset.run is not None else []) == found
+
+
+CALL = {"id": "o1", "traceId": "t1", "type": "RETRIEVER", "startTime": ""}
+BAD: dict[str, tuple[str, Any, str]] = {
+    "autorag: a number": ("a.json", [{**ROW, "retrieval_gt": 7}], "a list of lists of ids"),
+    "autorag: mixed": ("a.json", [{**ROW, "retrieval_gt": [["a"], "b"]}], "a list of lists of ids"),
+    "autorag: deeper": ("a.json", [{**ROW, "retrieval_gt": [[["a"]]]}], "a list of lists of ids"),
+    "autorag: a mapping": ("a.json", [{**ROW, "retrieval_gt": {"a": 1}}], "a list of lists of ids"),
+    "autorag: scores": (
+        "a.json",
+        [{**ROW, "retrieved_ids": ["a", "b"], "retrieve_scores": [0.5]}],
+        "1 scores for 2 results",
+    ),
+    "chunking: no JSON": (
+        "a.csv",
+        'question,references,corpus_id\nq,"[]",c\nr,oops,c\n',
+        r"a\.csv:3 \$\.references: found str",
+    ),
+    "deepeval: a number": (
+        "a.jsonl",
+        [{"input": "q", "context": ["a"]}, {"input": "r", "context": 7}],
+        r"a\.jsonl:2 \$\.context: found int",
+    ),
+    "deepeval: two goldens": (
+        "a.json",
+        [{"input": "Who?", "context": ["A."]}, {"input": "Who?", "context": ["B."]}],
+        r"same query 'Who\?': .*\$\[0\] and .*\$\[1\]",
+    ),
+    "langfuse: a text": ("a.jsonl", [{**CALL, "input": "Who?", "output": "Anna"}], "be a list of"),
+    "langfuse: no list": (
+        "a.jsonl",
+        [{**CALL, "input": "Who?", "output": {"answer": "Anna"}}],
+        "it must be a list of documents",
+    ),
+    "langfuse: JSON without a list": (
+        "a.jsonl",
+        [{**CALL, "input": "Who?", "output": '{"answer": "Anna"}'}],
+        "it must be a list of documents",
+    ),
+    "langfuse: no input": ("a.jsonl", [CALL], "fields='core,basic,io,metadata'"),
+    "langfuse: no observations": (
+        "a.json",
+        [{"id": "t1", "input": "Who?", "observations": 3}],
+        "holds no queries",
+    ),
+    "langsmith: no question": (
+        "a.json",
+        [{"inputs": {"a": 1, "b": 2}, "outputs": {}}],
+        r"no question at .*a\.json \$\[0\]\.inputs: no 'question'.*found a, b",
+    ),
+    "llama_index: an unknown query": (
+        "a.json",
+        {"queries": {"q1": "text"}, "corpus": {}, "relevant_docs": {"q9": ["n"]}},
+        r"a\.json \$\.relevant_docs: no 'q9' in 'queries'",
+    ),
+    "opensearch: a grade": (
+        "a.json",
+        {"judgmentRatings": [{"query": "q", "ratings": [{"docId": "d", "rating": "middling"}]}]},
+        r"rating of a target is 'middling' at .*a\.json \$\.judgmentRatings\[0\]\.ground_truth\[0",
+    ),
+    "opensearch: no id": (
+        "a.json",
+        {"judgmentRatings": [{"query": "q", "ratings": [{"rating": "1"}]}]},
+        "A target has no id",
+    ),
+    "opensearch: no list": (
+        "a.json",
+        {"judgmentRatings": "none"},
+        r"no list of queries at .*a\.json \$\.judgmentRatings",
+    ),
+    "opensearch: two lists": (
+        "a.json",
+        {"hits": {"hits": [{"_id": str(i), "_source": WHOLE} for i in range(2)]}},
+        "There are 2 judgement lists among the hits",
+    ),
+    "opensearch: another search": ("a.json", {"hits": {"hits": [{"_source": 3}]}}, "mapping"),
+    "quepid: two rankings": (
+        "a.csv",
+        (TABLES / "quepid_export.csv").read_text() + "Search,Other,9,star wars,d7,1,Other,1\n",
+        "Two results of the query 'star wars' have the rank 1",
+    ),
+    "quepid: a grade": (
+        "a.csv",
+        "Query Text,Doc ID,Doc Position,Rating\nstar wars,d1,1,meh\n",
+        "'Rating' holds 'meh' at",
+    ),
+    "quepid: two snapshots": (
+        "a.csv",
+        "Snapshot Name,Query Text,Doc ID,Doc Position\nMay,star wars,d1,1\nJune,star wars,d2,1\n",
+        "'Snapshot Name' has 'May' and 'June'",
+    ),
+    "ragas: lists of two lengths": (
+        "a.jsonl",
+        '{"user_input": "a", "retrieved_contexts": ["x"]}\n\n{"user_input": "b", '
+        '"retrieved_contexts": ["x", "y"], "retrieved_context_ids": ["1"]}\n',
+        r"a\.jsonl:3 \$: 2 in 'retrieved_contexts' and 1 in",
+    ),
+    "ragas: some samples": (
+        "a.json",
+        [{"user_input": "a", "reference_contexts": ["x"]}, {"user_input": "b"}],
+        "1 of 2 records have 'reference_contexts'",
+    ),
+    "ragas: a number": (
+        "a.json",
+        [{"user_input": "a", "reference_contexts": ["x", 7]}],
+        r"a\.json \$\[0\]\.reference_contexts\[1\]: found int",
+    ),
+    "old ragas: a number": (
+        "a.jsonl",
+        [{"question": "q", "contexts": ["c"]}, {"question": "r", "contexts": [7]}],
+        r"a\.jsonl:2 \$\.contexts\[0\]: found int",
+    ),
+    "rank_eval: no hits": (
+        "a.json",
+        {"metric_score": 0.5, "details": {"q": {"metric_score": 0.5}}},
+        r"a\.json \$\.details.*no 'hits'",
+    ),
+    "rank_eval: no id": (
+        "a.json",
+        {"metric_score": 0.5, "details": {"q": {"hits": [{"hit": {"_index": "i"}}]}}},
+        r"a\.json \$\.details.*no '_id'",
+    ),
+    "rank_eval: a word": (
+        "a.json",
+        {"metric_score": 1, "details": {"q": {"hits": [{"hit": {"_id": "d"}, "rating": "good"}]}}},
+        r"a\.json \$\.details.*found str; expected float",
+    ),
+}
+
+
+def whole(found: Dataset) -> None:
+    """Read the rows of a run, too: some of what is wrong is found only then."""
+    assert found.run is None or found.run.frame.height
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_wrong_is_named_with_its_place(name, tmp_path):
+    called, content, said = BAD[name]
+    role = "run" if name.startswith(("rank_eval", "langfuse")) else "both"
+    path = put(tmp_path, called, content)
+    with pytest.raises(InvalidInput, match=said):
+        whole(load(path, role))
+
+
+def test_a_folder_of_autorag_with_its_questions(tmp_path):
+    rows = {"qid": ["q1"], "query": ["text"], "retrieval_gt": [[["d1"]]], "generation_gt": [["a"]]}
+    pl.DataFrame(rows).write_parquet(tmp_path / "qa.parquet")
+    assert targets(tmp_path) == [{"query": "q1", "item": "d1"}]
+
+
+def test_an_item_that_is_an_alternative_twice_serves_both_lists():
+    row = {"query": "q", "retrieval_gt": [["a", "b"], ["a", "c"]]}
+    assert len(targets([row])) == 4
+    found = evaluate([{**row, "retrieved_ids": ["a"]}], metrics="recall@1,full_recall@1")
+    assert [found["recall@1"].mean, found["full_recall@1"].mean] == [1.0, 1.0]
+
+
+def test_results_of_both_kinds_are_stages_of_the_list_that_was_made_of_them(tmp_path, monkeypatch):
+    found = load([{**ROW, **LEXICAL, **SEMANTIC, "retrieved_ids": ["c9", "c1"]}], "both").run
+    assert found.frame["item"].to_list() == ["c9", "c1"]
+    assert {name: run.frame["item"].to_list() for name, run in found.stages.items()} == {
+        "lexical": ["c2", "c1"],
+        "semantic": ["c1"],
+    }
+    monkeypatch.chdir(tmp_path)
+    row = {**ROW, "retrieval_gt": [["c1"]], **LEXICAL, **SEMANTIC}
+    pl.DataFrame([row]).write_parquet("best.parquet")
+    assert "two lists of results at best.parquet, row 1" in refused("eval", "best.parquet")
+    for kind, mrr in (("lexical", 0.5), ("semantic", 1.0)):
+        said = {"retrieved": f"retrieved_ids_{kind}"}
+        assert evaluate("best.parquet", columns=said, metrics="mrr")["mrr"].mean == mrr
+
+
+def test_goldens_that_repeat_another_in_everything_count_once():
+    golden = {"input": "Who?", "context": ["A text."], "expected_output": "x"}
+    rows = [golden, {"input": "When?", "context": ["B."]}, golden]
+    truth = load(rows, "ground_truth").ground_truth
+    assert truth.queries["query"].to_list() == ["Who?", "When?"]
+    assert "1 record repeats an earlier one in everything and counts once." in truth.notes
+
+
+def test_a_quepid_book_that_pools_several_searches_and_a_snapshot(tmp_path):
+    book = json.loads((FIXTURES / "quepid_book.json").read_text())
+    pooled = [*book, {"query_text": "star trek", "doc_id": "d8", "position": 1, "judgements": []}]
+    for rows in (pooled, [{**book[0], "position": None}, *book[1:]]):
+        assert load(rows, "both").run is None
+    header = "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position,title"
+    path = put(tmp_path, "snapshot.csv", f"{header}\nMay,2026-05-01,8,star wars,d1,1,A\n")
+    assert [one["item"] for one in results(path)] == ["d1"]
+    assert load(path, "both").ground_truth is None
+    export = evaluate(TABLES / "quepid_export.csv", metrics="recall@5,judged@2")
+    assert export["recall@5"].mean == 0.5
+
+
+def test_a_dataset_saved_to_disk_with_one_split(tmp_path):
+    rows = [{"user_input": "q", "retrieved_contexts": ["a", "b"], "reference_contexts": ["b"]}]
+    folder = tmp_path / "train"
+    folder.mkdir()
+    pl.DataFrame(rows).write_ipc_stream(folder / "data-00000-of-00001.arrow")
+    put(folder, "state.json", {"_data_files": [{"filename": "data-00000-of-00001.arrow"}]})
+    put(tmp_path, "dataset_dict.json", {"splits": ["train"]})
+    assert targets(tmp_path) == targets(folder) == [{"query": "q", "quote": "b"}]
+    assert [row["text"] for row in results(tmp_path)] == ["a", "b"]
+
+
+def test_what_could_not_be_paired_is_said(tmp_path):
+    by_id = [{"user_input": "a", "retrieved_context_ids": ["c1"], **PAIRED}]
+    assert evaluate(by_id, metrics="mrr").settings["notes"] == [
+        "Not used: 'reference_contexts' of 1 record. Texts and ids of the references differ in "
+        "number and cannot be paired; the kind that the results have is taken."
+    ]
+    by_text = [{"user_input": q, "retrieved_contexts": ["one text"], **PAIRED} for q in "ab"]
+    quoted, unpaired = evaluate(by_text, metrics="mrr").settings["notes"]
+    assert quoted == (
+        "The texts in 'reference_contexts' are taken as quotes: one is found where the text of a "
+        "result holds it."
+    )
+    assert unpaired.startswith("Not used: 'reference_context_ids' of 2 records. ")
+    done = convert(put(tmp_path, "ragas.jsonl", by_id), tmp_path / "out.jsonl")
+    assert done.unread == {"reference_contexts": 1}
+
+
+@pytest.mark.parametrize("answers", [{"ground_truth": "a"}, {"ground_truths": ["a"]}])
+def test_an_answer_is_not_taken_for_what_should_be_found(tmp_path, answers):
+    path = put(tmp_path, "a.json", [{"question": "q", "contexts": ["c"], "answer": "b", **answers}])
+    why = "'ground_truth' of ragas is an answer in words, not what should be found"
+    with pytest.raises(InvalidInput, match=f"only results: {why}; give a second file"):
+        evaluate(path)
+    with pytest.raises(InvalidInput, match=f"The ground truth is missing.*: {why}; give a file"):
+        evaluate(ground_truth=path, run=path)
+    examples = [{"inputs": {"question": "Who?"}, "outputs": {"answer": "Nobody."}}]
+    with pytest.raises(InvalidInput, match="an answer is not what a retriever returns"):
+        evaluate(ground_truth=put(tmp_path, "b.json", examples), run={"Who?": ["a"]})
+
+
+@pytest.mark.parametrize(
+    ("truth", "run", "metric", "value"),
+    [
+        ("ragas_test_set.jsonl", "ragas_old.jsonl", "recall@1", 0.5),
+        ("langsmith_examples.jsonl", "langsmith.jsonl", "recall@5", 0.5),
+        ("rank_eval.json", "rank_eval_hits.json", "recall@3", 0.5),
+        ("rank_eval.json", "rank_eval_hits.json", "mrr", 0.5),
+        ("rank_eval_ratings.json", "rank_eval_ratings.json", "recall@3", 1.0),
+    ],
+)
+def test_two_files_of_a_tool_are_measured_together(truth, run, metric, value):
+    scores = evaluate(ground_truth=FIXTURES / truth, run=FIXTURES / run, metrics=metric)
+    assert scores[metric].mean == value
+    if truth == run:
+        assert "ratings of returned hits alone" in scores.settings["notes"][0]
+        assert scores.audit.unanswerable == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({"query": {"match": {"title": "red"}}}, "red"),
+        ({"query": {"match": {"title": {"query": "red", "operator": "and"}}}}, "red"),
+        ({"query": {"multi_match": {"query": "red", "fields": ["a", "b"]}}}, "red"),
+        ({"query": {"bool": {"must": [{"match": {"a": "red"}}, {"match": {"b": "blue"}}]}}}, None),
+        ({"query": {"match_all": {}}}, None),
+        (None, None),
+    ],
+)
+def test_the_wording_is_known_where_there_is_one(body, text):
+    assert wording(body) == text
+
+
+def test_an_answer_of_rank_eval_alone_is_not_taken_for_both(tmp_path):
+    path = FIXTURES / "rank_eval_hits.json"
+    whole = json.loads(path.read_text())
+    for value in (path, whole):
+        with pytest.raises(
+            InvalidInput, match=r"hits in an answer of _rank_eval .*say which it is"
+        ):
+            evaluate(value)
+    assert results(whole, "run") == results(path, "run")
+    done = convert(path, tmp_path / "out.jsonl", form="rank_eval_hits")
+    assert done.counts["results"] == 3
