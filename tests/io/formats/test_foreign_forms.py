@@ -21,8 +21,8 @@ from calipers.names import words_in
 FIXTURES = Path(__file__).parents[2] / "data" / "formats"
 CASES = 1_500
 WORDS = words_in(
-    "how do lists grow what is the lock of threads 17 3.5 who Größe 東京 a-b x_1 it's (not) really? "
-    "2024 #1 1e5 Q0 0 - query item rank"
+    "how do lists grow what is the lock of threads 17 3.5 who Größe 東京 a-b x_1 it's (not) "
+    "really? 2024 #1 1e5 Q0 0 - query item rank"
 )
 NOTHING = "records"
 """Records without results and without a ground truth: whoever measures them is told so."""
