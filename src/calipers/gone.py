@@ -39,26 +39,18 @@ GONE = {
         "Argilla (`calipers labels export --to`).",
     ),
     **dict.fromkeys(
-        (
-            "labels_traces --by",
-            "labels_traces --disagreement",
-            "labels draft --by",
-            "labels draft --disagreement",
-        ),
+        ("labels_draft --by", "labels_draft --disagreement"),
         "Up to half of the questions are those whose results differ; the rest are drawn at random.",
     ),
-    **dict.fromkeys(
-        ("labels_sample --by", "labels sample --by"),
-        "Every question is drawn alike; --cluster TAG draws those with the same value together.",
-    ),
+    "labels_sample --by": "Every question is drawn alike; --cluster TAG draws those with the same "
+    "value together.",
     **dict.fromkeys(
         ("labels_pool --only", "serve --only"),
         "Open the evaluation with `calipers serve`, show only failures, and judge what is on the "
-        "page; of two runs, `calipers compare OLD NEW` says what differs.",
+        "page; of two runs, --changed judges only what differs.",
     ),
     "serve --order": "The questions whose results to judge stand highest come first; in Python, "
     'labels_pool(order="plain") takes them as they come.',
-    "labels_close --why": "Leave it out; the log says who closed the pool, and when.",
     "serve --lead": "Take --owner NAME.",
     "compare --as latex": "Take --as csv or --as markdown; pandoc makes LaTeX of either.",
     **dict.fromkeys(
