@@ -1,6 +1,7 @@
 """Commands that make a ground truth: draft, judge, sample, import, export."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -8,7 +9,7 @@ import click
 from calipers.cli import GivenOnce
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import EXPLAIN, JSON, flag, output, text
-from calipers.cli.output import check_jsonl
+from calipers.cli.output import check_jsonl, print_lines
 from calipers.errors import InvalidInput
 
 NO_CACHE = flag("--no-cache", "Keep no answers.")
@@ -104,18 +105,23 @@ def ask_model(
 
 @command(
     text("--guidelines", "FILE", "A text that judges see beside every item."),
+    flag("--drop", "Take the questions of `init FOLDER` that were found unfit out of their file."),
     EXPLAIN,
     JSON,
     short_help="Draw a random sample for people, and say when it is enough.",
 )
-def labels_sample(asked: CommandInput, guidelines: str | None, explain: bool) -> None:
+def labels_sample(asked: CommandInput, guidelines: str | None, drop: bool, explain: bool) -> None:
     """Draw questions at random for people to judge, until the corrected metric is narrow enough.
+
+    For questions of `calipers init FOLDER` it draws 30 and asks two things with one key each: would
+    somebody ask this, and is the target right? --drop takes the others out of the set.
 
     RUNs are judged blind under a machine's ground truth. The same command again, or with --pool
     alone, says how wide the corrected interval is, and about how many questions are left.
 
     \b
     Examples:
+      calipers labels sample questions.jsonl
       calipers labels sample run.jsonl -g machine.jsonl --until 0.05 --judges anna,ben
       calipers serve --pool run-sample --judges anna,ben
       calipers labels sample --pool run-sample
@@ -124,7 +130,56 @@ def labels_sample(asked: CommandInput, guidelines: str | None, explain: bool) ->
     """
     from calipers.labels.make import read_guidelines
 
+    if _check_made(asked, drop):
+        return
     asked.show(asked.answer(guidelines=read_guidelines(guidelines)), explain=explain)
+
+
+def _check_made(asked: CommandInput, dropping: bool) -> bool:
+    """Check the questions of `init FOLDER`, where they are what is given; False where not."""
+    from calipers.present.escape import printable
+    from calipers.questions.begin import check
+
+    runs = asked.settings.get("runs") or ()
+    records = check.made_questions(runs[0]) if len(runs) == 1 and Path(runs[0]).is_file() else None
+    if records is None:
+        if dropping:
+            raise InvalidInput("--drop goes with a file of questions that calipers init wrote.")
+        return False
+    path = Path(runs[0])
+    if dropping:
+        count, aside = check.drop(path, records)
+        click.echo(
+            f"Moved {count:,} questions from {path} to {aside}; {len(records) - count:,} are left."
+        )
+        return True
+    n, seed = asked.settings.get("most", check.LABELS), asked.settings.get("seed", 0)
+
+    def answer(record: dict[str, Any], left: int) -> str | None:
+        tags = record["tags"]
+        click.echo(f"\n{left:,} left. {printable(str(record['query']), 300)}")
+        for one in record["ground_truth"]:
+            click.echo(f"  answered by  {printable(str(one.get('quote')), 400)}")
+        click.echo(f"  made from    {printable(str(tags['file']), 100)}:{tags.get('line')}")
+        click.echo("  y fit   n nobody would ask this   w wrong target   q stop", nl=False)
+        while True:
+            key = _key()
+            if key in check.KEYS or key == "q":
+                click.echo(f"  {key}")
+                return check.KEYS.get(key)
+
+    check.check(path, records, answer, n, seed)
+    print_lines(check.summary(path, records, n, seed))
+    return True
+
+
+def _key() -> str:
+    """The next key that is pressed; q where there is nobody to press one."""
+    import sys
+
+    if sys.stdin is not None and sys.stdin.isatty():
+        return click.getchar().lower()
+    return (sys.stdin.read(1) if sys.stdin is not None else "").lower() or "q"
 
 
 @command(

@@ -64,15 +64,18 @@ def _some(one: LeftOut) -> str:
 
 def _trust(found: FirstQuestions) -> str:
     if not found.is_smoke_test:
-        return f"Questions made from text flatter keyword search; label 30 of them: {_labels()}"
+        return (
+            f"Questions made from text flatter keyword search; label 30 of them: {_labels(found)}"
+        )
     return (
         "A smoke test: the documents' own words flatter keyword search. Correct it with 30 labels: "
-        f"{_labels()}"
+        f"{_labels(found)}"
     )
 
 
-def _labels() -> str:
-    return join_words(["calipers", "labels", "sample", "-g", QUESTIONS])
+def _labels(found: FirstQuestions) -> str:
+    file = found.written[0] if found.written else QUESTIONS
+    return join_words(["calipers", "labels", "sample", file])
 
 
 def _audit(found: FirstQuestions) -> str:

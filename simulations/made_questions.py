@@ -1,0 +1,327 @@
+"""Do questions made from documents rank retrievers as people's questions do?
+
+`python -m simulations.made_questions --scifact FOLDER --cranfield FOLDER` prints the tables of
+docs/validity.md. The questions of the demo need no data from elsewhere; SciFact is a folder in the
+form of BEIR, Cranfield one with cran.all.1400, cran.qry and cranqrel. Each retriever is asked the
+made questions and people's, over the same chunks.
+"""
+
+import argparse
+import json
+import math
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import calipers
+from calipers.io.documents.corpus import open_folder
+
+QUESTIONS = 400
+LABELS = 30
+FIT = 0.85
+"""The share of made questions that a reader kept; see docs/validity.md."""
+Search = Callable[[str], list[int]]
+DEPTH = 30
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A chunk, the document that it stands in, and its words."""
+
+    text: str
+    document: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """People's questions about a folder of documents."""
+
+    name: str
+    folder: Path
+    records: list[dict[str, Any]]
+    level: str
+    """What is looked for: evidence, or the document."""
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Lower-case words of two letters or more."""
+    return tuple(re.findall(r"\w\w+", text.lower()))
+
+
+def bm25(chunks: Sequence[Chunk], most: int | None = None, every: int = 1) -> Search:
+    """BM25, over the first ``most`` words of a chunk, and without a part of the documents."""
+    names = sorted({one.document for one in chunks})
+    gone = set(names[::every]) if every > 1 else set()
+    bags = [Counter(() if one.document in gone else one.words[:most]) for one in chunks]
+    sizes = np.array([bag.total() for bag in bags], dtype=float)
+    delay = 1.5 * (0.25 + 0.75 * sizes / max(sizes.mean(), 1))
+    return _postings(bags, lambda often, at: often / (often + delay[at]))
+
+
+def counting(chunks: Sequence[Chunk]) -> Search:
+    """How often the words of a question stand in a chunk."""
+    return _postings([Counter(one.words) for one in chunks], lambda often, _: often, rare=False)
+
+
+def cosine(chunks: Sequence[Chunk]) -> Search:
+    """TF-IDF vectors, by cosine."""
+    bags = [Counter(one.words) for one in chunks]
+    found = Counter(word for bag in bags for word in bag)
+    length = np.array(
+        [
+            math.sqrt(
+                sum(
+                    ((1 + math.log(n)) * math.log(1 + len(bags) / found[w])) ** 2
+                    for w, n in b.items()
+                )
+            )
+            or 1.0
+            for b in bags
+        ]
+    )
+    return _postings(bags, lambda often, at: (1 + np.log(often)) / length[at], power=2)
+
+
+def latent(chunks: Sequence[Chunk], dimensions: int = 128) -> Search:
+    """Latent semantic vectors: TF-IDF on its main directions."""
+    bags = [Counter(one.words) for one in chunks]
+    found = Counter(word for bag in bags for word in bag)
+    known = {word: i for i, (word, n) in enumerate(found.most_common(6_000)) if n > 1}
+    rarity = np.array([math.log(1 + len(bags) / found[word]) for word in known], dtype=np.float32)
+
+    def weigh(bag: Mapping[str, int]) -> np.ndarray:
+        row = np.zeros(len(known), dtype=np.float32)
+        for word, often in bag.items():
+            if word in known:
+                row[known[word]] = 1 + math.log(often)
+        row *= rarity
+        return row / max(float(np.linalg.norm(row)), 1e-9)
+
+    matrix = np.stack([weigh(bag) for bag in bags])
+    rng = np.random.default_rng(0)
+    basis = rng.standard_normal((matrix.shape[1], dimensions)).astype(np.float32)
+    for _ in range(3):
+        basis, _ = np.linalg.qr(matrix.T @ (matrix @ basis))
+    vectors = matrix @ basis
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+    def search(query: str) -> list[int]:
+        scores = vectors @ (weigh(Counter(words(query))) @ basis)
+        return [int(i) for i in np.argsort(-scores, kind="stable")[:DEPTH]]
+
+    return search
+
+
+def _postings(
+    bags: Sequence[Counter[str]],
+    gain: Callable[[Any, Any], Any],
+    *,
+    rare: bool = True,
+    power: int = 1,
+) -> Search:
+    where: dict[str, list[tuple[int, int]]] = {}
+    for at, bag in enumerate(bags):
+        for word, often in bag.items():
+            where.setdefault(word, []).append((at, often))
+    table = {word: np.array(found) for word, found in where.items()}
+
+    def search(query: str) -> list[int]:
+        scores = np.zeros(len(bags))
+        for word in words(query):
+            if (found := table.get(word)) is not None:
+                weight = math.log(1 + len(bags) / len(found)) ** power if rare else 1.0
+                scores[found[:, 0]] += weight * gain(found[:, 1].astype(float), found[:, 0])
+        best = np.argsort(-scores, kind="stable")[:DEPTH]
+        return [int(i) for i in best if scores[i] > 0]
+
+    return search
+
+
+RETRIEVERS: dict[str, Callable[[Sequence[Chunk]], Search]] = {
+    "BM25": bm25,
+    "TF-IDF cosine": cosine,
+    "latent vectors": latent,
+    "BM25, first 40 words": lambda chunks: bm25(chunks, most=40),
+    "BM25, a third of the documents lost": lambda chunks: bm25(chunks, every=3),
+    "counted words": counting,
+}
+
+
+def scores(
+    records: Sequence[Mapping[str, Any]], search: Search, chunks: Sequence[Chunk], level: str
+) -> np.ndarray:
+    """recall@10 of each question."""
+    run = {
+        one["id"]: [
+            {"id": f"c{i}", "text": chunks[i].text, "document": chunks[i].document}
+            for i in search(one["query"])
+        ]
+        for one in records
+    }
+    asked = [{"query": name, "retrieved": found} for name, found in run.items()]
+    found = calipers.evaluate(
+        ground_truth=[*records], run=asked, metrics="recall@10", level=level, fingerprints=False
+    )
+    return found.of("recall@10")
+
+
+def kendall(first: Sequence[float], second: Sequence[float]) -> tuple[float, int, int]:
+    """Kendall's tau of two lists of means, and how many pairs they order otherwise, of all."""
+    pairs = list(combinations(range(len(first)), 2))
+    signs = [np.sign(first[i] - first[j]) * np.sign(second[i] - second[j]) for i, j in pairs]
+    return float(np.mean(signs)), sum(one < 0 for one in signs), len(pairs)
+
+
+def after_labels(values: np.ndarray, seed: int = 0) -> tuple[float, float]:
+    """The mean of what is left of 30 drawn questions, over 2,000 draws, and its usual error."""
+    rng = np.random.default_rng(seed)
+    kept = round(LABELS * FIT)
+    means = [rng.choice(values, min(kept, len(values)), replace=False).mean() for _ in range(2_000)]
+    return float(np.mean(means)), float(np.std(means))
+
+
+def demo(folder: Path) -> Asked:
+    """The language reference of Python, and the 42 questions of the demo."""
+    sys.path.insert(0, str(Path(__file__).parent.parent / "examples" / "demo"))
+    from corpus import documents  # type: ignore[import-not-found]
+
+    for name, text in documents().items():
+        (folder / f"{name}.rst").write_text(text, encoding="utf-8")
+    path = Path(__file__).parent.parent / "examples" / "demo" / "questions.jsonl"
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return Asked("Python's reference, 42 questions", folder, records, "evidence")
+
+
+def scifact(folder: Path, source: Path) -> Asked:
+    """Abstracts with their titles as headings, and the claims of the test set."""
+    for line in (source / "corpus.jsonl").read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        text = f"# {one['title']}\n\n{one['text']}\n"
+        (folder / f"{one['_id']}.md").write_text(text, encoding="utf-8")
+    texts = {}
+    for line in (source / "queries.jsonl").read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        texts[one["_id"]] = one["text"]
+    wanted: dict[str, list[str]] = {}
+    for line in (source / "qrels" / "test.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        query, item, grade = line.split("\t")
+        if int(grade) > 0:
+            wanted.setdefault(query, []).append(f"{item}.md")
+    return _by_document("SciFact, 300 claims", folder, texts, wanted)
+
+
+def cranfield(folder: Path, source: Path) -> Asked:
+    """Abstracts about aerodynamics, titles as headings, and 225 questions of engineers."""
+    for number, fields in _cranfield(source / "cran.all.1400"):
+        title, text = fields.get("T", ""), fields.get("W", "")
+        body = text.removeprefix(title).strip()
+        heading = " ".join(title.rstrip(" .").split())
+        page = f"# {heading}\n\n{body}\n"
+        (folder / f"{number}.md").write_text(page, encoding="utf-8")
+    # Judgements number the questions by their place, not by their id.
+    texts = {
+        str(at): " ".join(fields.get("W", "").split())
+        for at, (_, fields) in enumerate(_cranfield(source / "cran.qry"), 1)
+    }
+    wanted: dict[str, list[str]] = {}
+    for line in (source / "cranqrel").read_text().splitlines():
+        query, item, grade = line.split()[:3]
+        # 1 is the best grade of Cranfield, 4 the least, and -1 no answer.
+        if 1 <= int(grade) <= 3:
+            wanted.setdefault(query, []).append(f"{item}.md")
+    return _by_document("Cranfield, 225 questions", folder, texts, wanted)
+
+
+def _cranfield(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    for part in re.split(r"^\.I ", path.read_text(encoding="latin-1"), flags=re.MULTILINE)[1:]:
+        number, _, rest = part.partition("\n")
+        fields = re.split(r"^\.([A-Z])\n", rest, flags=re.MULTILINE)[1:]
+        yield int(number), dict(zip(fields[::2], map(str.strip, fields[1::2]), strict=True))
+
+
+def _by_document(
+    name: str, folder: Path, texts: Mapping[str, str], wanted: Mapping[str, list[str]]
+) -> Asked:
+    records = [
+        {
+            "id": f"q{query}",
+            "query": texts[query],
+            "ground_truth": [{"id": one, "document": one} for one in dict.fromkeys(found)],
+        }
+        for query, found in wanted.items()
+    ]
+    return Asked(name, folder, records, "document")
+
+
+def report(asked: Asked) -> Iterator[str]:
+    """Yield the lines about one corpus."""
+    chunks = [
+        Chunk(text, document, words(text))
+        for batch in open_folder(asked.folder).batches()
+        for text, document in batch.select("text", "document").iter_rows()
+    ]
+    made: dict[str, list[dict[str, Any]]] = {}
+    for source in ("faq", "links", "headings"):
+        try:
+            found = calipers.first_questions(asked.folder, questions=QUESTIONS, sources=[source])
+        except calipers.CalipersError:
+            continue
+        made[source] = [*found.records]
+    means: dict[str, list[float]] = {name: [] for name in ("people", *made)}
+    values: dict[str, np.ndarray] = {}
+    for name, make in RETRIEVERS.items():
+        search = make(chunks)
+        for kind, records in {"people": asked.records, **made}.items():
+            level = asked.level if kind == "people" else "evidence"
+            found = scores(records, search, chunks, level)
+            means[kind].append(float(np.nanmean(found)))
+            if name == "BM25":
+                values[kind] = found[~np.isnan(found)]
+    yield f"### {asked.name}"
+    yield ""
+    yield f"| retriever | people | {' | '.join(f'{n} ({len(made[n])})' for n in made)} |"
+    yield f"|---|{'---|' * (1 + len(made))}"
+    for at, name in enumerate(RETRIEVERS):
+        row = " | ".join(f"{means[kind][at]:.3f}" for kind in ("people", *made))
+        yield f"| {name} | {row} |"
+    yield ""
+    for kind in made:
+        tau, swapped, pairs = kendall(means["people"], means[kind])
+        off = means[kind][0] - means["people"][0]
+        after, error = after_labels(values[kind])
+        yield (
+            f"- `{kind}`: tau {tau:.2f}, {swapped} of {pairs} pairs turned; BM25 is {off:+.2f} "
+            f"off, and after 30 labels {after - means['people'][0]:+.2f} (± {2 * error:.2f})."
+        )
+    yield ""
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(prog="python -m simulations.made_questions")
+    parser.add_argument("--scifact", type=Path, help="a folder in the form of BEIR")
+    parser.add_argument("--cranfield", type=Path, help="a folder with cran.all.1400 and the others")
+    given = parser.parse_args()
+    makers: list[Callable[[Path], Asked]] = [demo]
+    if given.scifact:
+        makers.append(lambda folder: scifact(folder, given.scifact))
+    if given.cranfield:
+        makers.append(lambda folder: cranfield(folder, given.cranfield))
+    for make in makers:
+        with tempfile.TemporaryDirectory() as place:
+            for line in report(make(Path(place))):
+                sys.stdout.write(f"{line}\n")
+                sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
