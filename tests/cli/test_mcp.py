@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -180,24 +181,33 @@ def talk(folder: Path, *options: str, calls):
 def test_the_official_client_reads_tools_and_answers(project):
     done = calipers_command("seal", str(project / "evals.jsonl"), "--share", "0.5")
     assert done.code == 0, done.err
+    numbers = re.findall(r"question (\d+)", (project / "evals.open.jsonl").read_text())
+    rows = [{"id": f"q{n}", "retrieved": [f"d{n}"]} for n in dict.fromkeys(numbers)]
+    (project / "run.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
     before = {path: path.read_bytes() for path in project.rglob("*")}
+    files = {"ground_truth": "evals.open.jsonl", "run": "run.jsonl"}
     calls = [
-        ("evaluate", {"data": "evals.jsonl", "k": 3}),
-        ("gate", {"data": "evals.jsonl", "require": ["recall@3 >= 2"]}),
+        ("evaluate", {**files, "k": 3}),
+        ("gate", {**files, "require": ["recall@3 >= 0.5 for type=x"]}),
         ("misses", {"data": "evals.sealed.jsonl"}),
         ("explain", {"question": "q1", "run": "evals.sealed.jsonl"}),
+        ("audit", {"ground_truth": "evals.sealed.jsonl"}),
+        ("evaluate", {"data": "evals.jsonl"}),
         ("evaluate", {"data": "../outside.jsonl"}),
         ("shell", {}),
     ]
     listed, found = talk(project, calls=calls)
     assert [one.name for one in listed] == list(OFFERED)
     assert all(one.annotations.read_only_hint for one in listed)
-    good, bad, sealed, explained, outside, unknown = found
+    good, bad, *sealed, outside, unknown = found
+    assert not good.error, good.text
     assert good.plain["answer"].startswith("Finds all of what it should in the first 3 results")
-    assert good.plain["next"] == {"tool": "misses", "arguments": {"data": "evals.jsonl", "k": 3}}
+    assert good.plain["next"] == {"tool": "misses", "arguments": {**files, "k": 3}}
     assert good.plain["tables"][0]["rows"][0][0] == "hit_rate"
-    assert bad.error or bad.plain["standing"] == "failed"
-    for one in (sealed, explained):
+    assert bad.error
+    assert "type" in bad.text
+    assert len(sealed) == 4
+    for one in sealed:
         assert one.error
         assert "sealed queries" in one.text
         assert "question" not in one.text

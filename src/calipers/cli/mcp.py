@@ -157,6 +157,11 @@ class Tools:
             raise InvalidInput(
                 f"{name} is {str(value)!r:.100}; it must be a file in the folder of this server."
             )
+        if (sealed := path.with_name(f"{path.stem}.sealed{path.suffix}")).is_file():
+            raise InvalidInput(
+                f"{path.name} holds the sealed queries of {sealed.name} too; give "
+                f"{path.stem}.open{path.suffix}."
+            )
         return f".{os.sep}{path.relative_to(self.folder)}"  # never a reference (@) or "-"
 
     def _leads_out(self, path: Path) -> bool:
@@ -196,11 +201,17 @@ def _value(argument: Argument, value: Any) -> Any:
     return read(tuple(texts) if argument.setting and argument.setting.several else ",".join(texts))
 
 
-def answer(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Run an operation in a process of its own, and return its document as plain values.
+def _in_own_process(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Run an operation in a new process: it loads the retriever's code as it is now.
 
-    A new process for every call runs the retriever's code as it is now.
+    One that is killed, such as for want of memory, does not take the server with it.
     """
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        return process.submit(answer, name, settings).result()
+
+
+def answer(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Run an operation, and return its document as plain values; sealed queries are refused."""
     from calipers.errors import SealedQueries
     from calipers.io.load import load
     from calipers.io.tables.columns import Columns
@@ -218,7 +229,7 @@ def answer(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _paths(settings: Mapping[str, Any]) -> Iterator[str]:
     """The files that may hold queries with results, also sealed ones."""
-    for name in ("data", "run", "systems", "traces", "candidates", "exact"):
+    for name in ("data", "run", "systems", "traces", "candidates", "exact", "corpus"):
         value = settings.get(name) or ()
         if isinstance(value, Mapping):
             value = value.values()
@@ -301,17 +312,15 @@ def mcp(folder: str, retriever: str | None, write: bool) -> None:
     tools = Tools(Path.cwd().resolve(), retriever, write)
 
     async def serve() -> None:
-        # One process for each call: code is loaded anew, and memory is given back.
-        with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as processes:
-            server = Server(
-                "calipers",
-                version=__version__,
-                instructions=INSTRUCTIONS,
-                on_list_tools=partial(_list_tools, tools),
-                on_call_tool=partial(_call_tool, tools, processes),
-            )
-            async with stdio_server() as (reading, writing):
-                await server.run(reading, writing, server.create_initialization_options())
+        server = Server(
+            "calipers",
+            version=__version__,
+            instructions=INSTRUCTIONS,
+            on_list_tools=partial(_list_tools, tools),
+            on_call_tool=partial(_call_tool, tools),
+        )
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
 
     anyio.run(serve)
 
@@ -339,7 +348,7 @@ async def _list_tools(tools: Tools, *_: Any) -> Any:
     return types.ListToolsResult(tools=made)
 
 
-async def _call_tool(tools: Tools, processes: ProcessPoolExecutor, _: Any, asked: Any) -> Any:
+async def _call_tool(tools: Tools, _: Any, asked: Any) -> Any:
     import anyio
     import msgspec
     from mcp import types
@@ -349,8 +358,8 @@ async def _call_tool(tools: Tools, processes: ProcessPoolExecutor, _: Any, asked
         if asked.name not in tools.offered:
             raise InvalidInput(f"There is no tool {asked.name!r:.60}; try {', '.join(TOOLS)}.")
         settings = tools.settings(asked.name, given)
-        running = processes.submit(answer, asked.name, settings)
-        found = await anyio.to_thread.run_sync(running.result, abandon_on_cancel=True)
+        work = partial(_in_own_process, asked.name, settings)
+        found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
     except CalipersError as error:
         said = types.TextContent(text=shortened(printable(str(error))))
         return types.CallToolResult(content=[said], isError=True)
