@@ -1,12 +1,19 @@
 """The same data gets the same p, interval and standing in every command and face."""
 
+import html
 import json
+import warnings
+from pathlib import Path
 
 import pytest
 
 import calipers
+from calipers.model.claim import p_text
 from calipers.present.terminal import as_text
+from calipers.pytest_plugin import Measured
+from calipers.questions.compare.paired_claim import in_words
 from tests.command import calipers_command
+from tests.web.served import served, shelf_of
 
 
 def records(found):
@@ -53,6 +60,62 @@ def test_compare_gate_alarm_and_json_give_the_same_digits(name, tmp_path, monkey
             assert change.loss <= 0, "no tick stands beside a loss"
     assert gated.passed == (not gated.stops)
     assert as_text(gated.document())[0] == {"passed": "✓", "failed": "✗"}.get(gated.standing, "~")
+
+
+def test_pytest_and_the_web_print_the_digits_of_compare(tmp_path):
+    store = str(tmp_path / "h.db")
+    chosen = [PAIRS["nine worse"], PAIRS["mixed"]]
+    for at, pair in enumerate(chosen):
+        for name, found in zip((f"before{at}", f"now{at}"), pair, strict=True):
+            calipers.save(calipers.evaluate(records(found)), name, store=store)
+    with served(shelf_of(store, "anna")) as running:
+        me = running.visitor("me")
+        for at, (before, now) in enumerate(chosen):
+            names = (f"before{at}", f"now{at}")
+            pair = dict(zip(names, map(records, (before, now)), strict=True))
+            compared = calipers.compare(pair)
+            gated = calipers.gate(records(now), baseline=calipers.evaluate(records(before)))
+            page = html.unescape(me.get(f"/compare?of={names[0]}&of={names[1]}").text)
+            for one in compared.deciding:
+                p = one.p_value if one.p_adjusted is None else one.p_adjusted
+                assert p_text(p).removeprefix("p = ").removeprefix("p ") in page
+                assert one.interval is None or (in_words(one.interval) or "") in page
+            assert gated.claims[0].range in (None, *(one.range for one in compared.claims))
+            fixture = Measured(calipers.read(records(now)))
+            said = ""
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always")
+                try:
+                    fixture.not_worse_than(calipers.evaluate(records(before)))
+                except AssertionError as error:
+                    said = str(error)
+            said += " ".join(str(one.message) for one in warned)
+            assert gated.passed == ("✗" not in said)
+            words = " ".join(said.split())
+            assert gated.standing == "passed" or gated.claims[0].fact in words
+            if gated.stops and gated.claims[0].range:
+                assert gated.claims[0].range in words
+
+
+def test_confirm_has_the_p_and_the_words_of_compare(tmp_path):
+    before, now = ([ONE] * 30 + [BOTH] * 30, [BOTH] * 60)
+    truth = [
+        {"id": f"q{at:02d}", "query": f"question {at}", "ground_truth": ["t", "u"]}
+        for at in range(60)
+    ]
+    sealed = calipers.seal(truth, output=tmp_path / "gt").files["sealed"]
+    kept = {json.loads(line)["id"] for line in Path(sealed).read_text().splitlines()}
+    runs = [{one["id"]: one["retrieved"] for one in records(found)} for found in (before, now)]
+    found = calipers.confirm(*runs, sealed=sealed)
+    part = {one["id"]: one["ground_truth"] for one in truth if one["id"] in kept}
+    compared = calipers.compare(
+        {"old": runs[0], "new": runs[1]}, part, metrics="recall@10", confidence=1 - found.error
+    )
+    [one] = compared.differences
+    assert (found.p, found.gain) == (one.p_value, one.difference)
+    assert (found.low, found.high) == (one.interval.low, one.interval.high)
+    assert found.claim.fact.endswith(one.claim.fact)
+    assert found.claim.range == one.claim.range
 
 
 def test_exchanging_the_systems_exchanges_the_signs():
