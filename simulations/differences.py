@@ -134,7 +134,7 @@ def coverage(draws: int, numbers: Sequence[int] = (12, 30, 150)) -> Iterator[Rat
                 held += [one.low <= 0.0 <= one.high for one in ends if one is not None]
             if len(held) * 2 >= some:
                 known = shape.name in KNOWN
-                yield Rate(shape.name, n, float(np.mean(held)), len(held), 0.92, known=known)
+                yield Rate(shape.name, n, float(np.mean(held)), len(held), 0.93, known=known)
 
 
 def some_of(draws: int, n: int) -> int:

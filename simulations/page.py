@@ -61,192 +61,93 @@ class Part:
     band: str
     """Held to, as it is printed; empty where nothing is promised: then it is measured only."""
     text: str
-    rates: Callable[[float], Iterator[Rate]]
-    """From the share of the usual draws."""
+    draws: int
+    simulated: Callable[[int], Iterator[Rate]]
     digits: int = 3
 
+    def rates(self, share: float) -> Iterator[Rate]:
+        """Simulate with a share of the usual draws."""
+        return self.simulated(max(10, int(self.draws * share)))
 
-def _of(draws: int, rates: Callable[[int], Iterator[Rate]]) -> Callable[[float], Iterator[Rate]]:
-    return lambda share: rates(max(10, int(draws * share)))
 
-
-PARTS: dict[str, Part] = {
-    "intervals": Part(
-        "Intervals of means",
-        "≥ 0.93, from 50 queries on ≤ 0.98",
-        "the 95% interval holds the mean",
-        _of(20_000, means.coverage),
-    ),
-    "clusters": Part(
-        "Related queries",
-        "≥ 0.92; false findings ≤ 0.06",
-        "the same for clusters as units",
-        _of(400, means.clustered),
-    ),
-    "tests": Part(
-        "Differences: false findings",
-        "≤ 0.06",
-        "p ≤ .05 where there is none",
-        _of(400, differences.level),
-    ),
-    "tests-intervals": Part(
-        "Differences: intervals",
-        "≥ 0.92",
-        "the 95% interval holds the difference",
-        _of(300, differences.coverage),
-    ),
-    "tests-few": Part(
-        "Differences: few hits change",
-        "≤ 0.06",
-        "p ≤ .05, by how many of 30 hits changed",
-        _of(1200, differences.few_changes),
-    ),
-    "power": Part(
-        "Differences: true findings",
-        "at most 0.05 less than a t test",
-        "a true gain is better",
-        _of(400, differences.power),
-    ),
-    "gates": Part(
-        "Gates: unchanged builds",
-        "≤ 0.06; skewed, below 50 queries ≤ 0.08",
-        "`gate --only-shown` stops a build that is no worse",
-        _of(120, gates.unchanged),
-    ),
-    "gates-skewed": Part(
-        "Gates: strongly skewed builds",
-        "≤ 0.06; below 50 queries ≤ 0.08",
-        "few queries gain much and many lose a little, or the reverse",
-        _of(150, gates.strongly_skewed),
-    ),
-    "gates-facts": Part("Gates: facts about luck", "", "", _of(200, gates.by_the_facts)),
-    "gates-slices": Part(
-        "Gates: noisy slices",
-        "`--only-shown` ≤ 0.06",
-        "six slices, one query in ten found every second time",
-        _of(300, gates.noisy_slices),
-    ),
-    "gates-collapse": Part(
-        "Gates: a slice that collapses",
-        "≥ 0.99",
-        "one of six slices of 16 falls, and `gate --by` stops",
-        _of(100, gates.collapsed),
-    ),
-    "gates-luck": Part(
-        "Gates: lucky baselines",
-        "≤ 0.06 on average",
-        "a noisy retriever is stopped, 50 queries",
-        _of(12, gates.lucky_baseline),
-    ),
-    "families": Part(
-        "Whatever one command marks",
-        "≤ 0.06",
-        "equal systems, and `compare`, `slices` or `gate` marks anything",
-        _of(200, gates.marked),
-    ),
-    "slices": Part(
-        "Marks on slices",
-        "≤ 0.06",
-        "slices of one distribution, and any is marked",
-        _of(25, slices.marks),
-    ),
-    "slices-unequal": Part(
-        "Slices with unequal spreads",
-        "≤ 0.06",
-        "one mean, and one spreads more",
-        _of(200, slices.unequal),
-    ),
-    "slices-fallen": Part(
-        "Slices that fell",
-        "≥ 0.9",
-        "from 0.9 to 0.3, 20 of 100 queries, and marked",
-        _of(100, slices.fallen),
-    ),
-    "confirmations": Part(
-        "Sealed queries",
-        "≤ 0.05 over five looks; a true gain ≥ 0.65",
-        "a tuner of 200 tries without merit gets one confirmed",
-        _of(800, sealed.confirmations),
-    ),
-    "k": Part(
-        "Which k",
-        "≤ 0.05 for a safe k",
-        "more than 0.05 of recall is lost",
-        _of(500, sweeps.which_k),
-        2,
-    ),
-    "alarms": Part(
-        "Alarms: false ones a year",
-        "≤ 2, with a budget of 1",
-        "episodes while nothing changes",
-        _of(16, nights.false_alarms),
-        2,
-    ),
-    "alarms-heard": Part(
-        "Alarms: losses that are heard",
-        "1.00 (5 lost of 200 without noise), 0.99 (0.28), 0.9 (0.10), 0.6 (0.05)",
-        "a loss rings in time",
-        _of(30, nights.heard),
-        2,
-    ),
-    "alarms-after-a-rise": Part(
-        "Alarms: a fall after a rise",
-        "≥ 0.9",
-        "a gain, then back",
-        _of(30, nights.after_a_rise),
-        2,
-    ),
-    "plans": Part(
-        "Numbers of queries that are planned",
-        "≥ 0.72 on average, and at the range's end",
-        "that many find the difference",
-        _of(60, plans.planned),
-        2,
-    ),
-    "correction": Part(
-        "People's labels: means",
-        "≥ 0.93",
-        "coverage, 20 to 100 of 200 queries judged by people",
-        _of(300, labels.corrected),
-    ),
-    "sample": Part(
-        "Label until it is narrow enough",
-        "≥ 0.93",
-        "coverage of `labels sample`, whenever one stops",
-        _of(100, labels.stopped),
-    ),
-    "sample-labels": Part("How many labels that takes", "", "", _of(30, labels.labels_needed)),
-    "switch": Part(
-        "May I switch?",
-        "≥ 0.93 at all looks together; wrong verdicts ≤ 0.05",
-        "coverage of new minus old, when only what differs is labelled",
-        _of(400, switches.coverage),
-    ),
-    "winner": Part(
-        "The best of many settings",
-        "off by ≤ 0.005; ≥ 0.93",
-        "bias and coverage of the gain on new queries (`fuse`, `grid`)",
-        _of(600, winners.gains),
-    ),
-    "floors": Part(
-        "Floors: broken promises",
-        "≤ 0.05",
-        "the advised floor keeps less than was asked for",
-        _of(60, sweeps.broken_promises),
-    ),
-    "floors-shares": Part(
-        "Floors: what they do",
-        "lost ≤ 0.05, off by ≤ 0.01",
-        "shares shown, and queries that lose all they found",
-        _of(30, sweeps.shares),
-    ),
-    "agreement": Part(
-        "Agreement of judges",
-        "≥ 0.93",
-        "coverage of Cohen's kappa, from 10 things",
-        _of(100, labels.agreement),
-    ),
+RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
+    "intervals": (20_000, means.coverage),
+    "clusters": (400, means.clustered),
+    "tests": (400, differences.level),
+    "tests-intervals": (1_500, differences.coverage),
+    "tests-few": (1_200, differences.few_changes),
+    "power": (400, differences.power),
+    "gates": (120, gates.unchanged),
+    "gates-skewed": (150, gates.strongly_skewed),
+    "gates-facts": (200, gates.by_the_facts),
+    "gates-slices": (300, gates.noisy_slices),
+    "gates-collapse": (100, gates.collapsed),
+    "gates-luck": (12, gates.lucky_baseline),
+    "families": (400, gates.marked),
+    "slices": (25, slices.marks),
+    "slices-unequal": (200, slices.unequal),
+    "slices-fallen": (100, slices.fallen),
+    "confirmations": (2_000, sealed.confirmations),
+    "k": (500, sweeps.which_k),
+    "alarms": (16, nights.false_alarms),
+    "alarms-heard": (30, nights.heard),
+    "alarms-after-a-rise": (30, nights.after_a_rise),
+    "plans": (60, plans.planned),
+    "correction": (300, labels.corrected),
+    "sample": (100, labels.stopped),
+    "sample-labels": (30, labels.labels_needed),
+    "switch": (400, switches.coverage),
+    "winner": (600, winners.gains),
+    "floors": (60, sweeps.broken_promises),
+    "floors-shares": (30, sweeps.shares),
+    "agreement": (100, labels.agreement),
 }
+"""How many draws each section takes, and what simulates it."""
+
+PROMISES = """
+intervals | Intervals of means | ≥ 0.93, from 50 queries on ≤ 0.98 | the 95% interval holds the mean
+clusters | Related queries | ≥ 0.92; false findings ≤ 0.06 | the same for clusters as units
+tests | Differences: false findings | ≤ 0.06 | p ≤ .05 where there is none
+tests-intervals | Differences: intervals | ≥ 0.93 | the 95% interval holds the difference
+tests-few | Differences: few hits change | ≤ 0.06 | p ≤ .05, by how many of 30 hits changed
+power | Differences: true findings | at most 0.05 less than a t test | a true gain is better
+gates | Gates: unchanged builds | ≤ 0.06; skewed, below 50 queries ≤ 0.08 | `gate --only-shown` stops a build that is no worse
+gates-skewed | Gates: strongly skewed builds | ≤ 0.06; below 50 queries ≤ 0.08 | few queries gain much and many lose a little, or the reverse
+gates-facts | Gates: facts about luck
+gates-slices | Gates: noisy slices | `--only-shown` ≤ 0.06 | six slices, one query in ten found every second time
+gates-collapse | Gates: a slice that collapses | ≥ 0.99 | one of six slices of 16 falls, and `gate --by` stops
+gates-luck | Gates: lucky baselines | ≤ 0.06 on average | a noisy retriever is stopped, 50 queries
+families | Whatever one command marks | ≤ 0.06 | equal systems, and `compare`, `slices` or `gate` marks anything
+slices | Marks on slices | ≤ 0.06 | slices of one distribution, and any is marked
+slices-unequal | Slices with unequal spreads | ≤ 0.06 | one mean, and one spreads more
+slices-fallen | Slices that fell | ≥ 0.9 | from 0.9 to 0.3, 20 of 100 queries, and marked
+confirmations | Sealed queries | ≤ 0.05 over five looks; a true gain ≥ 0.65 | a tuner of 200 tries without merit gets one confirmed
+k | Which k | ≤ 0.05 for a safe k | more than 0.05 of recall is lost
+alarms | Alarms: false ones a year | ≤ 2, with a budget of 1 | episodes while nothing changes
+alarms-heard | Alarms: losses that are heard | 1.00 (5 lost of 200 without noise), 0.99 (0.28), 0.9 (0.10), 0.6 (0.05) | a loss rings in time
+alarms-after-a-rise | Alarms: a fall after a rise | ≥ 0.9 | a gain, then back
+plans | Numbers of queries that are planned | ≥ 0.72 on average, and at the range's end | that many find the difference
+correction | People's labels: means | ≥ 0.93 | coverage, 20 to 100 of 200 queries judged by people
+sample | Label until it is narrow enough | ≥ 0.93 | coverage of `labels sample`, whenever one stops
+sample-labels | How many labels that takes
+switch | May I switch? | ≥ 0.93 at all looks together; wrong verdicts ≤ 0.05 | coverage of new minus old, when only what differs is labelled
+winner | The best of many settings | off by ≤ 0.005; ≥ 0.93 | bias and coverage of the gain on new queries (`fuse`, `grid`)
+floors | Floors: broken promises | ≤ 0.05 | the advised floor keeps less than was asked for
+floors-shares | Floors: what they do | lost ≤ 0.05, off by ≤ 0.01 | shares shown, and queries that lose all they found
+agreement | Agreement of judges | ≥ 0.93 | coverage of Cohen's kappa, from 10 things
+"""  # noqa: E501 - a table
+"""Section, title, band and text; without a band nothing is promised, and it is measured only."""
+
+
+def _parts() -> Iterator[tuple[str, Part]]:
+    for line in PROMISES.strip().splitlines():
+        name, title, band, text, *_ = (*(cell.strip() for cell in line.split("|")), "", "")
+        draws, rates = RATES[name]
+        digits = 2 if name in ("k", "plans") or name.startswith("alarms") else 3
+        yield name, Part(title, band, text, draws, rates, digits)
+
+
+PARTS: dict[str, Part] = dict(_parts())
 
 
 def page(measured: Mapping[str, Sequence[Rate]]) -> str:
@@ -257,7 +158,7 @@ def page(measured: Mapping[str, Sequence[Rate]]) -> str:
 
 def _promises(measured: Mapping[str, Sequence[Rate]]) -> str:
     """Each promise, and how far the shapes that keep it come."""
-    lines = ["| promise | held to | at worst |", "|---|---|---:|"]
+    lines = ["| promise | held to | at worst | draws |", "|---|---|---:|---:|"]
     for name, part in PARTS.items():
         if not part.band:
             continue
@@ -265,7 +166,8 @@ def _promises(measured: Mapping[str, Sequence[Rate]]) -> str:
         gone = {rate.shape for rate in broken(rates)}
         kept = worst(rate for rate in rates if rate.shape not in gone)
         shown = _figure(kept, part) if kept else "broken" if rates else "not simulated"
-        lines.append(f"| **{part.title}**: {part.text} | {part.band} | {shown} |")
+        drawn = f"{max(rate.draws for rate in rates):,}" if rates else ""
+        lines.append(f"| **{part.title}**: {part.text} | {part.band} | {shown} | {drawn} |")
     return "\n".join(lines)
 
 

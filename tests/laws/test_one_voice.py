@@ -33,6 +33,7 @@ PAIRS = {
     "nine worse": ([BOTH] * 30, [ONE] * 5 + [LATE] * 4 + [BOTH] * 21),
     "mixed": ([BOTH] * 12 + [ONE] * 18, [ONE] * 7 + [BOTH] * 15 + [LATE] * 8),
     "better": ([NONE] * 8 + [BOTH] * 12, [BOTH] * 20),
+    "eight of eighty won": ([NONE] * 8 + [BOTH] * 72, [BOTH] * 80),
     "three worse": ([BOTH] * 40, [LATE] * 3 + [BOTH] * 37),
 }
 

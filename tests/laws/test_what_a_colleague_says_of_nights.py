@@ -1,5 +1,6 @@
 """Nights as a colleague would judge them by eye: the first line of the alarm and its exit code."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -89,6 +90,24 @@ def test_the_first_line_and_the_exit_code(name, tmp_path, monkeypatch):
     printed = calipers_command("history", "alarm", "nightly", "--store", "h.db", columns=300)
     first = printed.out.splitlines()[0]
     assert (printed.code, first.startswith(line)) == (code, True), first
+
+
+def test_a_night_in_which_only_wrong_documents_come_back(tmp_path, monkeypatch):
+    """It is saved as the collapse it is, and rings; the retriever is not merely misread."""
+    monkeypatch.chdir(tmp_path)
+    for night, found in enumerate(("a", "a", "z")):
+        records = [
+            {"id": f"q{i}", "query": f"question {i}", "ground_truth": ["a"], "retrieved": [found]}
+            for i in range(20)
+        ]
+        (tmp_path / f"{night}.json").write_text(json.dumps(records))
+        kept = calipers_command(
+            "eval", f"{night}.json", "-m", "recall@5", "--save", "nightly", "--store", "h.db"
+        )
+        assert kept.code == 0, kept.err
+    printed = calipers_command("history", "alarm", "nightly", "--store", "h.db", columns=300)
+    assert printed.code == 1
+    assert printed.out.startswith("✗ nightly got worse: recall@5 is 0.000, it was 1.000 since")
 
 
 def test_the_printed_p_is_that_of_compare(tmp_path):

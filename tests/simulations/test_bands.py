@@ -115,7 +115,7 @@ def test_the_page_names_the_shapes_that_break_a_promise():
     beside = Rate("rare losses", "t", 0.4, 10_000)
     assert broken([kept, nearly, rare]) == [rare]
     text = page({"tests": [kept, nearly, rare, worse, beside]})
-    assert "p ≤ .05 where there is none | ≤ 0.06 | **0.061** |" in text
+    assert "p ≤ .05 where there is none | ≤ 0.06 | **0.061** | 10,000 |" in text
     assert "| Differences: false findings | rare losses: **0.400** (n=20) |" in text
     assert "not simulated" in text
     whole = page(measured())

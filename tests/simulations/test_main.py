@@ -11,12 +11,12 @@ from simulations.rates import Rate
 
 
 def rates(value):
-    return lambda _: iter([Rate("a shape", 10, value, 10_000, highest=0.06)])
+    return lambda draws: iter([Rate("a shape", 10, value, 1_000 * draws, highest=0.06)])
 
 
 PARTS = {
-    "good": Part("A promise that holds", "≤ 0.06", "Why.", rates(0.05)),
-    "bad": Part("One that does not", "≤ 0.06", "Why.", rates(0.5)),
+    "good": Part("A promise that holds", "≤ 0.06", "Why.", 10, rates(0.05)),
+    "bad": Part("One that does not", "≤ 0.06", "Why.", 10, rates(0.5)),
 }
 
 
@@ -44,8 +44,8 @@ def test_one_section_is_simulated_and_the_others_stay(run, capsys):
     text = command.PAGE.read_text(encoding="utf-8")
     assert text == page(kept)
     assert "**0.500**" in text
-    assert "| **A promise that holds**: Why. | ≤ 0.06 | 0.050 |" in text
-    assert "| **One that does not**: Why. | ≤ 0.06 | broken |" in text
+    assert "| **A promise that holds**: Why. | ≤ 0.06 | 0.050 | 10,000 |" in text
+    assert "| **One that does not**: Why. | ≤ 0.06 | broken | 10,000 |" in text
     assert "| One that does not | a shape: **0.500** (n=10) |" in text
 
 
