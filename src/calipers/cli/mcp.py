@@ -8,10 +8,8 @@ sealed queries. Tools and their arguments are made from the declared operations.
 import os
 import re
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from multiprocessing import get_context
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -206,6 +204,9 @@ def _in_own_process(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
     One that is killed, such as for want of memory, does not take the server with it.
     """
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     with ProcessPoolExecutor(1, get_context("spawn")) as process:
         return process.submit(answer, name, settings).result()
 

@@ -118,7 +118,7 @@ def init(
     for name in started.left:
         click.echo(f"Left as it is: {name}")
     if WORKFLOW in started.written:
-        click.echo(f"The workflow installs Calipers: {printable(started.origin)}")
+        click.echo(printable(started.origin))
     if started.is_example:
         file = f"{started.retriever.partition(':')[0]}.py"
         click.echo(f"Measure the example, then put your own into {QUESTIONS} and {file}:")

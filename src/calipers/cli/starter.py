@@ -16,6 +16,7 @@ import msgspec
 from calipers.config import PLAIN, find_config
 from calipers.errors import WriteFailed, check_number
 from calipers.io.files.write import whole_file
+from calipers.present.escape import printable
 from calipers.store.git import published_commit
 from calipers.version import __version__, installed_from
 
@@ -144,7 +145,7 @@ class Started:
     is_example: bool
     """Whether the retriever is our example."""
     origin: str
-    """Where the workflow gets Calipers from, as a sentence."""
+    """What the workflow installs, as a sentence."""
 
 
 def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
@@ -180,20 +181,21 @@ def requirement(folder: Path) -> tuple[str, str]:
     """
     address = installed_from()[0]
     if not address:
-        return f"calipers=={__version__}", "The version that is installed here, from the index."
+        package = f"calipers=={__version__}"
+        return package, f"The workflow installs {package}, as here."
     if not address.startswith("file:"):
         address = re.sub(r"//[^/@]*:[^/@]*@", "//", address)  # a password stays here
-        return f"calipers @ {address}", f"What is installed here, from {address}."
+        return f"calipers @ {address}", f"The workflow installs Calipers from {address}, as here."
     path = Path(url2pathname(urlsplit(address).path)).resolve()
     if path.is_relative_to(folder.resolve()):
         inside = path.relative_to(folder.resolve()).as_posix()
-        return f"./{inside}", f"What is installed here, from {inside} in this project."
+        return f"./{inside}", f"The workflow installs Calipers from {inside}, as here."
     if (found := published_commit(path)) is not None:
-        return f"calipers @ git+{found}", f"What is installed here, from {found}."
+        return f"calipers @ git+{found}", f"The workflow installs Calipers from {found}, as here."
     return (
         "${{ vars.CALIPERS }}",
-        f"Calipers is installed from {path}, which CI does not have: set the variable CALIPERS of "
-        "the repository to what pip can install there, such as git+https://…",
+        "The workflow installs what the repository's variable CALIPERS says: set it to what pip "
+        f"can install there, such as git+https://…, as CI does not have {printable(str(path))}.",
     )
 
 
