@@ -179,8 +179,6 @@ def test_a_scale_of_ones_own_is_kept_with_its_names(tmp_path):
         ({"per_item": 0}, "per_item"),
         ({"judges": ()}, "Nobody is named to judge"),
         ({"judges": ("machine:x",)}, "how the labels of a language model are named"),
-        ({"overlap": 0.5}, "There is one queue; --per-item 2"),
-        ({"assign": ["topic=law:anna"]}, "There is one queue for all"),
     ],
 )
 def test_what_cannot_be_meant_gets_a_sentence(tmp_path, settings, words):
@@ -203,17 +201,3 @@ def test_pools_are_listed_closed_opened_and_deleted_by_command(tmp_path):
     )
     assert "do not go together" in refused("labels", "export", "--list", "--close")
     assert "is for one pool" in refused("labels", "export", "--close", "--store", store)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("agreement", "calipers labels export anna.csv ben.csv"),
-        ("list", "calipers labels export --list"),
-        ("close", "calipers labels export POOL --close"),
-        ("traces", "calipers labels draft --from-traces"),
-        ("questions", "calipers init"),
-    ],
-)
-def test_an_old_verb_says_what_to_type(old, new):
-    assert new in " ".join(refused("labels", old, "x").split())

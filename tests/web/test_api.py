@@ -69,15 +69,6 @@ def test_a_page_of_one_judge_labels_nothing_in_the_name_of_another(own):
     assert ben.post(path, {**label, "judge": "ben"}).status == 200
 
 
-def test_what_a_judge_sees_is_blind(own):
-    anna, ben = own.visitor("anna"), own.visitor("ben")
-    path = f"/api/v1/pools/{own.pool}"
-    anna.post(f"{path}/labels", {"request": "x" * 8, "item": 0, "grade": 3, "note": "mine"})
-    shown = ben.get(f"{path}/item?item=0").json()
-    assert (shown["mine"], shown["note"]) == (None, None)
-    assert not {"rank", "run", "score"} & set(shown)
-
-
 def test_judge_this_puts_the_results_of_a_query_into_a_pool(tmp_path):
     given: dict[str, Any] = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
     with served(shelf_of(str(tmp_path / "new.db"), **given)) as running:

@@ -243,17 +243,6 @@ def test_reading_the_api_from_another_site_is_refused_too(me):
     assert me.get(READ).status == 200
 
 
-def test_without_a_token_nothing_is_told(site, filled):
-    _, ids, number = filled
-    for path in (
-        "/",
-        f"/evaluations/{ids['bm25']}",
-        f"/api/v1/pools/{number}/export",
-        f"/pools/{number}/judge",
-    ):
-        assert site.stranger().get(path).status == 401
-
-
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE", "OPTIONS", "CONNECT"])
 def test_other_methods_are_refused_and_pages_take_nothing(me, method):
     assert me.ask(method, "/api/v1/pools").status in (400, 405)
