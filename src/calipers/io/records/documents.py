@@ -236,8 +236,9 @@ def from_object(one: Any) -> Row:
             _fill(row, from_metadata(inner))
         elif hasattr(inner, "__dict__"):
             _fill(row, from_metadata(vars(inner)))
-    if row.id is None and isinstance(one, dict) and is_id(getattr(one, "id", None)):
-        row.id = str(one.id)  # type: ignore[attr-defined] - a hit of Milvus knows its primary key
+    own = getattr(one, "id", None) if row.id is None and isinstance(one, dict) else None
+    if is_id(own):
+        row.id = str(own)  # a hit of Milvus knows its primary key
     return row
 
 
