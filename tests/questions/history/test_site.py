@@ -31,9 +31,8 @@ def made(tmp_path_factory):
             for n in range(12)
         ]
         scores = calipers.evaluate(rows, k=[1, 5])
-        kept = {} if night == 1 else {"run": rows}
-        now = FIRST + timedelta(days=night)
-        calipers.save(scores, "nightly", store=store, ground_truth=rows, now=now, **kept)
+        run, now = None if night == 1 else rows, FIRST + timedelta(days=night)
+        calipers.save(scores, "nightly", store=store, ground_truth=rows, run=run, now=now)
     done = calipers_command("history", "--store", store, "--html", str(folder / "site"), "--json")
     assert done.code == 0, done.err
     assert "4 evaluations written to" in done.err
