@@ -6,7 +6,7 @@ import numpy as np
 
 from calipers.statistics.clusters import cluster_sizes
 from calipers.statistics.paired_rows import paired_rows
-from calipers.statistics.score_interval import score_ends, score_interval
+from calipers.statistics.score_interval import mean_interval, score_ends
 from simulations.rates import Rate
 from simulations.shapes import (
     SEED,
@@ -131,7 +131,7 @@ def clustered(draws: int) -> Iterator[Rate]:
             for _ in range(draws):
                 values, names = clustered_hits(kind, sizes, rng)
                 other = clustered_hits(kind, sizes, rng)[0]
-                named, plain = score_interval(values, clusters=names), score_interval(values)
+                named, plain = mean_interval(values, clusters=names), mean_interval(values)
                 held += named.low <= a / (a + b) <= named.high
                 alone += plain.low <= a / (a + b) <= plain.high
                 found += paired_rows([values - other], names)[0].standing != "no clear difference"

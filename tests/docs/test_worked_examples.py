@@ -11,10 +11,10 @@ from scipy import stats
 import calipers
 from calipers.questions.sweep.floor import lowest_mean
 from calipers.statistics.nights import watch
-from calipers.statistics.score_interval import score_interval
 from calipers.statistics.two_sample import group_tests
 from simulations.page import METHOD
 from simulations.results import pair_of
+from tests.statistics.ends import score_interval
 
 DOCS = Path(__file__).parents[2] / "docs"
 

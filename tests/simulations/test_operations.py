@@ -16,7 +16,7 @@ from calipers.statistics.largest_share import largest_mean
 from calipers.statistics.nights import watch
 from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.prediction_powered import corrected_mean
-from calipers.statistics.score_interval import score_ends, score_interval
+from calipers.statistics.score_interval import score_ends
 from simulations.differences import (
     MILDLY_SKEWED,
     STRONGLY_SKEWED,
@@ -29,6 +29,7 @@ from simulations.nights import ALLOW, LEVEL, NIGHTS
 from simulations.results import pair_of, result
 from simulations.sealed import PER_LOOK
 from simulations.shapes import SEED
+from tests.statistics.ends import score_interval
 from tests.systems import records
 
 SHAPES = [*SYMMETRIC_DIFFERENCES, *MILDLY_SKEWED, *STRONGLY_SKEWED]

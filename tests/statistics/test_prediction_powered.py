@@ -12,7 +12,8 @@ from calipers.statistics.against_people import (
 )
 from calipers.statistics.bounded_mean import largest_bounded_mean
 from calipers.statistics.prediction_powered import corrected_mean
-from calipers.statistics.score_interval import score_ends, score_interval
+from calipers.statistics.score_interval import score_ends
+from tests.statistics.ends import score_interval
 
 
 def sample(n=200, judged=40, noise=0.1, seed=0):

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from calipers.errors import InvalidInput
-from calipers.statistics.score_interval import score_ends, score_interval
+from calipers.statistics.score_interval import score_ends
+from tests.statistics.ends import score_interval
 
 SCORES = st.lists(st.integers(0, 60).map(lambda n: n / 60), min_size=2, max_size=60)
 LEVELS = st.sampled_from([0.5, 0.8, 0.95, 0.99])

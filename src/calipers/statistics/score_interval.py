@@ -48,36 +48,19 @@ class Ends(NamedTuple):
     high: float
 
 
-def score_interval(
-    values: ArrayLike,
-    confidence: float = 0.95,
-    bounds: Bounds | None = UNIT,
-    clusters: ArrayLike | None = None,
-) -> Ends | None:
-    """The confidence interval of the mean; NaN is left out, None below two values (clusters).
-
-    >>> [round(end, 3) for end in score_interval([1.0] * 20)]
-    [0.832, 1.0]
-    >>> [round(end, 3) for end in score_interval([0.5, 0.5])]
-    [0.079, 0.921]
-    >>> [round(end, 2) for end in score_interval([3.0, 5.0, 4.0], bounds=None)]
-    [1.52, 6.48]
-    """
-    return _ends_of([(as_units(values, clusters), bounds)], confidence)[0]
-
-
 def mean_interval(
     values: ArrayLike,
     level: float = 0.95,
     bounds: Bounds | None = UNIT,
     clusters: ArrayLike | None = None,
 ) -> Interval | None:
-    """`score_interval`, with its level and the name of its method.
+    """The confidence interval of the mean; NaN is left out, None below two values (clusters).
 
-    >>> mean_interval([0.5]) is None
-    True
-    >>> mean_interval([3.0, 5.0, 4.0], bounds=None).method
-    't'
+    >>> mean_interval([1.0] * 20).shown, mean_interval([0.5, 0.5]).shown
+    ('0.832–1.000', '0.079–0.921')
+    >>> found = mean_interval([3.0, 5.0, 4.0], bounds=None)
+    >>> found.shown, found.method
+    ('1.516–6.484', 't')
     """
     return units_intervals([(as_units(values, clusters), bounds)], level)[0]
 
@@ -86,33 +69,26 @@ def units_intervals(
     several: Sequence[tuple[Units, Bounds | None]], level: float
 ) -> list[Interval | None]:
     """`mean_interval` of several metrics, given as units, in hardly more time than one."""
-    return [
-        ends and Interval(*ends, level, "t" if bounds is None else "score")
-        for ends, (_, bounds) in zip(_ends_of(several, level), several, strict=True)
-    ]
-
-
-def _ends_of(
-    several: Sequence[tuple[Units, Bounds | None]], confidence: float
-) -> list[Ends | None]:
-    check_confidence(confidence)
-    found: list[Ends | None] = [None] * len(several)
+    check_confidence(level)
+    found: list[Interval | None] = [None] * len(several)
     bounded: dict[int, list[tuple[int, Units, Bounds]]] = {}
     for at, (units, bounds) in enumerate(several):
         if units.n >= 2 and bounds is None:
-            margin = quantile(confidence, units.n) * math.sqrt(units.variance / units.n)
-            found[at] = Ends(units.mean - margin, units.mean + margin)
+            margin = quantile(level, units.n) * math.sqrt(units.variance / units.n)
+            found[at] = Interval(units.mean - margin, units.mean + margin, level, "t")
         elif units.n >= 2 and bounds is not None:
             bounded.setdefault(units.n, []).append((at, units, bounds))
     for n, alike in bounded.items():
         shares = [(units.mean - low) / (high - low) for _, units, (low, high) in alike]
         variances = [units.variance / (high - low) ** 2 for _, units, (low, high) in alike]
-        ends = score_ends(np.clip(shares, 0.0, 1.0), np.array(variances), n, confidence)
+        ends = score_ends(np.clip(shares, 0.0, 1.0), np.array(variances), n, level)
         for (at, units, (low, high)), left, right in zip(alike, *map(list, ends), strict=True):
             # The mean belongs to its interval; scaling back and forth may move it by a last digit.
-            found[at] = Ends(
+            found[at] = Interval(
                 float(max(low, min(low + (high - low) * float(left), units.mean))),
                 float(min(high, max(low + (high - low) * float(right), units.mean))),
+                level,
+                "score",
             )
     return found
 

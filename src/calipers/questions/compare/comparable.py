@@ -26,7 +26,10 @@ def obstacles(systems: Mapping[str, Scores]) -> list[str]:
     names = list(systems)
     found: list[str] = []
     for other in names[1:]:
-        found += _between(names[0], systems[names[0]], other, systems[other])
+        sides = (names[0], systems[names[0]], other, systems[other])
+        queries = [one.queries for one in (sides[1], sides[3])]
+        both = queries[0].join(queries[1], on="query", how="inner", maintain_order="left")
+        found += [*_queries(*sides, both), *_judgements(*sides, both), *different_ways(*sides)]
     return found
 
 
@@ -99,8 +102,7 @@ def clusters_shared(
     systems: Mapping[str, Scores], queries: pl.DataFrame, cluster: str | None
 ) -> Ints | None:
     """The cluster of each shared query, from the first system that has the tag."""
-    having = [one for one in systems.values() if cluster in one.tags]
-    scores = having[0] if having else next(iter(systems.values()))
+    scores = _having(systems, cluster)
     clusters = clusters_of(scores.tags, cluster, len(scores))
     return None if clusters is None else clusters[scores.rows_of(queries["query"])]
 
@@ -109,17 +111,14 @@ def weights_shared(
     systems: Mapping[str, Scores], queries: pl.DataFrame, weight_by: str | None
 ) -> Floats | None:
     """The weight of each shared query, from the first system that has the tag."""
-    having = [one for one in systems.values() if weight_by in one.tags]
-    scores = having[0] if having else next(iter(systems.values()))
+    scores = _having(systems, weight_by)
     weights = query_weights_of(scores.tags, weight_by)
     return None if weights is None else weights[scores.rows_of(queries["query"])]
 
 
-def _between(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
-    both = first.queries.join(second.queries, on="query", how="inner", maintain_order="left")
-    yield from _queries(a, first, b, second, both)
-    yield from _judgements(a, first, b, second, both)
-    yield from different_ways(a, first, b, second)
+def _having(systems: Mapping[str, Scores], tag: str | None) -> Scores:
+    """The first system that has a tag; else the first."""
+    return next((one for one in systems.values() if tag in one.tags), next(iter(systems.values())))
 
 
 def _queries(a: str, first: Scores, b: str, second: Scores, both: pl.DataFrame) -> Iterator[str]:

@@ -23,11 +23,11 @@ from calipers.model.slicing import QuerySlice, everything, refuse_weighted, slic
 from calipers.questions.compare.comparable import different_ways
 from calipers.questions.compare.paired_claim import claim_of, turned_interval
 from calipers.questions.default_metrics import asked_pair, headlines
+from calipers.questions.gate.result import worst_queries
 from calipers.questions.history.result import (
     Alarm,
     AlarmCheck,
     AlarmReference,
-    LostQuery,
     Standing,
     day,
 )
@@ -42,7 +42,6 @@ from calipers.words import plural
 
 NIGHTS_A_YEAR = 365
 ORDER = ("failed", "no clear difference", "passed")
-_MOST_LOST = 5
 _GAPS = 3
 """An evaluation is missing after this many times the usual gap."""
 _A_DAY = timedelta(days=1)
@@ -261,8 +260,19 @@ def _check(
         noisy=watched.noisy,
         since=_since(nights, watched),
         reference=reference,
-        lost=_lost(latest, part, watched, facts),
+        lost=worst_queries(latest, *_full(latest, part, watched, facts)),
     )
+
+
+def _full(
+    scores: Scores, part: QuerySlice, watched: Watched, facts: MetricFacts
+) -> tuple[Floats, Floats, Floats]:
+    """The loss of each query of the scores, NaN without one; its value now, and before."""
+    lost, now, before = (np.full(len(scores), np.nan) for _ in range(3))
+    lost[part.chosen] = np.where(watched.gains < 0.0, watched.gains, np.nan)
+    before[part.chosen] = facts.turn * watched.before
+    now[part.chosen] = facts.turn * (watched.before + watched.gains)
+    return lost, now, before
 
 
 def _since(nights: Sequence[Night], watched: Watched) -> datetime | None:
@@ -290,27 +300,6 @@ def _described(
         new=len(names - before),
         gone=len(before - names),
         rejudged=len(names & before) - shared,
-    )
-
-
-def _lost(
-    scores: Scores, part: QuerySlice, watched: Watched, facts: MetricFacts
-) -> tuple[LostQuery, ...]:
-    """The queries that lost most; ties are sorted by name."""
-    places = np.flatnonzero(part.chosen)
-    lost = [
-        (float(watched.gains[at]), scores.queries.row(int(places[at]), named=True), at)
-        for at in np.flatnonzero(watched.gains < 0.0)
-    ]
-    worst = sorted(lost, key=lambda one: (one[0], one[1]["query"]))[:_MOST_LOST]
-    return tuple(
-        LostQuery(
-            query=row["query"],
-            text=row["text"],
-            before=facts.turn * float(watched.before[at]),
-            now=facts.turn * (float(watched.before[at]) + gain),
-        )
-        for gain, row, at in worst
     )
 
 

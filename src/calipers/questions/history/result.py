@@ -8,6 +8,7 @@ from calipers.model.claim import Claim, p_text
 from calipers.model.evaluation import Evaluation
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Scores
+from calipers.questions.gate.result import WorstQuery
 from calipers.statistics.nights import Look
 from calipers.words import counts_in_words
 
@@ -101,16 +102,6 @@ class AlarmReference:
     """Queries with a different ground truth or a different question."""
 
 
-@dataclass(frozen=True)
-class LostQuery:
-    """A query that is worse than in the reference."""
-
-    query: str
-    text: str | None
-    before: float
-    now: float
-
-
 @dataclass(frozen=True, kw_only=True)
 class AlarmCheck(Plain):
     """One metric on one slice against the reference."""
@@ -141,7 +132,7 @@ class AlarmCheck(Plain):
     since: datetime | None = None
     """When the current unbroken series of alarms began."""
     reference: AlarmReference | None = None
-    lost: tuple[LostQuery, ...] = ()
+    lost: tuple[WorstQuery, ...] = ()
     """The queries that lost most."""
 
     @property
