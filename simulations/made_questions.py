@@ -233,7 +233,7 @@ def cranfield(folder: Path, source: Path) -> Asked:
         for at, (_, fields) in enumerate(_cranfield(source / "cran.qry"), 1)
     }
     wanted: dict[str, list[str]] = {}
-    for line in (source / "cranqrel").read_text().splitlines():
+    for line in filter(str.strip, (source / "cranqrel").read_text().splitlines()):
         query, item, grade = line.split()[:3]
         # 1 is the best grade of Cranfield, 4 the least, and -1 no answer.
         if 1 <= int(grade) <= 3:

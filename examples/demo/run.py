@@ -63,7 +63,7 @@ def main() -> None:
     _calipers("misses", "rebuilt.jsonl", *TRUTH, "--corpus", "chunks-rebuilt.jsonl", "-k", "10")
     _step("Where to look next")
     page = options.output / "report.html"
-    print(f"Open {page} in a browser. Your own data: docs/your-own-data.md.")
+    print(f"Open {page} in a browser. Your own data, without any labels: calipers init ./docs")
 
 
 def _without_a_third(pieces: Sequence[Chunk]) -> list[Chunk]:

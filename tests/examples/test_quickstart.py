@@ -23,7 +23,7 @@ def test_the_notebook(monkeypatch):
         notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": EXAMPLES}}
     ).execute()
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert len(cells) == 7
+    assert len(cells) == 8
     for cell in cells:
         (shown,) = cell.outputs
         assert shown.output_type == "execute_result", "a result is shown, and nothing is printed"

@@ -10,15 +10,21 @@ from calipers.names import words_in
 
 SOURCES = ("faq", "links", "headings", "docstrings", "history")
 """Where questions come from, in the order in which they are drawn."""
+BY_DEFAULT = SOURCES[:-1]
+"""Without the history: of 50 of its questions, 31 were such that somebody would ask them."""
 FEWEST_WORDS, MOST_WORDS = 2, 30
 """Words of a question; stop words do not count towards the fewest."""
 SHORTEST_QUOTE, LONGEST_QUOTE = 40, 300
 """Characters of a target."""
-STOP_WORDS = words_in(
-    "a about all also an and any are as at be been but by can could do does for from had has have "
-    "how i if in into is it its may more most my no not of on one or other our out own should so "
-    "some such than that the their them then there these they this those through to use used "
-    "using via was we were what when where which while who why will with you your"
+STOP_WORDS = frozenset(
+    words_in(
+        "a about all also an and any are as at be been "
+        "but by can could do does for from had has have "
+        "how i if in into is it its may more most my "
+        "no not of on one or other our out own should so "
+        "some such than that the their them then there these they this those through to use used "
+        "using via was we were what when where which while who why will with you your"
+    )
 )
 _WORD = re.compile(r"[^\W_]+(?:['’.\-_/][^\W_]+)*")
 _SIGN = re.compile(r"[^\w\s]|[\d_]")

@@ -10,23 +10,34 @@ from calipers.io.documents.sections import TextDocument
 from calipers.names import words_in
 from calipers.questions.begin.candidates import Candidate, content_words, is_question
 
-GENERIC = words_in(
-    "about acknowledgements advanced api api-reference appendix arguments attributes authors "
-    "background basics basic-usage bibliography bugs changelog changes class classes "
-    "code-of-conduct community compatibility conclusion configuration contents contributing "
-    "contributors credits "
-    "demo dependencies description details development documentation example examples exceptions "
-    "extra faq features fields files footnotes functions further-reading general getting-help "
-    "getting-started glossary help highlights history index input install installation "
-    "installing introduction issues license licence limitations links methods migration misc "
-    "miscellaneous more motivation name news next-steps next note notes options other output "
-    "overview parameters performance prerequisites properties quickstart quick-start readme "
-    "recap reference references related related-projects release-notes release requirements "
-    "resources results return returns roadmap sample security see-also setup signature source "
-    "sponsors status structure summary support syntax table-of-contents tests testing thanks "
-    "todo tips tl-dr troubleshooting tutorial tutorials unreleased upgrading usage values "
-    "version versions warning whats-new what-next"
+GENERIC = frozenset(
+    words_in(
+        "about acknowledgements advanced api api-reference appendix arguments attributes authors "
+        "background basics basic-usage bibliography bugs changelog changes class classes "
+        "code-of-conduct community compatibility conclusion configuration contents contributing "
+        "contributors credits "
+        "demo dependencies description details development "
+        "documentation example examples exceptions "
+        "extra faq features fields files footnotes functions further-reading general getting-help "
+        "getting-started glossary help highlights history index input install installation "
+        "installing introduction issues license licence limitations links methods migration misc "
+        "miscellaneous more motivation name news next-steps next note notes options other output "
+        "overview parameters performance prerequisites properties quickstart quick-start readme "
+        "recap reference references related related-projects release-notes release requirements "
+        "resources results return returns roadmap sample security see-also setup signature source "
+        "sponsors status structure summary support syntax table-of-contents tests testing thanks "
+        "todo tips tl-dr troubleshooting tutorial tutorials unreleased upgrading usage values "
+        "version versions warning whats-new what-next"
+    )
 )
+VAGUE = GENERIC.union(
+    words_in(
+        "additional another available built-in command common concept concepts conventions custom "
+        "default different first following generic good guide guides important interface list new "
+        "recommended sample several simple special step supported things various work working"
+    )
+)
+"""Words that do not make a heading a question; two others must be left."""
 _VERSION = re.compile(r"\bv?\d+\.\d+|^\W*\d|\b(?:19|20)\d\d\b|\bversion \d", re.IGNORECASE)
 _NUMBER = re.compile(r"^(?:step|chapter|part|section|appendix|phase)?\s*[\dIVX]+[.):]?\s+", re.I)
 _CODE = re.compile(r"^\W*[\w.:/\-]+\(.*\)\W*$|^\W*[\w\-]+(?:[._/:]\w+)+\W*$|^\W*--?\w")
@@ -57,9 +68,11 @@ def is_log(name: str) -> bool:
     )
 
 
-_LOGS = words_in(
-    "changelog changes history news release-notes release_notes releases summary _sidebar "
-    "code_of_conduct license authors contributors credits upgrading whatsnew"
+_LOGS = frozenset(
+    words_in(
+        "changelog changes history news release-notes release_notes releases summary _sidebar "
+        "code_of_conduct license authors contributors credits upgrading whatsnew"
+    )
 )
 
 
@@ -69,7 +82,7 @@ def says_something(heading: str) -> bool:
     >>> says_something("Getting started"), says_something("Retry a failed request")
     (False, True)
     """
-    words = content_words(heading)
+    words = [word for word in content_words(heading) if word not in VAGUE]
     plain = "-".join(re.findall(r"\w+", heading.lower()))
     known = plain in GENERIC or all(word in GENERIC for word in words)
     return (

@@ -60,7 +60,7 @@ _PREFACE = re.compile(
 _EMPTY = re.compile(
     r"\b(?:this|that|these|those|it|they|them|here|above|below|following|previous|"
     r"next section|section|chapter|page|link|article|document|docs?|overview|brief|complete|"
-    r"defaults?|directory|features|various|different|differences|supported|available)\b",
+    r"information|examples?|better|much|more|some|style|defaults?|directory|features|various|different|differences|supported|available)\b",
     re.IGNORECASE,
 )
 _LEAST = 2
@@ -134,16 +134,26 @@ def clause_of(sentence: str) -> str | None:
         if found is None:
             continue
         whole = found["clause"].strip(" ,;:.–—-")
-        clause = _PREFACE.sub("", whole).strip(" ,;:.–—-")
+        clause = re.sub(r"^(?:on|about|for) ", "", _PREFACE.sub("", whole)).strip(" ,;:.–—-")
         if pattern is _BEFORE and clause == whole:
             continue  # a statement, and not what a reader looks for
         words = content_words(_EMPTY.sub(" ", clause))
         fits = len(words) >= _LEAST and 2 < len(clause.split()) <= 18
-        if fits and not _POINTS.match(clause) and clause.count("(") == clause.count(")"):
+        if (
+            fits
+            and not _POINTS.match(clause)
+            and not _NEEDS_CONTEXT.search(clause)
+            and clause.count("(") == clause.count(")")
+        ):
             return clause
     return None
 
 
+_NEEDS_CONTEXT = re.compile(
+    r"\b(?:them|something|alternatives|hurry|rundown|you|your own|or learn|and how|we|our|it|these|"
+    r"this|then|done with)\b",
+    re.IGNORECASE,
+)
 _POINTS = re.compile(
     r"(?:this|that|these|those|it|they|which|see|note|and|or|all|now|executables? are)\b|"
     r".*\b(?:or|and|then|but|you|to|which|that|them|it|this)$",

@@ -23,7 +23,13 @@ from calipers.measures import parse
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import MACHINE
 from calipers.questions.audit import rule as audit
-from calipers.questions.begin.candidates import SOURCES, Candidate, content_words, is_fit
+from calipers.questions.begin.candidates import (
+    BY_DEFAULT,
+    SOURCES,
+    Candidate,
+    content_words,
+    is_fit,
+)
 from calipers.questions.begin.docstrings import from_docstrings
 from calipers.questions.begin.faq import from_faq
 from calipers.questions.begin.headings import from_headings
@@ -104,7 +110,7 @@ def _sources(given: list[str] | None) -> list[str]:
                 f"There is no source {one!r:.40}; the sources are {', '.join(SOURCES)}."
                 f"{did_you_mean(one, SOURCES)}"
             )
-    return [one for one in SOURCES if not given or one in given]
+    return [one for one in SOURCES if one in (given or BY_DEFAULT)]
 
 
 def _by_model(

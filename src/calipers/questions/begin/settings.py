@@ -25,7 +25,7 @@ class FirstQuestionsSettings(TypedDict, total=False):
     sources: Annotated[
         list[str] | None,
         Setting(
-            f"Where questions come from: {', '.join(SOURCES)}. [default: all]",
+            f"Where questions come from: {', '.join(SOURCES)}. [default: all but the last]",
             metavar="LIST",
             read=_names,
         ),
