@@ -158,6 +158,14 @@ def test_one_result_in_each_row_is_said_with_the_proposed_line(role, what, tmp_p
     assert rows.select("item", what).rows() == [("u", 3), ("z", 1), ("z", 2)]
 
 
+def test_one_result_in_each_row_under_our_own_name(tmp_path):
+    path = put(tmp_path, "query,retrieved,score\nq,a,3\nq,b,2\n")
+    with pytest.raises(InvalidInput, match="say it with --column item=retrieved "):
+        load(path, "run")
+    scores = {"ground_truth": {"q": ["b"]}, "run": path, "columns": "item=retrieved"}
+    assert mean("mrr", **scores) == 0.5
+
+
 def test_rising_scores_are_not_taken_for_scores(tmp_path):
     rows = "".join(f"q{q},d{n},{n / 10}\n" for q in range(2) for n in range(1, 4))
     path = put(tmp_path, f"query,doc_id,score\n{rows}")
@@ -192,8 +200,9 @@ def test_two_systems_in_one_table_are_never_one_ranking(column, tmp_path):
         load(put(tmp_path, long), "run")
 
 
-def test_a_question_with_two_lists_of_results_is_refused(tmp_path):
-    path = put(tmp_path, "question,expected_ids,retrieved_ids\nq,a,b;c\nq,a,a;c\n")
+@pytest.mark.parametrize("second", ["a;c", "a"])
+def test_a_question_with_two_lists_of_results_is_refused(second, tmp_path):
+    path = put(tmp_path, f"question,expected_ids,retrieved_ids\nq,a,b\nq,a,{second}\n")
     with pytest.raises(InvalidInput, match=r"'q'.* twice"):
         load(path, "both")
 

@@ -97,7 +97,7 @@ def read_long(table: InputTable, role: Role) -> Dataset:
             check_order_is_known(table, names, left)
         if has_results:
             check_one_ranking(table, names, left)
-        if "retrieved" in ours:
+        if "retrieved" in ours and not {"item", "quote"} & set(ours):
             check_one_list_each(table, names, left, role)
         said = reading_note(table, names, left, of_targets=has_truth)
         tags = [pl.col(one) for one in found if one.startswith(TAG)]

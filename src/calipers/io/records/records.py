@@ -403,8 +403,10 @@ class RecordBuilder:
                 self._target_record += [number] * (len(targets.rows) - before)
             elif side != "ground_truth":
                 self._first_without.setdefault("ground_truth", number)
-            _add_targets(forbidden, query, record.forbidden or [], self.place, number, "forbidden")
-            _add_targets(excluded, query, record.excluded or [], self.place, number, "excluded")
+            if record.forbidden:
+                _add_targets(forbidden, query, record.forbidden, self.place, number, "forbidden")
+            if record.excluded:
+                _add_targets(excluded, query, record.excluded, self.place, number, "excluded")
             if record.tags:
                 self._tags.append((len(self._missing) - 1, record.tags))
         self._results.add(results.frame())

@@ -192,6 +192,10 @@ def columns_of_texts(
     with explained(table.name, table.fault):
         if "ground_truth" in table.columns and results not in table.columns:
             check_no_grade_is_hidden(table, left_over(table.names(), dict.fromkeys(kept, "")))
+        if results in table.columns and "ground_truth" not in table.columns:
+            names = {**renaming(table.names()), results: "retrieved"}
+            if "query" in names.values():
+                check_one_list_each(table, names, left_over(table.names(), names), "run")
         some = table.rows([one for one in of_ids if one in table.columns], most=SOME)
     texts = {column.name for column in some if column.dtype == pl.String and _is_prose(column)}
     if results in texts:
