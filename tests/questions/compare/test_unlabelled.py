@@ -1,14 +1,19 @@
 """How much two rankings differ, against references that follow the definitions word by word."""
 
 import math
+import random
+from dataclasses import replace
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.questions.compare.unlabelled import overlap_at, rank_biased_overlap
+from calipers.model.run import Run
+from calipers.questions.compare import unlabelled
+from calipers.questions.compare.unlabelled import diff_runs, overlap_at, rank_biased_overlap
 
 RANKINGS = st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=8)
 PERSISTENCE = st.sampled_from([0.5, 0.8, 0.9])
@@ -106,3 +111,50 @@ def test_what_is_judged_already_is_not_judged_again():
 def test_what_cannot_be_meant_is_refused(settings):
     with pytest.raises(InvalidInput):
         calipers.diff({"q": ["a"]}, {"q": ["a"]}, **settings)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_runs_read_side_by_side_give_what_both_at_once_give(seed):
+    draw = random.Random(seed)
+    asked = [f"question {i}" for i in range(draw.randint(1, 30))]
+
+    def lists(names):
+        return {name: draw.sample("abcdefgh", draw.randint(1, 6)) for name in names}
+
+    old = lists([one for one in asked if seed % 3 or draw.random() < 0.8])
+    names = [one for one in (*asked, "only here") if draw.random() < (1.0 if seed % 2 else 0.9)]
+    if seed % 4 == 0:
+        draw.shuffle(names)
+    new = lists(names)
+
+    def in_pieces(found, mixed):
+        rows = [(q, item, i) for q, some in found.items() for i, item in enumerate(some, 1)]
+        if mixed:
+            rows.sort(key=lambda row: row[2])
+        table = pl.DataFrame(rows, ["query", "item", "rank"], orient="row")
+        size = draw.randint(1, 20)
+        return replace(Run.from_frame(table), scan=lambda: table.iter_slices(size))
+
+    runs = [in_pieces(one, mixed=seed == 5) for one in (old, new)]
+    if not old.keys() & new.keys():
+        return
+    found = diff_runs(*runs, k=4)
+    whole = calipers.diff(old, new, k=4)
+    assert found.to_dict() == {**whole.to_dict()}
+    assert list(found.to_judge) == list(whole.to_judge)
+
+
+def test_runs_in_the_same_order_are_never_in_memory_together(monkeypatch):
+    table = pl.DataFrame({"query": [f"q{i // 5}" for i in range(5_000)], "item": "a", "rank": 1})
+    table = table.with_columns(item=pl.int_range(pl.len()).cast(pl.String))
+    runs = [replace(Run.from_frame(table), scan=lambda: table.iter_slices(50)) for _ in "ab"]
+    sizes = []
+    several = unlabelled.by_queries
+
+    def by_queries(frames, names):
+        sizes.append(sum(frame.height for frame in frames))
+        return several(frames, names)
+
+    monkeypatch.setattr(unlabelled, "by_queries", by_queries)
+    assert len(diff_runs(*runs).queries) == 1_000
+    assert max(sizes) <= 200

@@ -19,12 +19,13 @@ from calipers.model.arrays import TableRows
 from calipers.model.document import Document, Lines, Note, Table
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
+from calipers.model.ranking import NotGroupedError
 from calipers.model.result import HasRows, Plain, plain
 from calipers.model.run import Run
 from calipers.present.escape import printable
 from calipers.questions.pooling import (
     by_queries,
-    first_results,
+    facts_shown,
     pool_runs,
     query_names,
     rows_to_label,
@@ -163,21 +164,16 @@ def diff_runs(
 ) -> Diff:
     """Compare the first k results of two runs; ``truth`` supplies texts and judgements."""
     check_cutoff(k)
-    frames = [first_results(run, k) for run in (old, new)]
-    asked, asked_now = (_queries_of(*one) for one in zip((old, new), frames, strict=True))
-    shared = asked.filter(asked.is_in(asked_now.implode()))
-    if shared.is_empty():
-        raise InvalidInput(
-            f"The two runs share no query: {old.name or 'the old one'} has {_some(asked)}; "
-            f"{new.name or 'the new one'} has {_some(asked_now)}. Ask both the same questions."
-        )
     texts = {**_texts_in(new.queries), **_texts_in(old.queries)}
     tables: list[pl.DataFrame] = []
+    asked: list[list[pl.Series]] = []
     judged = 0
 
     def to_judge() -> Iterator[list[Label]]:
         nonlocal judged
-        for names, (olds, news) in by_queries(frames, shared):
+        judged, asked[:] = 0, ([], [])
+        tables.clear()
+        for names, (olds, news) in _in_step((old, new), k, asked):
             before, after = _listed(olds), _listed(news)
             found = [
                 _row(one, texts.get(one), before.get(one, []), after.get(one, [])) for one in names
@@ -190,8 +186,17 @@ def diff_runs(
 
     known = texts if truth is None else texts | _texts_in(truth.queries)
     # Where a question has no id of its own, its text is its id.
-    rows = rows_to_label(to_judge(), partial(_question, known))
-    frames.clear()  # the next step needs about as much memory
+    try:
+        rows = rows_to_label(to_judge(), partial(_question, known))
+    except NotGroupedError:
+        old, new = old.grouped(), new.grouped()
+        rows = rows_to_label(to_judge(), partial(_question, known))
+    before, after = (pl.concat([NOBODY, *names]).unique(maintain_order=True) for names in asked)
+    if not tables:
+        raise InvalidInput(
+            f"The two runs share no query: {old.name or 'the old one'} has {_some(before)}; "
+            f"{new.name or 'the new one'} has {_some(after)}. Ask both the same questions."
+        )
     found = pl.concat(tables)
     tables.clear()
     return Diff(
@@ -199,14 +204,67 @@ def diff_runs(
         new=new.name or "new",
         k=k,
         queries=TableRows(found.sort("rbo", "overlap", maintain_order=True), _query_diff),
-        only_old=tuple(asked.filter(~asked.is_in(shared.implode()))),
-        only_new=tuple(asked_now.filter(~asked_now.is_in(shared.implode()))),
+        only_old=tuple(before.filter(~before.is_in(after.implode()))),
+        only_new=tuple(after.filter(~after.is_in(before.implode()))),
         to_judge=rows,
         already_judged=judged,
         notes=tuple(
             dict.fromkeys((*(() if truth is None else truth.notes), *old.notes, *new.notes))
         ),
     )
+
+
+NOBODY = pl.Series("query", [], dtype=pl.String)
+_NO_ROWS = {"query": pl.String(), "rank": pl.Int64()}
+
+
+def _in_step(
+    runs: tuple[Run, Run], k: int, asked: list[list[pl.Series]]
+) -> Iterator[tuple[list[str], list[pl.DataFrame]]]:
+    """Blocks of queries that both runs have, with their first k results in each.
+
+    Runs in the same order are read side by side, a batch of each in memory; from where their
+    orders part, the rest is. ``asked`` takes the queries of both, as they are read.
+    """
+    sides = [_batches(run, k, names) for run, names in zip(runs, asked, strict=True)]
+    held = [next(side, None) for side in sides]
+    # Queries without results stand in no batch, so these runs are not read side by side.
+    while runs[0].queries is None and runs[1].queries is None:
+        one, other = held
+        if one is None or other is None:
+            break
+        names = [frame["query"].unique(maintain_order=True) for frame in (one, other)]
+        most = min(map(len, names))
+        parts = (names[0][:most] != names[1][:most]).arg_true()
+        same = int(parts[0]) if len(parts) else most
+        if not same:
+            break
+        ends = [int((frame["query"].rle_id() < same).sum()) for frame in (one, other)]
+        both = [frame[:end] for frame, end in zip((one, other), ends, strict=True)]
+        yield from by_queries(both, names[0][:same])
+        rest = (frame[end:] for frame, end in zip((one, other), ends, strict=True))
+        held = [
+            left if left.height else next(side, None)
+            for left, side in zip(rest, sides, strict=True)
+        ]
+    left = [[*([] if one is None else [one]), *side] for one, side in zip(held, sides, strict=True)]
+    frames = [
+        pl.concat(some, how="diagonal") if some else pl.DataFrame(schema=_NO_ROWS) for some in left
+    ]
+    left.clear()
+    mine, theirs = (_queries_of(*one) for one in zip(runs, frames, strict=True))
+    for names, own in zip(asked, (mine, theirs), strict=True):
+        names.append(own)
+    shared = mine.filter(mine.is_in(theirs.implode()))
+    yield from by_queries(frames, shared) if len(shared) else ()
+
+
+def _batches(run: Run, k: int, asked: list[pl.Series]) -> Iterator[pl.DataFrame]:
+    """The first k results of whole queries, batch by batch; ``asked`` takes their names."""
+    for batch in run.ranked():
+        frame = facts_shown(batch.first(k))
+        asked.append(frame["query"].unique(maintain_order=True))
+        yield frame
 
 
 def _question(known: Mapping[str, str | None], query: str) -> str | None:
