@@ -8,6 +8,7 @@ import json
 import shlex
 from typing import Any
 
+import polars as pl
 import pytest
 
 from calipers import evaluate
@@ -456,3 +457,30 @@ def test_a_rule_for_ids_that_would_make_them_meet_is_proposed_and_works(ours, th
         evaluate(**given)
     rule = str(caught.value).partition("--map-ids ")[2].partition(", or")[0]
     assert mean("mrr", **given, map_ids=rule) == 1.0
+
+
+BESIDE = {"query": "q", "expected_ids": ["u", "z"], "grades": [0, 1]}
+
+
+@pytest.mark.parametrize("name", ["expected_ids", "ground_truth", "positives"])
+@pytest.mark.parametrize("lines", [False, True])
+def test_lists_beside_the_targets_are_merged_with_them(name, lines, tmp_path):
+    record = {name if key == "expected_ids" else key: one for key, one in BESIDE.items()}
+    negative = {"query": "q", name: ["z"], "negatives": ["u"]}
+    for given in (record, negative):
+        text = json.dumps(given) if lines else json.dumps([given])
+        for value in (put(tmp_path, text), [given], pl.DataFrame([given])):
+            assert targets(value) == {("q", "u"): 0, ("q", "z"): 1}, value
+
+
+@pytest.mark.parametrize("cells", ["u;z,0;1", '"[""u"", ""z""]","[0, 1]"', '"u, z","0, 1"'])
+def test_grades_of_several_ids_in_a_cell_are_refused(cells, tmp_path):
+    path = put(tmp_path, f"question,expected_ids,grades\nq,{cells}\n")
+    with pytest.raises(InvalidInput, match=r"--column ignore=grades: .* seem to grade several ids"):
+        load(path, "ground_truth")
+    from calipers.io.tables.columns import Columns
+
+    said = Columns.of(["ignore=grades"])
+    assert targets(path, columns=said) == {("q", "u"): 1, ("q", "z"): 1}
+    path = put(tmp_path, "question,expected_ids,labels\nq,u;z,faq\n")
+    assert targets(path) == {("q", "u"): 1, ("q", "z"): 1}

@@ -42,6 +42,7 @@ from calipers.io.tables.columns import with_tags
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
+from calipers.names import plain_name
 
 Parts = Iterable[Dataset]
 """The datasets to write, in portions."""
@@ -253,6 +254,8 @@ class RowFormat(Format):
     """The fields that may hold several separated ids in one table cell."""
     list_of_results: str = ""
     """The field that lists results like ``Result``, which a table may hold as columns."""
+    beside: tuple[str, ...] = ()
+    """Further columns of a table, in plain names, that ``resolved`` merges with the targets."""
     strict: Any = None
     """The type of a row with only the format's fields; any other row is ``resolved`` first."""
 
@@ -493,7 +496,10 @@ def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> Rec
     names = [
         name
         for name in table.names()
-        if every or name in form.kept or (tagged and name.startswith(TAG))
+        if every
+        or name in form.kept
+        or plain_name(name) in form.beside
+        or (tagged and name.startswith(TAG))
     ]
     notes = list(table.notes)
     texts = set[str]()

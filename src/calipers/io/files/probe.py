@@ -17,6 +17,7 @@ from calipers.io.records import json_files
 from calipers.io.records.json_files import Look, RawRecords
 from calipers.io.tables.columns import Columns, is_flat_table, is_long
 from calipers.io.tables.scan import InputTable, delimited, explained, header, in_memory
+from calipers.names import NEGATIVES, PARALLEL, plain_name
 
 STREAM_MARK = b"\xff\xff\xff\xff"
 """The first bytes of an Arrow stream."""
@@ -145,9 +146,11 @@ class Probe:
             if len(owners) != 1:
                 return None
             owner = owners[0]
-        texts = (isinstance(json_files.opened(one), str) for one in look.first.values())
-        if look.shape == "object" and owner is None and not any(texts):
+        given = {plain_name(key): json_files.opened(one) for key, one in look.first.items()}
+        if look.shape == "object" and owner is None and not any(map(_is_text, given.values())):
             return None
+        if any(isinstance(given.get(name), list) for name in (*PARALLEL, *NEGATIVES)):
+            return None  # lists about the targets, which only records merge with them
         if look.shape == "lines":
             large = json_files.flat_lines(self.source, self.columns_said)
             if large is not None:
@@ -221,6 +224,10 @@ class Probe:
             return
         if not self.folder and not self._binary and self._encoded is None:
             self.source.check_has_content()
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _binary_table(source: Source, kind: str) -> pl.LazyFrame:

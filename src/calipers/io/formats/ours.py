@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Probe
@@ -39,6 +40,7 @@ from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, T
 from calipers.io.tables.columns import Columns, is_long, nothing_fits, unknown_fields
 from calipers.io.tables.scan import InputTable
 from calipers.model.matched import Dataset, Role
+from calipers.names import NEGATIVES, PARALLEL, plain_name
 
 
 class Handwritten(Record):
@@ -130,6 +132,7 @@ class Ours(EachRow):
     example = EXAMPLE
     of_ids = ("retrieved", "ground_truth")
     list_of_results = "retrieved"
+    beside = (*PARALLEL, *NEGATIVES)
     outputs: tuple[Output, ...] = (
         Output("jsonl", "our JSON lines", EVERYTHING, (".jsonl", ".ndjson")),
         Output("json", "our JSON list", EVERYTHING, (".json",)),
@@ -172,7 +175,7 @@ class Ours(EachRow):
         """Read records in a table; one with plain target ids or texts is read as any other."""
         from calipers.io.tables.resolve import holds_plain_targets, numbered_as_one
 
-        if holds_plain_targets(table):
+        if holds_plain_targets(table) and not has_lists_beside(table):
             from calipers.io.formats.table import read_handwritten
 
             return read_handwritten(table, role)
@@ -239,6 +242,12 @@ class Ours(EachRow):
                 file.write((between if number else first) + msgspec.json.encode(one))
             file.write(last)
         return [path]
+
+
+def has_lists_beside(table: InputTable) -> bool:
+    """Whether columns of lists hold the grades of the targets, or what is not relevant."""
+    lists = (name for name, kind in table.open().collect_schema().items() if kind == pl.List)
+    return any(plain_name(name) in Ours.beside for name in lists)
 
 
 def record_from(row: Mapping[str, Any], at: At) -> Record:

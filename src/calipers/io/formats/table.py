@@ -18,7 +18,8 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Probe
 from calipers.io.files.write import is_armed, opened, write_cells
-from calipers.io.format import Format, Output, Parts, wrong_form
+from calipers.io.format import Format, Output, Parts, RecordStream, wrong_form
+from calipers.io.formats.ours import Ours, has_lists_beside
 from calipers.io.records.entries import AT_ONCE, EVERYTHING, Remarks, records
 from calipers.io.records.fields import holds_objects
 from calipers.io.records.records import no_targets
@@ -31,7 +32,14 @@ from calipers.io.tables.cells import (
     tags_in,
     words_for_nothing,
 )
-from calipers.io.tables.columns import IDENTITIES, is_long, nothing_fits, says_wanted
+from calipers.io.tables.columns import (
+    IDENTITIES,
+    IGNORE,
+    is_long,
+    nothing_fits,
+    say,
+    says_wanted,
+)
 from calipers.io.tables.grades import as_numbers
 from calipers.io.tables.resolve import (
     SOME,
@@ -63,12 +71,13 @@ from calipers.model.ground_truth import (
 )
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
-from calipers.names import words_in
+from calipers.names import PARALLEL, plain_name, words_in
 
 BATCH = 250_000
 ROW = "__row"
 DIVIDED = r"[;|,、，(\[{\s\x1c-\x1f]"
 """Characters of cells that may hold several ids or padding; other cells are one id."""
+_NUMBERS = r"^\W*\d[\d.]*([^\w.]+\d[\d.]*)+\W*$"
 ONE_EACH = ("grade", "score", "rank", "start", "group")
 """Columns that describe one item: a row that has them holds one."""
 
@@ -95,6 +104,8 @@ def read_long(table: InputTable, role: Role) -> Dataset:
             check_no_grade_is_hidden(table, left, ours["query"], ours.get("item", ""))
         elif has_results and not {"score", "rank", "retrieved"} & set(ours):
             check_order_is_known(table, names, left)
+        if has_truth and "grade" not in ours:
+            _check_no_grades_beside(table, left)
         if has_results:
             check_one_ranking(table, names, left)
         if "retrieved" in ours and not {"item", "quote"} & set(ours):
@@ -129,6 +140,18 @@ def _parts(ours: dict[str, str], role: Role, name: str) -> tuple[bool, bool]:
             "questions with ids. If the ids are results, give it as --run, and --ground-truth FILE."
         )
     return role == "ground_truth", role == "run"
+
+
+def _check_no_grades_beside(table: InputTable, left: Sequence[str]) -> None:
+    """Refuse cells that list a grade for each of the ids in another cell."""
+    for one in (name for name in left if plain_name(name) in PARALLEL):
+        cells = table.open().select(pl.col(one).cast(pl.String)).head(SOME).collect().to_series()
+        several = cells.filter(cells.str.contains(_NUMBERS).fill_null(False))
+        if len(several):
+            raise InvalidInput(
+                f"Give each target a row with its grade, or say {say((IGNORE, one))}: the cells of "
+                f"{one!r} in {table.name}, such as {several[0]!r:.30}, seem to grade several ids."
+            )
 
 
 def _truth(
@@ -495,12 +518,13 @@ class LongTable(Format):
         table = sight.table or sight.flat
         return table is not None and is_long(table.columns)
 
-    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset | RecordStream:
         """Read a ground truth, a run or both, by the columns."""
-        del watch
         table = sight.table or sight.flat
         if table is None:
             raise wrong_form(sight, "a table")
+        if has_lists_beside(table):
+            return Ours().read_table(table, role, watch)
         return read_handwritten(table, role)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
