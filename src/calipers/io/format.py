@@ -16,6 +16,7 @@ from types import NoneType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import msgspec
+import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.probe import Probe
@@ -42,7 +43,7 @@ from calipers.io.tables.columns import with_tags
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
-from calipers.names import plain_name
+from calipers.names import NEGATIVES, PARALLEL, plain_name
 
 Parts = Iterable[Dataset]
 """The datasets to write, in portions."""
@@ -486,6 +487,16 @@ def _once_each(records: Iterable[Record], kept: "array[int]", notes: list[str]) 
             if repeated == 1
             else f"{repeated:,} records repeat earlier ones in everything and count once."
         )
+
+
+BESIDE = (*PARALLEL, *NEGATIVES)
+"""Plain names of fields that list the grades of the targets, or what is not relevant."""
+
+
+def has_lists_beside(table: InputTable) -> bool:
+    """Whether columns of lists say more of the targets, which only records merge with them."""
+    lists = (name for name, kind in table.open().collect_schema().items() if kind == pl.List)
+    return any(plain_name(name) in BESIDE for name in lists)
 
 
 def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> RecordStream:

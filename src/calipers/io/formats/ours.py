@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Probe
 from calipers.io.format import (
+    BESIDE,
     TRUTH,
     EachRow,
     Output,
     Parts,
     RecordStream,
+    has_lists_beside,
     stream,
     stream_table,
     wrong_form,
@@ -40,7 +41,6 @@ from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, T
 from calipers.io.tables.columns import Columns, is_long, nothing_fits, unknown_fields
 from calipers.io.tables.scan import InputTable
 from calipers.model.matched import Dataset, Role
-from calipers.names import NEGATIVES, PARALLEL, plain_name
 
 
 class Handwritten(Record):
@@ -132,7 +132,7 @@ class Ours(EachRow):
     example = EXAMPLE
     of_ids = ("retrieved", "ground_truth")
     list_of_results = "retrieved"
-    beside = (*PARALLEL, *NEGATIVES)
+    beside = BESIDE
     outputs: tuple[Output, ...] = (
         Output("jsonl", "our JSON lines", EVERYTHING, (".jsonl", ".ndjson")),
         Output("json", "our JSON list", EVERYTHING, (".json",)),
@@ -244,12 +244,6 @@ class Ours(EachRow):
         return [path]
 
 
-def has_lists_beside(table: InputTable) -> bool:
-    """Whether columns of lists hold the grades of the targets, or what is not relevant."""
-    lists = (name for name, kind in table.open().collect_schema().items() if kind == pl.List)
-    return any(plain_name(name) in Ours.beside for name in lists)
-
-
 def record_from(row: Mapping[str, Any], at: At) -> Record:
     """Build a record from fields under any usual names; refused if it is not valid."""
     try:
@@ -267,8 +261,10 @@ class PlainRecords(Ours):
     outputs = ()
 
     def detect(self, sight: Probe) -> bool:
-        """A JSON list, JSON lines, or one object with a query or the text of a question."""
+        """A JSON list, JSON lines, one object with a question, or a table with lists beside it."""
         look = sight.look
+        if sight.table is not None:
+            return is_long(sight.table.columns) and has_lists_beside(sight.table)
         if look is None or look.shape != "object" or "query" in look.keys:
             return look is not None
         asked = isinstance(opened(look.first.get("question")), str)

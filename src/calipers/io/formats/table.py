@@ -18,8 +18,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Probe
 from calipers.io.files.write import is_armed, opened, write_cells
-from calipers.io.format import Format, Output, Parts, RecordStream, wrong_form
-from calipers.io.formats.ours import Ours, has_lists_beside
+from calipers.io.format import Format, Output, Parts, has_lists_beside, wrong_form
 from calipers.io.records.entries import AT_ONCE, EVERYTHING, Remarks, records
 from calipers.io.records.fields import holds_objects
 from calipers.io.records.records import no_targets
@@ -117,10 +116,8 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         if truth is not None:
             named = replace(named, notes=())
         run = _run(named, ours, scores_must_fall(table, ours)) if has_results else None
-    parts = " and ".join(
-        word for word, there in (("judgements", has_truth), ("results", has_results)) if there
-    )
-    return Dataset(truth, run, f"a table of {parts}")
+    parts = ["judgements"] * has_truth + ["results"] * has_results
+    return Dataset(truth, run, f"a table of {' and '.join(parts)}")
 
 
 def _parts(ours: dict[str, str], role: Role, name: str) -> tuple[bool, bool]:
@@ -146,8 +143,7 @@ def _check_no_grades_beside(table: InputTable, left: Sequence[str]) -> None:
     """Refuse cells that list a grade for each of the ids in another cell."""
     for one in (name for name in left if plain_name(name) in PARALLEL):
         cells = table.open().select(pl.col(one).cast(pl.String)).head(SOME).collect().to_series()
-        several = cells.filter(cells.str.contains(_NUMBERS).fill_null(False))
-        if len(several):
+        if len(several := cells.filter(cells.str.contains(_NUMBERS).fill_null(False))):
             raise InvalidInput(
                 f"Give each target a row with its grade, or say {say((IGNORE, one))}: the cells of "
                 f"{one!r} in {table.name}, such as {several[0]!r:.30}, seem to grade several ids."
@@ -247,11 +243,8 @@ def _filled(frame: pl.DataFrame, table: InputTable, notes: list[str]) -> pl.Data
             "one belongs to the question above it."
         )
     count = int(merged.sum())
-    said = (
-        "1 row has no question and belongs"
-        if count == 1
-        else (f"{count:,} rows have no question and belong")
-    )
+    said = "1 row has no question and belongs"
+    said = said if count == 1 else f"{count:,} rows have no question and belong"
     notes.append(f"{said} to the one above (merged cells).")
     kept = [name for name in ("query", "query_text") if name in frame.columns]
     return frame.with_columns(pl.col(kept).forward_fill())
@@ -458,23 +451,18 @@ def _cell(value: Any) -> str:
 def _spread(row: dict[str, Any]) -> dict[str, Any]:
     """A record with one type per column: objects instead of bare ids, pairs for mappings."""
     spread = dict(row)
-    if "retrieved" in row:
-        spread["retrieved"] = _objects(row["retrieved"])
-    if isinstance(row.get("ground_truth"), dict):
-        given = row["ground_truth"].items()
-        spread["ground_truth"] = [{"id": item, "grade": float(grade)} for item, grade in given]
-    elif "ground_truth" in row:
-        spread["ground_truth"] = [
-            {**one, "grade": float(one.get("grade", 1))} for one in row["ground_truth"]
-        ]
-    if "forbidden" in row:
-        spread["forbidden"] = _objects(row["forbidden"])
+    for name in {"retrieved", "forbidden"} & row.keys():
+        spread[name] = _objects(row[name])
+    if "ground_truth" in row:
+        given = row["ground_truth"]
+        if isinstance(given, dict):
+            given = [{"id": item, "grade": grade} for item, grade in given.items()]
+        spread["ground_truth"] = [{**one, "grade": float(one.get("grade", 1))} for one in given]
     if "tags" in row:
-        spread["tags"] = [{"key": key, "value": value} for key, value in row["tags"].items()]
+        spread["tags"] = [{"key": key, "value": one} for key, one in row["tags"].items()]
     if "stages" in row:
-        spread["stages"] = [
-            {"key": key, "value": _objects(value)} for key, value in row["stages"].items()
-        ]
+        stages = row["stages"].items()
+        spread["stages"] = [{"key": key, "value": _objects(one)} for key, one in stages]
     return spread
 
 
@@ -516,15 +504,14 @@ class LongTable(Format):
         if sight.table is None and holds_objects(sight):
             return False
         table = sight.table or sight.flat
-        return table is not None and is_long(table.columns)
+        return table is not None and is_long(table.columns) and not has_lists_beside(table)
 
-    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset | RecordStream:
+    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
         """Read a ground truth, a run or both, by the columns."""
+        del watch
         table = sight.table or sight.flat
         if table is None:
             raise wrong_form(sight, "a table")
-        if has_lists_beside(table):
-            return Ours().read_table(table, role, watch)
         return read_handwritten(table, role)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
@@ -556,9 +543,8 @@ class LongTable(Format):
 
 def _long(part: Dataset) -> Frames:
     if part.ground_truth is not None:
-        yield _targets(part.ground_truth)
-    elif part.run is not None:
-        yield from _results(part.run)
+        return iter([_targets(part.ground_truth)])
+    return iter(()) if part.run is None else _results(part.run)
 
 
 def _targets(truth: GroundTruth) -> pl.DataFrame:

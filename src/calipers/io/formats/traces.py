@@ -101,7 +101,7 @@ def once_each(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
 class TraceFormat(RowFormat):
     """Spans of traces, one or several per row."""
 
-    row = dict[str, Any]
+    row: Any = dict[str, Any]
 
     @abstractmethod
     def spans(self, rows: Rows) -> Iterator[Span]:
