@@ -125,6 +125,8 @@ def test_a_live_retriever_is_the_one_of_the_server(project):
     for name in ("retriever", "headers", "accept", "output", "store", "temp"):
         with pytest.raises(InvalidInput, match=f"takes no {name}"):
             Tools(project, "search:search").settings("gate", {name: "x"})
+    with pytest.raises(InvalidInput, match=r"explain needs question\."):
+        Tools(project).settings("explain", {"question": None, "run": "evals.jsonl"})
     given = {"ground_truth": "evals.jsonl", "ask": True}
     assert Tools(project, "a:b").settings("evaluate", given)["retriever"] == "a:b"
     assert Tools(project, "a:b").settings("compare", given)["retrievers"] == {"live": "a:b"}
@@ -220,7 +222,10 @@ def test_a_live_retriever_is_asked_as_it_is_now_and_may_print(project):
     code = (
         "def search(query, k):\n    print('{' * 100)\n    return ['d' + query.split()[-1][:-1]]\n"
     )
-    (project / "search.py").write_text(code)
+
+    def first():
+        (project / "search.py").write_text(code)
+        return ("evaluate", {"ground_truth": "evals.jsonl", "ask": True})
 
     def changed():
         (project / "search.py").write_text(
@@ -228,8 +233,13 @@ def test_a_live_retriever_is_asked_as_it_is_now_and_may_print(project):
         )
         return ("evaluate", {"ground_truth": "evals.jsonl", "ask": True, "metrics": "recall@1"})
 
-    calls = [("evaluate", {"ground_truth": "evals.jsonl", "ask": True}), changed]
+    def deadly():
+        (project / "search.py").write_text("import os\ndef search(query, k):\n    os._exit(9)\n")
+        return ("evaluate", {"ground_truth": "evals.jsonl", "ask": True})
+
+    calls = [deadly, first, changed]
     options = ("--retriever", f"{project / 'search.py'}:search")
-    _, (first, second) = talk(project, *options, calls=calls)
-    assert first.plain["answer"].startswith("Finds all")
+    _, (dead, good, second) = talk(project, *options, calls=calls)
+    assert "ended before it answered" in dead.text
+    assert good.plain["answer"].startswith("Finds all")
     assert second.plain["answer"].startswith("Finds nothing")

@@ -116,6 +116,9 @@ class Tools:
         asks, live = given.get("ask") is True, self.asks(name)
         if unknown := given.keys() - takes.keys() - {"ask"}:
             raise InvalidInput(f"{name} takes no {min(unknown)}; it takes {', '.join(takes)}.")
+        given = {one: value for one, value in given.items() if value is not None}
+        if missing := [one for one in self.schema(name)["required"] if one not in given]:
+            raise InvalidInput(f"{name} needs {missing[0]}.")
         found = {one: _value(takes[one], value) for one, value in given.items() if one != "ask"}
         if asks and live is None:
             raise InvalidInput(
@@ -190,7 +193,7 @@ def _schema(argument: Argument) -> dict[str, Any]:
 def _value(argument: Argument, value: Any) -> Any:
     """A JSON value as the operation takes it: texts are read as on the command line."""
     read = argument.setting.read if argument.setting else None
-    if read is None or value is None:
+    if read is None:
         return value
     if isinstance(value, Mapping):
         texts = [f"{name}={one}" for name, one in value.items()]
@@ -204,11 +207,17 @@ def _in_own_process(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
     One that is killed, such as for want of memory, does not take the server with it.
     """
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(1, get_context("spawn")) as process:
-        return process.submit(answer, name, settings).result()
+    try:
+        with ProcessPoolExecutor(1, get_context("spawn")) as process:
+            return process.submit(answer, name, settings).result()
+    except BrokenProcessPool:
+        raise InvalidInput(
+            "The process that measures ended before it answered: its retriever ended it, or memory "
+            "ran out; try fewer queries."
+        ) from None
 
 
 def answer(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
