@@ -63,9 +63,14 @@ def init(
       calipers init ./docs --endpoint http://127.0.0.1:8000/v1 --model small --price 0.5
       calipers init --from chunks.jsonl --endpoint http://127.0.0.1:8000/v1 --model small
     """
+    from calipers.live.adapters.recognise import check_target
+
     as_json = asked.form == "json"
     if "folder" in asked.settings:
-        _begin(asked, Path(output or "."), explain, None if yes else price or 0.0)
+        if retriever:
+            check_target(retriever)
+        named = {"retriever": retriever, **({} if k is None else {"k": k})}
+        _begin(asked, Path(output or "."), explain, None if yes else price or 0.0, named)
         return
     model = {name: asked.settings.get(name) for name in ("endpoint", "model")}
     if any((*model.values(), *corpus.values())):
@@ -127,7 +132,9 @@ def init(
     click.echo(f"  {printable(join_words(after))}")
 
 
-def _begin(asked: CommandInput, into: Path, explain: bool, price: float | None) -> None:
+def _begin(
+    asked: CommandInput, into: Path, explain: bool, price: float | None, named: dict[str, Any]
+) -> None:
     """Make questions from a folder, write them and show what word matching finds.
 
     Before a model is asked, the user must agree, unless ``price`` is None.
@@ -149,7 +156,7 @@ def _begin(asked: CommandInput, into: Path, explain: bool, price: float | None) 
     if "endpoint" in asked.settings:
         asked.settings = {"cache": ".calipers/answers", **asked.settings, "agree": agree}
     found = asked.answer()
-    written = tuple(str(one) for one in found.write(into))
+    written = tuple(str(one) for one in found.write(into, **named))
     asked.show(replace(found, written=written), explain=explain)
 
 

@@ -120,6 +120,17 @@ def test_the_command_writes_and_the_next_commands_work(tmp_path, monkeypatch):
     assert "questions.jsonl exists already" in again.err
 
 
+def test_ones_own_retriever_and_k_stand_in_the_settings(tmp_path, monkeypatch):
+    write_docs(tmp_path / "docs")
+    monkeypatch.chdir(tmp_path)
+    words = ("init", "docs", "--questions", "3", "--retriever")
+    assert calipers_command(*words, "search.py:search", "-k", "5").code == 0
+    text = (tmp_path / "calipers.toml").read_text()
+    assert 'retriever = "search.py:search"' in text
+    assert '"recall@5"' in text
+    assert calipers_command(*words, "search", "-o", "other").code == 2
+
+
 def test_nothing_is_written_into_the_documents(tmp_path, monkeypatch):
     docs = write_docs(tmp_path / "docs")
     before = sorted(one.name for one in docs.iterdir())

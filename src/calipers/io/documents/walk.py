@@ -134,10 +134,12 @@ def _read(name: str, path: Path, size: int, passed: PassedOver) -> TextFile | No
     if kind == "pdf":
         text = _text_of_pdf(path, name, passed)
         return None if text is None else TextFile(name, kind, text)
-    text = decoded(content)
+    text, is_guess = decoded(content)
     if text is None:
         passed.add("binary", name)
         return None
+    if is_guess:
+        passed.add("not UTF-8, read as Windows-1252", name)
     if not text.strip():
         passed.add("empty", name)
         return None
@@ -150,21 +152,20 @@ def _read(name: str, path: Path, size: int, passed: PassedOver) -> TextFile | No
     return TextFile(name, kind, text)
 
 
-def decoded(content: bytes) -> str | None:
-    """The text of a file: UTF-8, UTF-16 with a mark, else Windows-1252; None if it is binary.
+def decoded(content: bytes) -> tuple[str | None, bool]:
+    """The text of a file, None if it is binary, and whether its encoding is a guess.
 
     >>> decoded(b"caf\\xe9"), decoded("é".encode("utf-16")), decoded(b"\\x00\\x01")
-    ('café', 'é', None)
+    (('café', True), ('é', False), (None, False))
     """
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return _plain_lines(content.decode("utf-16", errors="replace"))
+        return _plain_lines(content.decode("utf-16", errors="replace")), False
     if b"\x00" in content[:4096]:
-        return None
+        return None, False
     try:
-        text = content.decode("utf-8-sig")
+        return _plain_lines(content.decode("utf-8-sig")), False
     except UnicodeDecodeError:
-        text = content.decode("cp1252", errors="replace")
-    return _plain_lines(text)
+        return _plain_lines(content.decode("cp1252", errors="replace")), True
 
 
 def _plain_lines(text: str) -> str:

@@ -35,7 +35,7 @@ def document(found: FirstQuestions) -> Document:
         ),
         Lines(
             [f"{one.count:,} {one.reason}: {_some(one)}" for one in found.passed_over],
-            title="Files that were passed over",
+            title="Files that were passed over, or read with a guess",
             detail=True,
         ),
         Lines(

@@ -89,10 +89,17 @@ class FirstQuestions(Plain, HasRows):
         """Whether all questions are the documents' own words, and none is a model's."""
         return not any(is_machine(one.source) for one in self.sources)
 
-    def write(self, folder: str | os.PathLike[str] = ".") -> list[Path]:
+    def write(
+        self,
+        folder: str | os.PathLike[str] = ".",
+        *,
+        retriever: str | None = None,
+        k: int = DEPTH,
+    ) -> list[Path]:
         """Write questions.jsonl, and calipers.toml unless there is one; returns what was written.
 
-        The folder of the documents is refused: what is written there would be searched.
+        The folder of the documents is refused: what is written there would be searched. The
+        settings name word matching over the documents, unless another ``retriever`` is given.
         """
         import msgspec
 
@@ -117,8 +124,9 @@ class FirstQuestions(Plain, HasRows):
             return done
         with whole_file(into / SETTINGS) as file:
             # TOML strings are escaped like those of JSON.
-            retriever = msgspec.json.encode(f"words:{_seen_from(into, self.folder)}").decode()
-            file.write(_SETTINGS_TEXT.format(questions=QUESTIONS, retriever=retriever).encode())
+            named = retriever or f"words:{_seen_from(into, self.folder)}"
+            text = msgspec.json.encode(named).decode()
+            file.write(_SETTINGS_TEXT.format(questions=QUESTIONS, retriever=text, k=k).encode())
         return [*done, into / SETTINGS]
 
 
@@ -127,7 +135,7 @@ _SETTINGS_TEXT = """\
 ground-truth = "{questions}"
 # Word matching over the documents; put your own here, such as "search.py:search".
 retriever = {retriever}
-metrics = ["recall@10", "mrr"]
+metrics = ["recall@{k}", "mrr"]
 """
 
 
