@@ -72,32 +72,23 @@ class HaystackDocument:
         ),
         (HaystackDocument("h1", None), {"id": "h1"}),
         (
+            LangChainDocument("text", {"doc_id": "d1", "source": "a.md"}),
+            {"text": "text", "document": "d1"},
+        ),
+        (
             HaystackDocument("h2", "text", {"source_id": "d1", "split_idx_start": 3}),
             {"id": "h2", "text": "text", "document": "d1", "start": 3, "end": 7},
         ),
     ],
 )
-def test_a_document_as_a_result(document, expected):
+def test_a_document_as_a_result_handed_in_or_asked_for_live(document, expected):
     assert is_document(document)
     assert as_result(document) == expected
+    asked = read_answer([document], 1, Layout()).retrieved[0]
+    assert {n: v for n, v in to_builtins(asked).items() if v is not None} == expected
 
 
 SPLIT = {"source_id": "d1", "split_idx_start": 3}
-DOCUMENTS: list[Any] = [
-    HaystackDocument("h1", "some text", SPLIT, 0.5),
-    HaystackDocument("h2", "text", {"source_id": "d1", "file_path": "a.md", "start_index": 40}),
-    LangChainDocument("text", {"source": "a.md", "start_index": 3, "relevance_score": 0.5}, "c1"),
-    LangChainDocument("text", {"doc_id": "d1", "source": "a.md"}),
-    TextNode("n1", "text", "d", 3, 7),
-    NodeWithScore(TextNode("n1", "text", "d", 3, 7), 0.75),
-    (LangChainDocument("text", {"source": "a.md"}, "c1"), 0.25),
-]
-
-
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_a_document_is_the_same_asked_for_live_and_handed_in(document):
-    asked = read_answer([document], 1, Layout()).retrieved[0]
-    assert as_result(document) == {n: v for n, v in to_builtins(asked).items() if v is not None}
 
 
 def test_spans_of_haystack_documents_are_measured():
@@ -110,7 +101,9 @@ def test_spans_of_haystack_documents_are_measured():
 
 
 def test_a_corpus_takes_the_same_documents():
-    row = next(open_corpus([DOCUMENTS[0]]).batches()).row(0, named=True)
+    row = next(open_corpus([HaystackDocument("h1", "some text", SPLIT)]).batches()).row(
+        0, named=True
+    )
     assert (row["id"], row["document"], row["start"]) == ("h1", "d1", 3)
 
 

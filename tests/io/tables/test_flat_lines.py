@@ -97,25 +97,17 @@ NUMBERS = st.one_of(
 PLAIN = st.one_of(st.text(max_size=4), NUMBERS, st.none())
 ODD = st.sampled_from(
     [
-        '{"query": true}',
-        '{"query": NaN}',
-        '{"query": 1e999}',
-        '{"item": ["a"]}',
-        '{"item": {"id": 1}}',
-        '{"note": 1, "query": "q"}',
-        '{"rank": 1, "query": "q"}',
-        '{"query": 1, "query": "2"}',
-        '{"query": 1} {"query": 2}',
-        '{"query":\n1}',
-        '{"query": "\\u0041", "score": 007}',
-        '{"query": "a\tb"}',
-        ' {"query": 1.50}',
-        "{}",
-        "",
-        " ",
-        "null",
-        "[1]",
-        '{"query": "q"',
+        *(
+            '{"query": true}',
+            '{"query": NaN}',
+            '{"query": 1e999}',
+            '{"query": "q"',
+            '{"query":\n1}',
+        ),
+        *('{"item": ["a"]}', '{"item": {"id": 1}}', '{"note": 1, "query": "q"}', "null", "[1]"),
+        *('{"rank": 1, "query": "q"}', '{"query": 1, "query": "2"}', '{"query": 1} {"query": 2}'),
+        *('{"query": "\\u0041", "score": 007}', '{"query": "a\tb"}', ' {"query": 1.50}'),
+        *("{}", "", " "),
     ]
 )
 

@@ -382,7 +382,7 @@ def panics_unprinted() -> Iterator[None]:
                 file.seek(0)
                 said = _PANIC.split(file.read(), maxsplit=1)[0]
                 file.close()
-                if said:
+                with suppress(OSError):
                     os.write(2, said)
 
 
