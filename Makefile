@@ -4,7 +4,7 @@ BIN := .venv/bin
 MORE := .venv-more
 STAMP := .venv/.installed
 DEMO := .venv/.demo
-EXTRAS := demo,excel,mlflow,pandas,postgres,text,web,zstd
+EXTRAS := demo,excel,mlflow,pandas,pdf,postgres,text,web,zstd
 comma := ,
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
@@ -18,7 +18,7 @@ demo: $(DEMO) ## Build three retrievers, measure, compare and explain them
 	@$(BIN)/python examples/demo/run.py
 
 test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
 
 # Tests that replace, lock and remove files. All of them under these rules would double the time of
 # CI, so each commit adds one part in twelve of the others, which its hash chooses.

@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -135,10 +136,18 @@ def _run(line: str) -> str:
     return done.stdout
 
 
+@cache
+def _printed(folder: Path, command: str) -> str:
+    """What a command prints in a folder, asked once: a confirmation, for one, spends a look."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        return _run(COMMANDS[command])
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_answer_is_plain(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
-    lines = [line for line in _run(COMMANDS[command]).rstrip().split("\n") if not NEWS.match(line)]
+def test_the_answer_is_plain(command: str, folder: Path) -> None:
+    printed = _printed(folder, command).rstrip()
+    lines = [line for line in printed.split("\n") if not NEWS.match(line)]
     text = "\n".join(lines).strip()
     sentence = " ".join(text.partition("\n\n")[0].split())
     said = sentence.lstrip(SIGNS).strip()
@@ -159,17 +168,13 @@ def test_the_answer_is_plain(command: str, folder: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one not in VARY])
 def test_what_thirty_questions_print_is_kept(
-    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    command: str, folder: Path, request: pytest.FixtureRequest
 ) -> None:
     """The texts are read by a person in one sitting; CALIPERS_WRITE_PRINTED=1 writes them anew."""
     if "thirty questions" not in request.node.name:
         pytest.skip("one input is kept")
-    monkeypatch.chdir(folder)
-    # A confirmation spends a look: what is kept starts from the seal, whatever was asked before.
-    for ledger in folder.rglob("*.ledger.jsonl"):
-        ledger.write_text(ledger.read_text("utf-8").partition("\n")[0] + "\n", "utf-8")
     path = KEPT / f"thirty-{command.replace(' --', '-').replace(' ', '-')}.txt"
-    printed = "".join(f"{line.rstrip()}\n" for line in _run(COMMANDS[command]).splitlines())
+    printed = "".join(f"{line.rstrip()}\n" for line in _printed(folder, command).splitlines())
     if "CALIPERS_WRITE_PRINTED" in os.environ:
         path.write_text(printed, "utf-8")
     assert printed == path.read_text("utf-8")
@@ -182,8 +187,8 @@ ADVISED = re.compile(r"(?:^|[ `(])(calipers [a-z][^`]*?)(?:`|$|\)(?:\s|$)|\.(?:\
 def test_every_command_that_is_advised_runs(
     command: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    lines = _printed(folder, command).splitlines()
     monkeypatch.chdir(folder)
-    lines = _run(COMMANDS[command]).splitlines()
     advised = [found[1] for line in lines for found in ADVISED.finditer(line)]
     assert len(advised) == len(set(advised)), "nothing is advised twice"
     for one in advised:

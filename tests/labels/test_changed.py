@@ -166,8 +166,8 @@ def test_a_pool_of_what_differs(tmp_path: Path) -> None:
     desk.give("me", item=11, grade=0)
     assert desk.state()
     store = str(tmp_path / "labels.db")
-    found = calipers.labels_sample(pool="switch", store=store)
-    assert (found.verdict, found.difference, found.queries) == ("safe", 0.0, 12)
+    said: Any = calipers.labels_sample(pool="switch", store=store)
+    assert (said.verdict, said.difference, said.queries) == ("safe", 0.0, 12)
     with pytest.raises(InvalidInput, match="drawn at random"):
         desk.enlarge([desk.items[0].label])
 
@@ -195,12 +195,14 @@ def test_runs_that_cannot_be_compared_get_a_sentence(
 def test_a_file_to_label_and_what_it_says(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     for name, results in runs().items():
-        rows = [{"query": q, "retrieved": items} for q, items in results.items()]
-        Path(f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        lines = [{"query": q, "retrieved": items} for q, items in results.items()]
+        Path(f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in lines))
     asked = ("labels", "draft", "old.jsonl", "new.jsonl", "--changed", "-k", "3")
     done = calipers_command(*asked, "-o", "label.jsonl")
     assert "30 of 60 questions changed" in done.out
-    rows = [json.loads(line) for line in Path("label.jsonl").read_text().splitlines()]
+    rows: list[dict[str, Any]] = [
+        json.loads(line) for line in Path("label.jsonl").read_text().splitlines()
+    ]
     assert len(rows) == 60
     assert not {"rank", "score", "run"} & rows[0].keys()
     for row in rows[:50]:

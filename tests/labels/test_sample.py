@@ -1,6 +1,7 @@
 """A sample is drawn at random, judged blind, counted at its looks, and knows itself afterwards."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,7 +91,7 @@ def test_from_the_draw_to_the_corrected_metric(tmp_path):
     assert (nearly.judged, nearly.looks, nearly.machine) == (first - 1, (), None)
     assert nearly.width > nearly.next_width > 0
     desk = judge(tmp_path, first)
-    state = calipers.labels_sample(store=str(tmp_path / "l.db"))
+    state: Any = calipers.labels_sample(store=str(tmp_path / "l.db"))
     assert (state.judged, state.counted) == (first, first)
     assert "machine alone" in state.claims[0].fact
     # Where it is not narrow enough, more labels narrow it.
@@ -192,7 +193,7 @@ def test_too_few_labels_say_nothing(tmp_path):
 
 def test_by_clusters(tmp_path):
     path = exported(tmp_path, 25, cluster="intent", until=0.2)
-    state = calipers.labels_sample(store=str(tmp_path / "l.db"))
+    state: Any = calipers.labels_sample(store=str(tmp_path / "l.db"))
     assert (state.draw.total, state.judged) == (N // 2, 25)
     with pytest.raises(InvalidInput, match=r"drawn by clusters of intent.*--cluster intent"):
         corrected(path)
@@ -210,7 +211,7 @@ def test_the_machine_is_held_against_people(tmp_path):
     ]
     draw(tmp_path, run, generous, until=0.3)
     judge(tmp_path, 30, people=people)
-    state = calipers.labels_sample(store=str(tmp_path / "l.db"))
+    state: Any = calipers.labels_sample(store=str(tmp_path / "l.db"))
     assert state.machine.missed == 0 < state.machine.invented
     assert (state.machine.sensitivity, state.machine.specificity < 1) == (1.0, True)
     assert "the machine against people" in str(state)

@@ -73,8 +73,8 @@ def test_pytest_and_the_web_print_the_digits_of_compare(tmp_path):
         me = running.visitor("me")
         for at, (before, now) in enumerate(chosen):
             names = (f"before{at}", f"now{at}")
-            pair = dict(zip(names, map(records, (before, now)), strict=True))
-            compared = calipers.compare(pair)
+            both = dict(zip(names, map(records, (before, now)), strict=True))
+            compared = calipers.compare(both)
             gated = calipers.gate(records(now), baseline=calipers.evaluate(records(before)))
             page = html.unescape(me.get(f"/compare?of={names[0]}&of={names[1]}").text)
             for one in compared.deciding:

@@ -1,10 +1,12 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
 import calipers
 from calipers.errors import InvalidInput
 
-RECORDS = [
+RECORDS: list[dict[str, Any]] = [
     {"query": "found", "retrieved": [["a", 0.9], ["b", 0.2]], "ground_truth": ["a"]},
     {"query": "lost", "retrieved": [["x", 0.8], ["b", 0.4]], "ground_truth": ["b"]},
     {"query": "silent", "retrieved": [], "ground_truth": []},

@@ -214,7 +214,7 @@ def test_a_sample_waits_for_nobody_and_shows_its_corrected_number_to_the_owner(o
     store = str(tmp_path / "history.db")
     run = {f"Who is {i} ?": ["a", "b"] for i in range(60)}
     machine = {query: ["a"] if i % 4 else ["b"] for i, query in enumerate(run)}
-    drawn = calipers.labels_sample(
+    drawn: Any = calipers.labels_sample(
         {"run": run},
         ground_truth=machine,
         metric="mrr@1",

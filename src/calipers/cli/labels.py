@@ -1,6 +1,6 @@
 """Commands that make a ground truth: draft, judge, sample, import, export."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +140,7 @@ def _check_made(asked: CommandInput, dropping: bool) -> bool:
     from calipers.present.escape import printable
     from calipers.questions.begin import check
 
-    runs = asked.settings.get("runs") or ()
+    runs: Sequence[str] = asked.settings.get("runs") or ()
     records = check.made_questions(runs[0]) if len(runs) == 1 and Path(runs[0]).is_file() else None
     if records is None:
         if dropping:

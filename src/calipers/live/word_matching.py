@@ -108,7 +108,7 @@ def _found(index: WordIndex, queries: pl.DataFrame, k: int) -> pl.DataFrame:
     asked = words_of(queries["text"])
     ends = np.searchsorted(asked["owner"].to_numpy(), np.arange(1, queries.height))
     words = np.split(asked["word"].to_numpy(), ends)
-    found = [index.best(one, k) for one in words]
+    found = [index.best(one.tolist(), k) for one in words]
     lengths = [len(chunk) for chunk, _ in found]
     return pl.DataFrame(
         {

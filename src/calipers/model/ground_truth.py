@@ -131,7 +131,8 @@ class GroundTruth(Picklable):
         for name in ("excluded", "forbidden"):
             table = getattr(self, name)
             if table is not None:
-                without: str = replace(self, **{name: None}).fingerprint
+                less: dict[str, Any] = {name: None}
+                without: str = replace(self, **less).fingerprint
                 said = [name] if name == "excluded" else []
                 return fingerprint_settings(
                     [without, fingerprint_rows(table, FORBIDDEN_SCHEMA), *said]

@@ -522,7 +522,7 @@ def _flipped_sums(rows: Sequence[_Units]) -> Floats:
     seen = table.sum(axis=1) + rest.sum(axis=1)
     if not rest.size and table.shape[1] <= EVERY_FLIP:
         # The first unit keeps its sign.
-        every = turned.sum(axis=1, keepdims=True) - 2.0 * _subset_sums(turned[:, 1:])
+        every: Floats = turned.sum(axis=1, keepdims=True) - 2.0 * _subset_sums(turned[:, 1:])
         # A flip and its opposite count as one; the first must be the observed one.
         same = int(np.argmin(np.abs(np.abs(every) - np.abs(seen)[:, None]).sum(axis=0)))
         every[:, [0, same]] = every[:, [same, 0]]

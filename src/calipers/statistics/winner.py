@@ -134,4 +134,5 @@ def _held_out(sums: Floats, sizes: Floats, order: Ints) -> Floats:
     others = (sums.sum(axis=0) - member @ sums) / left[:, None]
     leads = (others >= others.max(axis=1, keepdims=True) - _TIE).astype(np.float64)
     leads /= leads.sum(axis=1, keepdims=True)
-    return (sums @ leads.T)[np.arange(n), part]
+    chosen: Floats = (sums @ leads.T)[np.arange(n), part]
+    return chosen

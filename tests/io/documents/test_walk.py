@@ -113,3 +113,37 @@ def test_progress_counts_bytes(tmp_path):
     seen = []
     list(read_folder(tmp_path, PassedOver(), lambda *given: seen.append(given)))
     assert seen == [(len(PROSE), 2 * len(PROSE)), (2 * len(PROSE), 2 * len(PROSE))]
+
+
+def a_pdf(text):
+    """A PDF of one page with one line, as small as they come."""
+    drawn = f"BT /F1 12 Tf 20 100 Td ({text}) Tj ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 200] /Contents 4 0 R"
+        b" /Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    content, places = b"%PDF-1.4\n", []
+    for number, one in enumerate(objects, start=1):
+        places.append(len(content))
+        content += b"%d 0 obj\n%s\nendobj\n" % (number, one)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    head = b"xref\n0 6\n0000000000 65535 f \n" + table
+    return (
+        content
+        + head
+        + b"trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % len(content)
+    )
+
+
+def test_a_pdf_is_read_with_its_extra_and_a_damaged_one_is_counted(tmp_path):
+    pytest.importorskip("pypdf", reason="pypdf is not installed: pip install pypdf")
+    (tmp_path / "a.pdf").write_bytes(a_pdf("The warehouse closes at six."))
+    (tmp_path / "b.pdf").write_bytes(b"%PDF-1.4\nnothing")
+    passed = PassedOver()
+    [found] = read_folder(tmp_path, passed)
+    assert "The warehouse closes at six." in found.text
+    assert passed.examples == {"damaged PDF": ["b.pdf"]}

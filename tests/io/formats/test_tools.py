@@ -14,7 +14,7 @@ from calipers import convert, evaluate
 from calipers.errors import InvalidInput
 from calipers.io.formats.elastic import wording
 from calipers.io.load import load
-from calipers.model.matched import Dataset
+from calipers.model.matched import Dataset, Role
 from tests.command import refused
 from tests.contracts.test_readers import ROLES
 from tests.io.formats.expect import FIXTURES, results, targets, texts
@@ -362,7 +362,7 @@ def whole(found: Dataset) -> None:
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_wrong_is_named_with_its_place(name, tmp_path):
     called, content, said = BAD[name]
-    role = "run" if name.startswith(("rank_eval", "langfuse")) else "both"
+    role: Role = "run" if name.startswith(("rank_eval", "langfuse")) else "both"
     path = put(tmp_path, called, content)
     with pytest.raises(InvalidInput, match=said):
         whole(load(path, role))

@@ -77,7 +77,7 @@ def vespa(text: str, lanes: Scores) -> Any:
     terms = {}
     for term in text.split(" + "):
         weight, _, call = term.rpartition(" * ")
-        name, argument = re.fullmatch(r"(\w+)\((.*)\)", call).groups()  # type: ignore[union-attr]
+        name, argument = re.fullmatch(r"(\w+)\((.*)\)", call).groups()
         lane, _, constant = argument.partition(", ")
         terms[lane] = (float(weight or 1), name, float(constant or 60))
 
@@ -95,7 +95,7 @@ def qdrant(text: str, lanes: Scores) -> Any:
 
 
 def weaviate(text: str, lanes: Scores) -> Any:
-    alpha = float(re.search(r"alpha=([\d.]+)", text)[1])  # type: ignore[index]
+    alpha = float(re.search(r"alpha=([\d.]+)", text)[1])
     weights = {"words": 1 - alpha, "vectors": alpha}
     if "RELATIVE_SCORE" in text:
         return summed(lanes, lambda lane, scores, _, item: weights[lane] * between(scores, item))

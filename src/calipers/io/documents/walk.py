@@ -4,6 +4,7 @@ Written by hand, with the standard library: a folder need not be a git repositor
 not be installed.
 """
 
+import logging
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from calipers.errors import InvalidInput
+from calipers.version import pip_install
 
 Progress = Callable[[int, int], None]
 """Called with the bytes read and the bytes in all."""
@@ -177,8 +179,10 @@ def _text_of_pdf(path: Path, name: str, passed: PassedOver) -> str | None:
     try:
         from pypdf import PdfReader
     except ImportError:
-        passed.add(".pdf (pip install pypdf reads them)", name)
+        passed.add(f".pdf ({pip_install('pdf')} reads them)", name)
         return None
+    # What it logs of a damaged file is counted below, and is not for the terminal.
+    logging.getLogger("pypdf").addHandler(logging.NullHandler())
     try:
         return "\f".join(page.extract_text() or "" for page in PdfReader(path).pages)
     except Exception:  # noqa: BLE001 - a damaged PDF may raise anything

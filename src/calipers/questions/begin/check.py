@@ -43,9 +43,10 @@ def made_questions(path: str | os.PathLike[str]) -> Records | None:
 
 def _is_made(record: dict[str, Any]) -> bool:
     tags = record.get("tags")
-    source = tags.get("source") if isinstance(tags, dict) else None
-    known = isinstance(source, str) and (source in SOURCES or source.startswith(MACHINE))
-    return known and "file" in tags and "retrieved" not in record
+    if not isinstance(tags, dict) or "file" not in tags or "retrieved" in record:
+        return False
+    source = tags.get("source")
+    return isinstance(source, str) and (source in SOURCES or source.startswith(MACHINE))
 
 
 def waiting(records: Records, n: int, seed: int) -> list[int]:

@@ -1,6 +1,6 @@
 """The answer as a document: the number, a table by source, and how far to trust it."""
 
-from calipers.model.document import Column, Document, Lines, Note, Table
+from calipers.model.document import Block, Column, Document, Lines, Note, Table
 from calipers.present.escape import printable
 from calipers.questions.begin.result import DEPTH, QUESTIONS, FirstQuestions, LeftOut
 from calipers.shell import join_words
@@ -13,7 +13,7 @@ def document(found: FirstQuestions) -> Document:
     ends = (
         "" if found.interval is None else f" ({found.low:.0%}–{found.high:.0%})".replace("%–", "–")
     )
-    blocks = [
+    blocks: list[Block] = [
         Table(
             (
                 Column("source", words=True),

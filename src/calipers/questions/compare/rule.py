@@ -1,6 +1,7 @@
 """Compare systems with a baseline: paired differences, tests, power."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from calipers.questions.compare.result import (
     SystemMean,
 )
 from calipers.questions.default_metrics import asked_metrics, choose_primary
+from calipers.questions.shown_results import Context
 from calipers.questions.tokens import may_have_tokens, tokens_shown
 from calipers.statistics.clusters import as_units, exact_mean
 from calipers.statistics.paired_rows import SMALLEST, PairedRow, paired_rows
@@ -303,6 +305,10 @@ def _ranked(
     return sorted(known, key=lambda one: -turn * (one.mean or 0.0))
 
 
+def _summed_to(k: int, block: Context, counts: Ints) -> Ints:
+    return block.summed(counts, [k])
+
+
 def tokens_per_query(
     pairs: Mapping[str, Matched], measured: Mapping[str, Scores], primary: str | None
 ) -> dict[str, float]:
@@ -314,7 +320,7 @@ def tokens_per_query(
         k = next((one.k for one in facts if one.name == decisive), None) or pair.depth
         if not may_have_tokens(pair):
             continue
-        tokens = tokens_shown(pair, lambda block, counts, k=k: block.summed(counts, [k]))
+        tokens = tokens_shown(pair, partial(_summed_to, k))
         if tokens is not None:
             found[name] = exact_mean(tokens.table[:, 0].astype(np.float64))
     return found

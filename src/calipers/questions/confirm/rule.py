@@ -120,16 +120,17 @@ def take_a_look(
     claim = _claim(row, facts, before, now, tuple(names), found)
     # Numbers of an unconfirmed claim would show a tuner which way the queries lean.
     told = row if found.confirmed else None
+    ends = told.interval if told else None
     return Confirmation(
         claim=replace(claim, next=said),
         confirmed=found.confirmed,
         metric=facts.name,
         new=found.new,
         old=found.old,
-        gain=told and told.difference,
-        low=told and told.interval and told.interval.low,
-        high=told and told.interval and told.interval.high,
-        p=told and told.p,
+        gain=told.difference if told else None,
+        low=ends.low if ends else None,
+        high=ends.high if ends else None,
+        p=told.p if told else None,
         queries=truth.n_queries,
         error=known.seal.per_look,
         look=found.look,

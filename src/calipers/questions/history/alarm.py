@@ -255,7 +255,7 @@ def _check(
         better=row.better,
         worse=row.worse,
         p=row.p,
-        interval=ends and (ends.low, ends.high),
+        interval=None if ends is None else (ends.low, ends.high),
         look=rang,
         noisy=watched.noisy,
         since=_since(nights, watched),
