@@ -75,6 +75,12 @@ def exported(tmp_path, upto, **more):
     return path
 
 
+@pytest.fixture(scope="module")
+def judged_25(tmp_path_factory):
+    """What people said of the first 25 of the draw."""
+    return exported(tmp_path_factory.mktemp("judged"), 25)
+
+
 def corrected(path, machine=MACHINE, **more):
     return calipers.corrected(
         ground_truth=machine, run=RUN, people=path, metrics=f"hit_rate@{DEPTH - 2}", **more
@@ -160,10 +166,10 @@ def test_the_history_knows_who_judged(tmp_path):
         (lambda rows: [_tagged(rows[0], "{", "["), *rows[1:]], "not as `calipers labels export`"),
     ],
 )
-def test_an_edited_sample_is_refused(tmp_path, change, says):
-    path = exported(tmp_path, 25)
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
+def test_an_edited_sample_is_refused(tmp_path, judged_25, change, says):
+    rows = [json.loads(line) for line in judged_25.read_text().splitlines()]
     rows.sort(key=lambda one: "drawn" not in one["tags"])
+    path = tmp_path / "people.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in change(rows)))
     with pytest.raises(InvalidInput, match=says):
         corrected(path)
@@ -179,10 +185,9 @@ def _tagged(row, old, new):
     return {**row, "tags": {**row["tags"], "drawn": row["tags"]["drawn"].replace(old, new)}}
 
 
-def test_another_ground_truth_is_refused(tmp_path):
-    path = exported(tmp_path, 25)
+def test_another_ground_truth_is_refused(judged_25):
     with pytest.raises(InvalidInput, match="drawn of another ground truth"):
-        corrected(path, machine=data(seed=4)[2])
+        corrected(judged_25, machine=data(seed=4)[2])
 
 
 def test_too_few_labels_say_nothing(tmp_path):
@@ -191,17 +196,15 @@ def test_too_few_labels_say_nothing(tmp_path):
         corrected(path)
 
 
-def test_by_clusters(tmp_path):
+def test_by_clusters(tmp_path, judged_25):
     path = exported(tmp_path, 25, cluster="intent", until=0.2)
     state: Any = calipers.labels_sample(store=str(tmp_path / "l.db"))
     assert (state.draw.total, state.judged) == (N // 2, 25)
     with pytest.raises(InvalidInput, match=r"drawn by clusters of intent.*--cluster intent"):
         corrected(path)
     assert corrected(path, cluster="intent").sampled == 2 * state.counted
-    plain = tmp_path / "plain"
-    plain.mkdir()
     with pytest.raises(InvalidInput, match="drawn query by query"):
-        corrected(exported(plain, 25), cluster="intent")
+        corrected(judged_25, cluster="intent")
 
 
 def test_the_machine_is_held_against_people(tmp_path):

@@ -8,7 +8,7 @@ import calipers
 from calipers.questions.audit.settings import audit
 from calipers.questions.report import browse
 from calipers.store.load import load_retrieved
-from calipers.web import held, sources
+from calipers.web import held, pages_compare, sources
 from calipers.web.held import Held, StillWorkingError
 from calipers.web.sources import WebSources
 from tests.store.judged import BM25, TRUTH
@@ -84,6 +84,7 @@ def test_a_page_that_is_being_made_says_so_and_blocks_no_other(hasty, monkeypatc
     monkeypatch.setattr(sources, "audit", slow)
     monkeypatch.setattr(browse, "load_retrieved", slow_to_open)
     monkeypatch.setattr(sources, "LARGE_QUERIES", 0)
+    monkeypatch.setattr(pages_compare, "OPENED_UNASKED", 0)
     given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
     shelf = WebSources(str(tmp_path / "history.db"), given)
     both = "/compare?" + "&".join(
