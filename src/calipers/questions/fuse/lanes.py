@@ -12,8 +12,10 @@ from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.words import listed, plural
 
-AT_ONCE = 2_000_000
+AT_ONCE = 300_000
 """Cells of a block of queries: the memory used beside the lists themselves."""
+QUERIES_AT_ONCE = 500
+"""Queries whose candidates are merged at once, for the same reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,26 +60,23 @@ class Lanes:
         parts = [_listed(run, asked) for run in runs.values()]
         names = tuple(runs)
         _check_lanes(parts, names)
-        rows = (
-            pl.concat(parts, how="diagonal")
-            .sort("number", "rank", maintain_order=True)
-            .unique(["number", "item"], keep="first", maintain_order=True)
-            .drop("query", "rank", "score", strict=False)
-            .with_row_index("row")
-        )
-        rank = np.zeros((rows.height, len(parts)), dtype=np.int64)
-        score = np.full((rows.height, len(parts)), np.nan)
-        key = rows.select("row", "number", "item")
-        for lane, part in enumerate(parts):
-            placed = part.join(key, on=["number", "item"], maintain_order="left")
-            at = placed["row"].to_numpy()
-            rank[at, lane] = placed["rank"].to_numpy()
-            if "score" in placed.columns:
-                score[at, lane] = placed["score"].fill_null(np.nan).to_numpy()
+        bounds = range(0, len(asked) + QUERIES_AT_ONCE, QUERIES_AT_ONCE)
+        cuts = [np.searchsorted(part["number"].to_numpy(), bounds).tolist() for part in parts]
+        blocks = [
+            _merged([part[cut[i] : cut[i + 1]] for part, cut in zip(parts, cuts, strict=True)])
+            for i in range(len(bounds) - 1)
+        ]
+        rows = pl.concat([block[0] for block in blocks])
         counts = np.bincount(rows["number"].to_numpy(), minlength=len(asked))
-        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        scored = tuple("score" in part.columns and not part["score"].null_count() for part in parts)
-        return cls(names, tuple(asked), rows.drop("row"), rank, score, start, scored)
+        return cls(
+            names,
+            tuple(asked),
+            rows,
+            np.concatenate([block[1] for block in blocks]),
+            np.concatenate([block[2] for block in blocks]),
+            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            tuple("score" in part.columns and not part["score"].null_count() for part in parts),
+        )
 
     @property
     def n(self) -> int:
@@ -102,7 +101,7 @@ class Lanes:
         sizes = np.diff(start)
         there = np.arange(int(sizes.max(initial=0)))[None, :] < sizes[:, None]
         stretch = slice(int(start[0]), int(start[-1]))
-        rank = np.zeros((self.n, *there.shape), dtype=np.int64)
+        rank = np.zeros((self.n, *there.shape), dtype=np.int32)
         score = np.full((self.n, *there.shape), np.nan)
         for lane in range(self.n):
             rank[lane][there] = self.rank[stretch, lane]
@@ -125,8 +124,31 @@ class Lanes:
         return Run.from_frame(frame, order="rank", queries=asked)
 
 
+def _merged(parts: list[pl.DataFrame]) -> tuple[pl.DataFrame, Ints, Floats]:
+    """The candidates of some queries, with their rank and score in each lane."""
+    rows = (
+        pl.concat(parts, how="diagonal")
+        .sort("number", "rank", maintain_order=True)
+        .unique(["number", "item"], keep="first", maintain_order=True)
+        .drop("query", "rank", "score", strict=False)
+    )
+    rank = np.zeros((rows.height, len(parts)), dtype=np.int32)
+    score = np.full((rows.height, len(parts)), np.nan)
+    key = rows.select("number", "item").with_row_index("row")
+    for lane, part in enumerate(parts):
+        placed = part.join(key, on=["number", "item"], maintain_order="left")
+        at = placed["row"].to_numpy()
+        rank[at, lane] = placed["rank"].to_numpy()
+        if "score" in placed.columns:
+            score[at, lane] = placed["score"].fill_null(np.nan).to_numpy()
+    return rows, rank, score
+
+
 def _listed(run: Run, asked: pl.Series) -> pl.DataFrame:
-    """The results of the queries asked, each item once; the text stands in for a missing id."""
+    """The results of the queries asked, in their order, each item once.
+
+    The text stands in for a missing id.
+    """
     frame = run.frame
     if "item" not in frame.columns:
         frame = frame.with_columns(pl.lit(None, pl.String).alias("item"))
@@ -139,6 +161,7 @@ def _listed(run: Run, asked: pl.Series) -> pl.DataFrame:
         .join(numbers, on="query", how="inner", maintain_order="left")
         .unique(["number", "item"], keep="first", maintain_order=True)
         .with_columns((pl.int_range(pl.len()).over("number") + 1).alias("rank"))
+        .sort("number", maintain_order=True)
     )
 
 
