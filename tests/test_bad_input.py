@@ -247,7 +247,7 @@ VALUES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a complex grade in a record": (
         lambda: calipers.evaluate([*changed(0), {**RECORDS[0], "ground_truth": {"a": 1j}}]),
-        "A grade is 1j",
+        "of a target is 1j",
     ),
     "an array without dimensions": (
         lambda: calipers.evaluate(ground_truth=np.array(5), run=Q),
