@@ -110,12 +110,6 @@ def test_a_missing_query_is_a_zero_and_no_way_out():
         compare({"old": run(OLD), "new": partial}, TRUTH, metrics="mrr", missing="exclude")
 
 
-def test_the_public_names_are_there():
-    for name in ("compare", "diagnose", "slices", "sweep", "Comparison"):
-        assert name in calipers.__all__
-        assert getattr(calipers, name)
-
-
 def hits(*tenths):
     """Runs of ten results each, so many of them right, four times over."""
     right = [f"t{i}" for i in range(10)]

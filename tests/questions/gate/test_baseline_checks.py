@@ -11,7 +11,7 @@ from calipers.model.arrays import frozen_array
 from calipers.model.slicing import everything, slices_by
 from calipers.questions.evaluate.settings import evaluate
 from calipers.questions.gate.baseline_checks import check_baseline, pair
-from calipers.questions.gate.condition_checks import check_condition, slice_of
+from calipers.questions.gate.condition_checks import check_condition
 from calipers.questions.gate.conditions import parse_condition
 from calipers.questions.gate.result import GateRule
 
@@ -188,14 +188,6 @@ def test_an_undefined_mean_decides_nothing():
     scores = scores_of([[np.nan], [np.nan]])
     with pytest.raises(InvalidInput, match="cannot be decided"):
         check_condition(scores, parse_condition("recall@10 >= 0.1"))
-
-
-def test_unknown_tags_and_values_have_neighbours():
-    scores = scores_of([[1.0], [0.0]], tags={"type": ["fact", "how-to"]})
-    with pytest.raises(InvalidInput, match="Did you mean type"):
-        slice_of(scores, "typ", "fact")
-    with pytest.raises(InvalidInput, match="Did you mean fact"):
-        slice_of(scores, "type", "facts")
 
 
 @pytest.mark.parametrize(

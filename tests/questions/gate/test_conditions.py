@@ -45,11 +45,6 @@ def test_what_cannot_be_meant_is_refused_with_what_may_be(text, said):
     parse_condition(said.partition("Write ")[2][:-1])
 
 
-@pytest.mark.parametrize("text", ["recall@10 >= 1", "leak_rate@10 == 0", "fp@10 <= 3", "mrr > 0"])
-def test_the_ends_of_a_range_can_be_meant(text):
-    assert str(parse_condition(text)) == text
-
-
 @pytest.mark.parametrize(
     ("text", "printed"),
     [
@@ -64,10 +59,18 @@ def test_the_ends_of_a_range_can_be_meant(text):
         ("ndcg@10 >= 0.6 FOR type = multi hop ", "ndcg@10 >= 0.6 for type=multi hop"),
         ("mrr >= 0.6 for 'a=b'=\"c=d\"", 'mrr >= 0.6 for "a=b"="c=d"'),
         ("ndcg(gain=exp)@10 > 0.1", "ndcg@10(gain=exp) > 0.1"),
+        ("leak_rate@10 = 0", "leak_rate@10 == 0"),
+        ("recall@10 >= 1", "recall@10 >= 1"),
+        ("mrr > 0", "mrr > 0"),
+        ("latency_p95 <= 0.3 s for type=long", "latency_p95 <= 300ms for type=long"),
+        ("tokens_mean@10 <= 4000", "tokens_mean@10 <= 4000"),
+        ("Tokens_MAX < 9000", "tokens_max < 9000"),
     ],
 )
 def test_spellings(text, printed):
-    assert str(parse_condition(text)) == printed
+    found = parse_condition(text)
+    assert str(found) == printed
+    assert parse_condition(printed) == found
 
 
 @pytest.mark.parametrize(
@@ -94,16 +97,6 @@ def test_what_cannot_be_read_is_shown_where(text, place):
     assert "metric op value" in str(caught.value)
 
 
-def test_an_unknown_metric_has_a_neighbour():
-    with pytest.raises(UnknownMetric, match="Did you mean recall"):
-        parse_condition("recal@10 >= 0.5")
-
-
-def test_several_cut_offs_are_several_conditions():
-    with pytest.raises(InvalidInput, match="names 2 metrics"):
-        parse_condition("recall@5,10 >= 0.5")
-
-
 @given(st.text())
 def test_any_text_is_a_condition_or_a_sentence(text):
     try:
@@ -113,32 +106,13 @@ def test_any_text_is_a_condition_or_a_sentence(text):
     assert parse_condition(str(found)) == found
 
 
-@pytest.mark.parametrize("value", [None, 3, ["mrr >= 1"]])
-def test_only_a_text_is_a_condition(value):
-    with pytest.raises(InvalidInput, match="write a text"):
-        parse_condition(value)
-
-
-@pytest.mark.parametrize(
-    ("text", "printed"),
-    [
-        ("leak_rate@10 == 0", "leak_rate@10 == 0"),
-        ("leak_rate@10 = 0", "leak_rate@10 == 0"),
-        ("latency_p95 <= 300ms", "latency_p95 <= 300ms"),
-        ("latency_p95 <= 0.3 s for type=long", "latency_p95 <= 300ms for type=long"),
-        ("tokens_mean@10 <= 4000", "tokens_mean@10 <= 4000"),
-        ("Tokens_MAX < 9000", "tokens_max < 9000"),
-    ],
-)
-def test_equality_latency_and_tokens(text, printed):
-    found = parse_condition(text)
-    assert str(found) == printed
-    assert parse_condition(printed) == found
-
-
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
+        (None, "write a text"),
+        (["mrr >= 1"], "write a text"),
+        ("recal@10 >= 0.5", "Did you mean recall"),
+        ("recall@5,10 >= 0.5", "names 2 metrics"),
         ("latency_p95 <= 300", "gives no unit; a latency is written with ms or s"),
         ("recall@10 >= 300ms", "gives the unit ms; only a latency has one"),
         ("latency_p95@10 <= 3s", "has a cut-off"),
@@ -146,6 +120,6 @@ def test_equality_latency_and_tokens(text, printed):
         ("tokens_mean@0 <= 3", "cut-off k"),
     ],
 )
-def test_figures_that_cannot_be_meant(text, sentence):
-    with pytest.raises(InvalidInput, match=sentence):
+def test_what_cannot_be_meant_is_said(text, sentence):
+    with pytest.raises((InvalidInput, UnknownMetric), match=sentence):
         parse_condition(text)
