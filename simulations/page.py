@@ -166,7 +166,7 @@ def _promises(measured: Mapping[str, Sequence[Rate]]) -> str:
         gone = {rate.shape for rate in broken(rates)}
         kept = worst(rate for rate in rates if rate.shape not in gone)
         shown = _figure(kept, part) if kept else "broken" if rates else "not simulated"
-        drawn = f"{max(rate.draws for rate in rates):,}" if rates else ""
+        drawn = f"{(kept or rates[0]).draws:,}" if rates else ""
         lines.append(f"| **{part.title}**: {part.text} | {part.band} | {shown} | {drawn} |")
     return "\n".join(lines)
 

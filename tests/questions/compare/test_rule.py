@@ -86,6 +86,7 @@ def test_a_third_system_takes_little_away_from_the_others():
         assert comparison.difference("old", "recall@5").verdict == "worse"
 
 
+@settings(max_examples=25)
 @given(ranks, ranks, ranks)
 def test_the_interval_leaves_out_zero_exactly_where_a_system_is_better_or_worse(
     first, second, third
