@@ -44,6 +44,11 @@ def test_history_fits_any_terminal(history, columns):
     assert max(map(len, printed.out.splitlines())) <= columns
 
 
+@pytest.mark.parametrize("number", ["0", "-3"])
+def test_at_least_one_evaluation_is_listed(history, number):
+    assert "must be a whole number of at least 1" in refused("history", "-n", number)
+
+
 def test_history_as_json_and_csv(history):
     found = json.loads(calipers_command("history", "--json").out)
     assert (found["total"], len(found["evaluations"])) == (4, 4)

@@ -114,7 +114,8 @@ def test_what_cannot_be_meant_is_refused(settings):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_runs_read_side_by_side_give_what_both_at_once_give(seed):
+def test_runs_read_side_by_side_give_what_both_at_once_give(seed, monkeypatch):
+    monkeypatch.setattr(unlabelled, "RESULTS_AT_ONCE", 7)
     draw = random.Random(seed)
     asked = [f"question {i}" for i in range(draw.randint(1, 30))]
 
@@ -145,6 +146,7 @@ def test_runs_read_side_by_side_give_what_both_at_once_give(seed):
 
 
 def test_runs_in_the_same_order_are_never_in_memory_together(monkeypatch):
+    monkeypatch.setattr(unlabelled, "RESULTS_AT_ONCE", 50)
     table = pl.DataFrame({"query": [f"q{i // 5}" for i in range(5_000)], "item": "a", "rank": 1})
     table = table.with_columns(item=pl.int_range(pl.len()).cast(pl.String))
     runs = [replace(Run.from_frame(table), scan=lambda: table.iter_slices(50)) for _ in "ab"]

@@ -261,7 +261,7 @@ def _in_step(
 
 def _batches(run: Run, k: int, asked: list[pl.Series]) -> Iterator[pl.DataFrame]:
     """The first k results of whole queries, batch by batch; ``asked`` takes their names."""
-    for batch in run.ranked():
+    for batch in run.ranked(rows=RESULTS_AT_ONCE):
         frame = facts_shown(batch.first(k))
         asked.append(frame["query"].unique(maintain_order=True))
         yield frame
@@ -388,6 +388,8 @@ def _some(queries: pl.Series) -> str:
 LONGEST = 70
 MOST_MOVED = 3
 EXAMPLES = 5
+RESULTS_AT_ONCE = 100_000
+"""Results of one run that are ranked at once."""
 ROWS_AT_ONCE = 5_000
 """Queries whose JSON rows are in memory at once."""
 
