@@ -4,10 +4,10 @@ from itertools import combinations
 import pytest
 
 import calipers.io.formats as forms
-from calipers.errors import InvalidInput, UnreadableFile
+from calipers.errors import InvalidInput
 from calipers.io.format import RowFormat
 from calipers.io.formats.ours import OURS_ALONE
-from calipers.io.load import load
+from calipers.io.load import load, load_pair
 from calipers.io.registry import built_in, choose, named
 
 
@@ -26,28 +26,24 @@ def test_records_of_two_tools_at_once_are_named_both(tmp_path):
         load([record], "both")
 
 
-def test_an_unknown_text_shows_its_first_line_and_what_is_known(tmp_path):
-    with pytest.raises(UnreadableFile, match=r"its first line is 'Dear reader'.*JSON lines"):
-        load(write(tmp_path, "Dear reader\n"), "both")
-
-
-def test_an_unknown_table_shows_its_columns(tmp_path):
-    with pytest.raises(UnreadableFile, match="no column for the query; found colour, shape"):
-        load(write(tmp_path, "colour,shape\nred,round\n"), "both")
-
-
-def test_records_of_no_known_form_say_what_a_record_is(tmp_path):
-    path = write(tmp_path, '[{"colour": "red"}]')
-    with pytest.raises(InvalidInput, match=r"data \$\[0\]: no 'query'; a record is"):
-        load(path, "both")
-
-
-def test_a_file_of_questions_alone_has_nothing_to_measure(tmp_path):
-    from calipers import evaluate
-
-    path = write(tmp_path, '{"query": "q", "tags": {"a": 1}}\n{"query": "r"}\n')
-    with pytest.raises(InvalidInput, match="neither results nor a ground truth"):
-        evaluate(path)
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("data", "Dear reader\n", r"its first line is 'Dear reader'.*JSON lines"),
+        ("data", "colour,shape\nred,round\n", "no column for the query; found colour, shape"),
+        ("data", '[{"colour": "red"}]', r"data \$\[0\]: no 'query'; a record is"),
+        ("data", '{"query": "q", "tags": {"a": 1}}\n{"query": "r"}\n', "neither results nor a gr"),
+        ("data", '{"q": [{"id": "a"}, "b"]}', "data"),
+        ("notes.md", "x", r"it holds notes\.md"),
+        ("dataset_dict.json", '{"splits": ["train", "test"]}', "several splits: train, test; name"),
+        ("state.json", "{}", r"state\.json does not list its files"),
+        ("dataset_dict.json", "{}", r"dataset_dict\.json does not list its splits"),
+    ],
+)
+def test_what_is_in_no_known_form_is_said_so(name, content, said, tmp_path):
+    path = write(tmp_path, content, name)
+    with pytest.raises(InvalidInput, match=said):
+        load_pair(path if name == "data" else tmp_path, None, None)
 
 
 def test_records_under_any_key_of_one_object(tmp_path):
@@ -58,39 +54,9 @@ def test_records_under_any_key_of_one_object(tmp_path):
         load(bad, "both")
 
 
-def test_a_mapping_to_lists_of_mixed_values_is_no_form_of_records(tmp_path):
-    path = write(tmp_path, json.dumps({"q": [{"id": "a"}, "b"]}))
-    with pytest.raises(InvalidInput, match="data"):
-        load(path, "run")
-
-
 def test_a_name_that_does_not_exist_is_answered_with_the_nearest():
     with pytest.raises(InvalidInput, match=r"Did you mean ragas\?"):
         named("ragass")
-
-
-def test_a_folder_in_no_known_form(tmp_path):
-    write(tmp_path, "x", "notes.md")
-    with pytest.raises(UnreadableFile, match=r"it holds notes\.md"):
-        load(tmp_path, "both")
-
-
-def test_a_dataset_with_several_splits_asks_which(tmp_path):
-    write(tmp_path, '{"splits": ["train", "test"]}', "dataset_dict.json")
-    with pytest.raises(InvalidInput, match="several splits: train, test; name the one you mean"):
-        load(tmp_path, "both")
-
-
-def test_a_damaged_dataset_is_said_so(tmp_path):
-    write(tmp_path, "{}", "state.json")
-    with pytest.raises(UnreadableFile, match=r"state\.json does not list its files"):
-        load(tmp_path, "both")
-
-
-def test_a_dataset_of_nothing_is_said_so(tmp_path):
-    write(tmp_path, "{}", "dataset_dict.json")
-    with pytest.raises(UnreadableFile, match=r"dataset_dict\.json does not list its splits"):
-        load(tmp_path, "both")
 
 
 def test_records_of_our_names_alone_are_no_other_form():
