@@ -98,7 +98,7 @@ READERS: tuple[str, ...] = (
     "eval {file} --html out.html",
     "compare turned.jsonl {file} --json",
     "eval {file} --chart out.json",
-    "init --from {file} --endpoint http://127.0.0.1:9/v1 --model m",
+    "init {file} --endpoint http://127.0.0.1:9/v1 --model m --yes",
 )
 """Commands that read a file of any form."""
 OWN: dict[str, tuple[str, ...]] = {

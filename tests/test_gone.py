@@ -14,12 +14,12 @@ from tests.command import calipers_command
 
 def is_typed(old: str) -> bool:
     """Whether a command has, or had, that name; `labels_pool` is what `serve` asks in Python."""
-    return not old.startswith(("labels_agreement", "labels_pool"))
+    return not old.startswith(("labels_agreement", "labels_pool", "labels_questions"))
 
 
 def is_called(old: str) -> bool:
     """Whether it was a name or a keyword in Python, where `labels list` is `labels_list`."""
-    command_only = ("eval --bounds", "compare --as latex")
+    command_only = ("eval --bounds", "compare --as latex", "init --from")
     return old not in command_only and not old.startswith(("labels ", "serve "))
 
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from calipers.labels.settings import labels_sample as labels_sample
     from calipers.labels.settings import labels_traces as labels_traces
     from calipers.live.settings import labels_judge as labels_judge
-    from calipers.live.settings import labels_questions as labels_questions
     from calipers.live.settings import retrieve as retrieve
     from calipers.model.ground_truth import GroundTruth as GroundTruth
     from calipers.model.matched import Matched as Matched
@@ -95,7 +94,7 @@ _HOMES = {
     "integrations.scorer": "scorer",
     "labels.settings": "labels_close labels_desk labels_draft labels_export labels_import "
     "labels_list labels_pool labels_sample labels_traces",
-    "live.settings": "labels_judge labels_questions retrieve",
+    "live.settings": "labels_judge retrieve",
     "model.ground_truth": "GroundTruth",
     "model.matched": "Matched",
     "model.policy": "Policy",

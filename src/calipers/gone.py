@@ -27,8 +27,11 @@ GONE = {
     "are there too.",
     "labels traces": "`calipers labels draft --from-traces FILE -o questions.jsonl` takes the "
     "questions from traces.",
-    "labels questions": "`calipers init --from CORPUS --endpoint URL --model NAME` writes the "
-    "questions with a model.",
+    **dict.fromkeys(
+        ("labels questions", "labels_questions", "init --from"),
+        "`calipers init CORPUS --endpoint URL --model NAME` writes the questions with a model; in "
+        "Python `calipers.first_questions`.",
+    ),
     **dict.fromkeys(
         ("labels_pool --overlap", "serve --overlap"),
         "There is one queue; --per-item 2 lets two people label every result.",

@@ -4,9 +4,8 @@ import json
 import re
 import shlex
 
-import pytest
-
-from calipers.live.chat import JUDGE, WRITE
+from calipers.live.chat import JUDGE
+from calipers.questions.begin.model import INSTRUCTIONS
 from tests.command import calipers_command, typed
 from tests.docs.lighthouse import DOCS, EXAMPLE, RUNS, copy_files, fill_in, write_files
 from tests.live.chat.model_server import running
@@ -36,13 +35,6 @@ def test_every_output_that_is_shown_is_current(tmp_path, monkeypatch):
             assert plain(printed.out) == plain(expected), command
             if words[2] == "draft":
                 copy_files(tmp_path, "anna.csv", "bo.csv")
-    with running() as server:
-        (tmp_path / "questions.jsonl").unlink()
-        given = ("init", "--from", "chunks.jsonl", "--endpoint", server.endpoint)
-        written = calipers_command(*given, "--model", "small", "-n", "4", columns=80)
-    assert plain(written.out) in plain(PAGE)
-    question = (tmp_path / "questions.jsonl").read_text(encoding="utf-8").splitlines()[0]
-    assert f"```json\n{question}\n```" in PAGE
 
 
 def without_times(path):
@@ -62,9 +54,10 @@ def test_the_files_of_the_example_are_what_its_retrievers_and_judges_made(tmp_pa
         assert (tmp_path / name).read_text() == (EXAMPLE / name).read_text()
 
 
-@pytest.mark.parametrize("prompt", [JUDGE, WRITE])
-def test_the_prompts_are_those_of_the_code(prompt):
-    assert f"```text\n{prompt}\n```\n" in PAGE
+def test_the_prompts_are_those_of_the_code():
+    assert f"```text\n{JUDGE}\n```\n" in PAGE
+    page = (DOCS / "begin-with-nothing.md").read_text(encoding="utf-8")
+    assert f"```text\n{INSTRUCTIONS}\n```\n" in page
 
 
 def test_judging_again_adds_to_what_is_there(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from typing import Any
 from unittest import mock
 
 import calipers
-from calipers.live.result import MachineLabels, RetrievalReport, WrittenQuestions
+from calipers.live.result import MachineLabels, RetrievalReport
 from calipers.operations import OPERATIONS
 from calipers.store.result import Logged
 from fuzz.seeds import small_records
@@ -81,9 +81,6 @@ MAKERS: dict[str, Sample] = {
     "MachineLabels": _sample(_labelled),
     "Matched": _sample(lambda: calipers.read("evals.jsonl")),
     "Report": _sample(lambda: calipers.report("evals.jsonl")),
-    "WrittenQuestions": _sample(
-        lambda: WrittenQuestions(({"query": "q"},), "machine:m", 1, 0, {}, ASKED)
-    ),
 }
 """By the name of the class."""
 

@@ -52,7 +52,7 @@ ELSEWHERE = {
     "resolve": "convert FILE OUT --resolve DOCUMENTS",
     "draft": "labels draft RUN -o label.csv",
     "judge": "labels judge FILE",
-    "questions": "init --from CORPUS --endpoint URL --model NAME",
+    "questions": "init CORPUS --endpoint URL --model NAME",
     "traces": "labels draft --from-traces FILE -o questions.jsonl",
     "agreement": "labels export FILE FILE",
     "show": "history show @NAME",

@@ -9,12 +9,9 @@ import click
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import CONFIG, EXPLAIN, JSON, QUIET, flag, text
 from calipers.cli.output import print_json, print_lines
-from calipers.errors import InvalidInput, WriteFailed
 from calipers.shell import join_words
 
 DEFAULT_K = 3
-WRITTEN = "questions.jsonl"
-"""The file for questions written by a model."""
 
 
 @command(
@@ -27,12 +24,6 @@ WRITTEN = "questions.jsonl"
     text("-k", None, f"How many results a reader gets. [default: {DEFAULT_K}]", type=int),
     text("--output -o", "FOLDER", "Where to write the files. [default: the current folder]"),
     text("--price", "PRICE", "What a million tokens of the model cost.", type=float),
-    text(
-        "--from",
-        "CORPUS",
-        "Let a model write the questions from these chunks, with the quotes that answer them.",
-    ),
-    text("-n", None, "With --from: how many questions. [default: 50]", type=int),
     flag("--yes -y", "Ask nothing, and take the defaults."),
     EXPLAIN,
     JSON,
@@ -47,7 +38,6 @@ def init(
     price: float | None,
     yes: bool,
     explain: bool,
-    **corpus: Any,
 ) -> None:
     """Make questions from a folder of documents, and measure what word matching finds.
 
@@ -61,7 +51,6 @@ def init(
       calipers init
       calipers init --retriever mypackage.search:search -k 10
       calipers init ./docs --endpoint http://127.0.0.1:8000/v1 --model small --price 0.5
-      calipers init --from chunks.jsonl --endpoint http://127.0.0.1:8000/v1 --model small
     """
     from calipers.live.adapters.recognise import check_target
 
@@ -71,10 +60,6 @@ def init(
             check_target(retriever)
         named = {"retriever": retriever, **({} if k is None else {"k": k})}
         _begin(asked, Path(output or "."), explain, None if yes else price or 0.0, named)
-        return
-    model = {name: asked.settings.get(name) for name in ("endpoint", "model")}
-    if any((*model.values(), *corpus.values())):
-        _write_questions(as_json, **{"from": corpus["from"]}, **model, n=corpus["n"])
         return
     from calipers.cli.starter import QUESTIONS, WORKFLOW, start_project
     from calipers.live.adapters.recognise import check_target
@@ -158,35 +143,6 @@ def _begin(
     found = asked.answer()
     written = tuple(str(one) for one in found.write(into, **named))
     asked.show(replace(found, written=written), explain=explain)
-
-
-def _write_questions(as_json: bool, n: int | None, **asked: str | None) -> None:
-    """Let a model write questions.jsonl, for the user to review."""
-    import calipers
-    from calipers.cli.output import console, reading
-    from calipers.io.files.write import check_place
-    from calipers.live.document import of_questions
-    from calipers.present.terminal import print_document
-
-    if missing := [f"--{name}" for name, value in asked.items() if value is None]:
-        raise InvalidInput(f"{missing[0]} is not given; a model writes questions with it.")
-    if Path(WRITTEN).exists():
-        raise WriteFailed(f"{WRITTEN} exists already; move it away first.")
-    check_place(WRITTEN)
-    with reading() as progress:
-        found = calipers.labels_questions(
-            asked["from"],
-            endpoint=str(asked["endpoint"]),
-            model=str(asked["model"]),
-            cache=".calipers/answers",
-            reading=progress,
-            n=50 if n is None else n,
-        )
-    found.write(WRITTEN)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_document(of_questions(found, WRITTEN), console(), explain=True)
 
 
 @command(EXPLAIN, JSON, short_help="List what can be measured, with formulas and parameters.")

@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 
 from calipers.live.result import (
-    SHORTEST_CHUNK,
     LiveRun,
     MachineLabels,
     RetrievalReport,
-    WrittenQuestions,
 )
 from calipers.model.document import Column, Document, Note, Table
 from calipers.present.escape import printable
@@ -110,26 +108,6 @@ def of_grades(found: MachineLabels, output: str | None = None) -> Document:
             f"{output or 'machine.jsonl'}`",
         ),
         rows=lambda: found.rows,
-    )
-
-
-def of_questions(found: WrittenQuestions, output: str | None = None) -> Document:
-    """Show how many questions were written and rejected, and what to do next."""
-    rejected = [(reason, f"{count:,}") for reason, count in found.rejected.items()]
-    chunks = plural(found.too_short, "chunk")
-    return Document(
-        f"{plural(len(found.records), 'question')} by {printable(found.source)} from "
-        f"{plural(found.chunks, 'chunk')}; {_prompts(found.report)}.",
-        blocks=[Table((Column("rejected", words=True), "questions"), rejected)] if rejected else [],
-        notes=_of_model(
-            found.report,
-            f"{chunks} with fewer than {SHORTEST_CHUNK} characters not used.",
-            found.too_short,
-            output,
-            "Read every question before you use it; then: `calipers audit "
-            f"{output or 'questions.jsonl'}`",
-        ),
-        rows=lambda: found.records,
     )
 
 

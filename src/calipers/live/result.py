@@ -146,37 +146,3 @@ class MachineLabels(HasRows):
             "grades": {f"{grade:g}": grades.count(grade) for grade in sorted(set(grades))},
             **self.report.of_model(),
         }
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class WrittenQuestions(HasRows):
-    """Questions in our format, marked as machine-made, and counts of the rejected ones."""
-
-    shown_by: ClassVar[str] = "calipers.live.document:of_questions"
-
-    records: tuple[dict[str, Any], ...]
-    source: str
-    chunks: int
-    """Sampled chunks, one question from each."""
-    too_short: int
-    """Chunks of the corpus that are too short to sample."""
-    rejected: dict[str, int]
-    """Rejected questions by reason; the report has those that failed earlier."""
-    report: RetrievalReport
-
-    def write(self, path: str | Path) -> None:
-        """Write the records as JSON lines, atomically."""
-        from calipers.io.records.entries import write_records
-
-        write_records(list(self.records), path)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts: what ``--json`` prints."""
-        return {
-            "source": self.source,
-            "chunks": self.chunks,
-            "written": len(self.records),
-            "rejected": dict(self.rejected),
-            "chunks_too_short": self.too_short,
-            **self.report.of_model(),
-        }

@@ -1,14 +1,13 @@
 """The operations of this package, declared once: names, types and defaults."""
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.live.keywords import MOST_RESULTS, AskingModel, Retrieving
 from calipers.operation import PYTHON, Setting, operation
 
 if TYPE_CHECKING:
-    from calipers.live.result import LiveRun, MachineLabels, WrittenQuestions
+    from calipers.live.result import LiveRun, MachineLabels
 
 
 class RetrieveSettings(Retrieving, total=False):
@@ -76,31 +75,3 @@ def labels_judge(
     from calipers.live.chat import grade_labels
 
     return grade_labels(labels, **settings)
-
-
-class LabelsQuestionsSettings(AskingModel, total=False):
-    """What `labels_questions` takes."""
-
-    n: Annotated[int, Setting("How many chunks to write a question from.", "-n", default=50)]
-    seed: Annotated[int, Setting("The seed that draws the chunks.", default=0, least=0)]
-    reading: Annotated[
-        Callable[[int, int], None] | None,
-        Setting("Told the bytes of the corpus that are read, and all of them.", only=PYTHON),
-    ]
-
-
-@operation(page="make-ground-truth")
-def labels_questions(
-    corpus: Annotated[Any, Setting("", argument="[CORPUS]", file="corpus", path=True)],
-    **settings: Unpack[LabelsQuestionsSettings],
-) -> "WrittenQuestions":
-    """Let a language model write one question from each of n chunks, drawn by ``seed``.
-
-    Each question comes with the words that answer it. They must stand in the chunk (line ends,
-    spacing and invisible characters apart); where they do not, the question is rejected and
-    counted. ``reading`` is told the bytes of the corpus that are read and the bytes in all; the
-    other arguments are those of ``judge``.
-    """
-    from calipers.live.chat import questions_from
-
-    return questions_from(corpus, **settings)

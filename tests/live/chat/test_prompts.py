@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from calipers.live.chat import (
     JUDGE,
-    WRITE,
     Written,
     json_answer,
     read_grade,
@@ -16,6 +15,7 @@ from calipers.live.chat import (
     why_rejected,
 )
 from calipers.live.failures import AskFailed
+from calipers.questions.begin.model import INSTRUCTIONS
 from calipers.text import normalise
 
 JSON = st.recursive(
@@ -67,6 +67,5 @@ def test_a_quote_that_was_copied_stands_in_its_chunk(chunk, start, length):
 
 def test_the_examples_in_the_prompts_can_be_read():
     assert read_grade(JUDGE.rpartition("\n")[2]).grade == 0
-    assert read_written(WRITE.rpartition("\n")[2]) == Written(None, None)
-    example = next(line for line in WRITE.splitlines() if line.startswith('{"question": "'))
+    example = next(one for one in INSTRUCTIONS.splitlines() if one.startswith('{"question": "'))
     assert read_written(example) == Written("…", "…")
