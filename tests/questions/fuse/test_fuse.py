@@ -112,6 +112,23 @@ def test_what_each_lane_finds_alone_and_how_deep_it_is_read() -> None:
     assert found.ceiling.recall == 1.0
 
 
+def test_which_queries_each_lane_wins_by_what_the_texts_show() -> None:
+    asked = {f"q{i:03}": f"Who wrote {i}?" if i % 2 else f"ERR_{i}_X" for i in range(40)}
+    records = [
+        {"id": query, "query": text, "ground_truth": [f"d{i}"]}
+        for i, (query, text) in enumerate(asked.items())
+    ]
+    lanes = {
+        "words": lane(40, lambda i: None if i % 2 else 1, "w"),
+        "vectors": lane(40, lambda i: 1 if i % 2 else None, "v"),
+    }
+    words, vectors = calipers.fuse(lanes, records).lanes
+    assert words.wins_by["form=identifier"] == vectors.wins_by["form=question"] == 20
+    assert words.wins_by["form=question"] == 0
+    assert "form=identifier" in words.best_for
+    assert "form=question" in vectors.best_for
+
+
 def test_a_reranker_beside_its_candidates() -> None:
     n = 30
     rows = []

@@ -28,6 +28,7 @@ def document(found: Fusion) -> Document:
             _settings(found),
             _lanes(found),
             *([_reranker(found.reranker, found)] if found.reranker else []),
+            *_wins(found),
             _every(found),
             Picture(lambda: over_weight(found)),
             *(
@@ -99,6 +100,16 @@ def _reranker(one: Reranker, found: Fusion) -> Table:
         )
     ]
     return Table((Column("candidates", words=True), *found.metrics), rows)
+
+
+def _wins(found: Fusion) -> list[Table]:
+    """Which queries each lane wins, by slice."""
+    slices = found.lanes[0].wins_by
+    rows: list[Cells] = [
+        [Cell(name), *(f"{one.wins_by[name]:,}" for one in found.lanes)] for name in slices
+    ]
+    heads = (Column("queries", words=True), *(one.name for one in found.lanes))
+    return [Table(heads, rows, "Queries won by each lane", detail=True)] if rows else []
 
 
 def _every(found: Fusion) -> Table:

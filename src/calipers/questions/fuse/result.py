@@ -60,6 +60,8 @@ class Lane(Plain):
     """Targets that drop out of the first k without this lane."""
     wins: int
     """Queries on which it is better than every other lane."""
+    wins_by: Mapping[str, int]
+    """The same in slices by tag, and by language, form, length and question word."""
     best_for: tuple[str, ...]
     """Slices of the queries on which it is better than the other lanes."""
     latency: Latency | None

@@ -11,9 +11,11 @@ from calipers.engines.scoring import compute, facts_of
 from calipers.errors import InvalidInput
 from calipers.match.pair import match_again
 from calipers.measures import Metric, parse
-from calipers.model.arrays import Floats, Ints
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Matches
 from calipers.model.run import Run
+from calipers.model.slicing import FROM_TEXT, UNTAGGED, has_questions, is_cut, labels_of
 from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.fuse.lanes import Lanes
 from calipers.questions.fuse.result import (
@@ -209,7 +211,7 @@ def fuse_lanes(
         k=k,
         primary=primary,
         metrics=tuple(str(metric) for metric in metrics),
-        lanes=_worth(bench, pairs, advised, singles, at, latency),
+        lanes=_worth(bench, advised, singles, at, latency),
         default=default,
         best=best_setting,
         today=None if today is None else default,
@@ -261,7 +263,6 @@ def _recorded(bench: Bench, values: Floats) -> FusedSetting:
 
 def _worth(
     bench: Bench,
-    pairs: Mapping[str, Matched],
     way: Way,
     singles: Sequence[Floats],
     at: int,
@@ -273,10 +274,13 @@ def _worth(
     returned = [_units_within(bench, [alone(lane, n)], None)[0] for lane in range(n)]
     without = _units_within(bench, [_left_out(way, lane, n) for lane in range(n)])
     table = np.stack([one[:, at] for one in singles])
+    ahead = [table[lane] - np.delete(table, lane, axis=0).max(axis=0) for lane in range(n)]
+    slices = _slices(bench.pair.ground_truth)
+    best_for = _best_for(ahead, slices)
     found = []
     for lane, name in enumerate(lanes.names):
         others = np.any([one for i, one in enumerate(returned) if i != lane], axis=0)
-        rest = np.delete(table, lane, axis=0).max(axis=0)
+        won = ahead[lane] > _SAME
         found.append(
             Lane(
                 name,
@@ -285,8 +289,9 @@ def _worth(
                 _depth_needed(bench, way, lane, at),
                 int((returned[lane] & ~others).sum()),
                 int((whole & ~without[lane]).sum()),
-                int((table[lane] > rest + _SAME).sum()),
-                _best_for(pairs[name], table[lane] - rest),
+                int(won.sum()),
+                {name: int(won[chosen].sum()) for name, chosen in slices.items()},
+                best_for[lane],
                 _latency(latency.get(name)),
             )
         )
@@ -341,18 +346,35 @@ def _depth_needed(bench: Bench, way: Way, lane: int, at: int) -> int:
 FEWEST_IN_SLICE = 8
 
 
-def _best_for(pair: Matched, ahead: Floats) -> tuple[str, ...]:
-    """The tag values for which a lane is better than every other lane."""
-    named: list[str] = []
-    columns: list[Floats] = []
-    for tag, labels in pair.ground_truth.tags.items():
-        for value in labels.drop_nulls().unique().sort():
-            chosen = (labels == value).fill_null(False).to_numpy()
-            if chosen.sum() >= FEWEST_IN_SLICE:
-                named.append(f"{tag}={value}")
-                columns.append(np.where(chosen, ahead, np.nan))
-    rows = paired_rows(columns) if columns else []
-    return tuple(name for name, row in zip(named, rows, strict=True) if row.standing == "better")
+def _slices(truth: GroundTruth) -> dict[str, Bools]:
+    """The slices of some size: by every tag, and by what ``--by auto`` sees in the texts."""
+    texts = FROM_TEXT if has_questions(truth.queries) else ()
+    found = {}
+    for name in dict.fromkeys([*truth.tags, *texts]):
+        labels = labels_of(truth.queries, truth.tags, name)
+        if is_cut(labels.to_list()):
+            for value in labels.unique().sort():
+                chosen = (labels == value).to_numpy()
+                if value != UNTAGGED and chosen.sum() >= FEWEST_IN_SLICE:
+                    found[f"{name}={value}"] = chosen
+    return found
+
+
+def _best_for(ahead: Sequence[Floats], slices: Mapping[str, Bools]) -> list[tuple[str, ...]]:
+    """For each lane the slices in which it is better than every other, all tested together."""
+    tried = [
+        (lane, name, np.where(chosen, one, np.nan))
+        for lane, one in enumerate(ahead)
+        for name, chosen in slices.items()
+        if np.nansum(one[chosen]) > 0
+    ]
+    rows = paired_rows([column for *_, column in tried]) if tried else []
+    better = [
+        (lane, name)
+        for (lane, name, _), row in zip(tried, rows, strict=True)
+        if row.standing == "better"
+    ]
+    return [tuple(name for at, name in better if at == lane) for lane in range(len(ahead))]
 
 
 def _ceiling(bench: Bench) -> Ceiling:
