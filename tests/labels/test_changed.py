@@ -12,6 +12,7 @@ from calipers.labels.changed import compare_first, switch_at
 from calipers.model.labels import SwitchDraw
 from calipers.model.run import Run
 from tests.command import calipers_command
+from tests.web.served import served, shelf_of
 
 N = 60
 
@@ -210,3 +211,18 @@ def test_a_file_to_label_and_what_it_says(tmp_path: Path, monkeypatch: Any) -> N
     Path("filled.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     found = json.loads(calipers_command(*asked, "--filled", "filled.jsonl", "--json").out)["switch"]
     assert (found["labelled"], found["counted"], found["verdict"]) == (25, 20, "safe")
+
+
+def test_the_page_of_the_pool_says_it_and_that_of_the_judge_does_not(tmp_path: Path) -> None:
+    desk = pool(tmp_path, runs(4))
+    number = desk.content.number
+    for item, one in enumerate(desk.items):
+        desk.give("me", item=item, grade=float((one.label.item or "")[0] == "e"))
+    with served(shelf_of(str(tmp_path / "labels.db"), "me")) as running:
+        visitor = running.visitor("me")
+        assert (
+            "Do not switch: new loses 0.50 relevant results" in visitor.get(f"/pools/{number}").text
+        )
+        said = visitor.post(f"/api/v1/pools/{number}/take", {}).text
+        assert "you may stop" in said
+        assert "loses" not in said
