@@ -79,9 +79,10 @@ def test_spans_hold_the_spans_below_them_and_messages_ask(tmp_path):
     (record,) = read_traces(path)
     assert record.tags == {"customer": "acme"}
     inner = [span("langfuse", 2, "b", ["c9"]), span("langfuse", 1, "a", ["c4", "c2"])]
-    alone = {"id": "t2", "input": "Who?", "observations": [span("langfuse", 3, "step 3", ["c1"])]}
+    step = span("langfuse", 3, "step 3", ["c1"])
+    del step["traceId"]
+    alone = {"id": "t2", "input": "Who?", "observations": [step]}
     whole = {"id": "t", "input": {"question": "Who owns it?"}, "observations": inner}
-    del alone["observations"][0]["traceId"]
     assert calls(put(tmp_path, "traces.json", [whole, alone])) == [*CALLS, ("step 3", "c1", None)]
     text = {"id": "t", "input": "Who?", "observations": json.dumps(inner[:1]), "metadata": "{}"}
     assert [row["item"] for row in results([text], "run")] == ["c9"]
