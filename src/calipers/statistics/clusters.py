@@ -171,7 +171,8 @@ def exact_sum(column: Floats) -> float:
     """
     if column.size <= _SHORT:
         return math.fsum(column.tolist())
-    bits = exact_bits(column.size)
+    # Whole numbers of so many bits have exact sums, doubled as well.
+    bits = 52 - column.size.bit_length()
     parts = []
     rest = column
     while rest.size:
@@ -188,15 +189,6 @@ def exact_sum(column: Floats) -> float:
         if np.count_nonzero(rest) <= rest.size // 4:
             rest = rest[rest != 0.0]
     return math.fsum(parts)
-
-
-def exact_bits(n: int) -> int:
-    """Bits a whole number may have so that any sum of n of them, doubled, is exact in float64.
-
-    >>> exact_bits(1000)
-    42
-    """
-    return 52 - n.bit_length()
 
 
 def exact_mean(column: Floats) -> float:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.statistics.score_interval import beta_fraction, check_confidence, normal_quantile
+from calipers.statistics.score_interval import beta_fraction, check_confidence
 
 # Beyond this many nonzero values, neighbours are rounded up to the larger one.
 _MOST_STEPS = 200
@@ -72,7 +72,7 @@ def _upper_shares(n: float, counts: tuple[float, ...], confidence: float) -> tup
     wanted = math.log1p(-confidence)
     # The logarithm of the chance is concave and falls in p: Newton's method steps above the root
     # at most once, and comes down to it from there.
-    p = _near(n, j, normal_quantile(confidence))
+    p = (j + 1.0) / (n + 1.0)
     for _ in range(60):
         log_front = a * np.log1p(-p) + b * np.log(p) - log_beta
         fraction = beta_fraction(a, b, 1.0 - p)
@@ -85,11 +85,3 @@ def _upper_shares(n: float, counts: tuple[float, ...], confidence: float) -> tup
             break
     shares[inside] = p
     return tuple(shares.tolist())
-
-
-def _near(n: float, j: Floats, z: float) -> Floats:
-    """Wilson's limit with half a count more: a close starting point."""
-    share, pull = np.minimum((j + 0.5) / n, 1.0), z * z / n
-    margin = np.sqrt(pull * share * (1.0 - share) + 0.25 * pull * pull)
-    near: Floats = (share + 0.5 * pull + margin) / (1.0 + pull)
-    return np.clip(near, 1e-12, 1.0 - 1e-9)

@@ -107,27 +107,17 @@ def time_axis(moments: Sequence[datetime]) -> Axis:
     known = sorted(set(moments))
     if not known:
         return Axis(0, 1)
-    texts: dict[str, datetime] = {}
-    for form in FORMS:
-        texts = {one.strftime(form): one for one in reversed(known)}
-        if len(texts) == len(known):
-            break
-    if len(known) == 1:
-        texts = {known[0].strftime(FORMS[1]): known[0]}
-    spread_out = _halving(sorted(texts.items(), key=lambda item: item[1]))
-    ticks = [(when.timestamp(), text) for text, when in spread_out]
-    return Axis(known[0].timestamp(), known[-1].timestamp(), ticks)
-
-
-def _halving(items: list[tuple[str, datetime]]) -> list[tuple[str, datetime]]:
-    """Order items for labelling: the last, the first, then those between in ever smaller steps."""
-    ends = [items[-1], items[0]] if len(items) > 1 else items
-    step = len(items)
-    found = dict.fromkeys(ends)
+    # The shortest form in which all differ; then the ends first, and ever smaller steps between.
+    form = next(
+        (f for f in FORMS if len({one.strftime(f) for one in known}) == len(known)), FORMS[2]
+    )
+    form = FORMS[1] if len(known) == 1 else form
+    order, step = dict.fromkeys([known[-1], known[0]]), len(known)
     while step > 1:
         step = (step + 1) // 2
-        found |= dict.fromkeys(items[::step])
-    return list(found)
+        order |= dict.fromkeys(known[::step])
+    ticks = [(one.timestamp(), one.strftime(form)) for one in order]
+    return Axis(known[0].timestamp(), known[-1].timestamp(), ticks)
 
 
 def _series(place: int) -> tuple[str, str]:
