@@ -115,6 +115,9 @@ def test_the_command_writes_and_the_next_commands_work(tmp_path, monkeypatch):
     assert max(map(len, done.out.splitlines())) <= 80
     for command in ("eval", "misses"):
         assert calipers_command(command).code == 0
+    first = calipers.first_questions("docs", questions=12)
+    scored = json.loads(calipers_command("eval", "--json").out)
+    assert scored["summaries"][0]["mean"] == pytest.approx(first.recall)
     again = calipers_command("init", "docs")
     assert again.code == 2
     assert "questions.jsonl exists already" in again.err

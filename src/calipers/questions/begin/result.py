@@ -126,7 +126,8 @@ class FirstQuestions(Plain, HasRows):
             # TOML strings are escaped like those of JSON.
             named = retriever or f"words:{_seen_from(into, self.folder)}"
             text = msgspec.json.encode(named).decode()
-            file.write(_SETTINGS_TEXT.format(questions=QUESTIONS, retriever=text, k=k).encode())
+            made = _SETTINGS_TEXT.format(questions=QUESTIONS, retriever=text, k=k, more=2 * k)
+            file.write(made.encode())
         return [*done, into / SETTINGS]
 
 
@@ -136,6 +137,8 @@ ground-truth = "{questions}"
 # Word matching over the documents; put your own here, such as "search.py:search".
 retriever = {retriever}
 metrics = ["recall@{k}", "mrr"]
+# Twice as many as are looked at: a passage that holds a link does not count, and makes room.
+ask-for = {more}
 """
 
 
