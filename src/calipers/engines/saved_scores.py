@@ -39,9 +39,9 @@ _WRITER = re.compile(rb'"calipers"\s*:\s*"')
 
 
 def is_saved(path: str | os.PathLike[str]) -> bool:
-    """Whether a file, or a folder that Spark wrote, holds scores per query."""
+    """Whether a file holds scores per query."""
     place = Path(path)
-    if place.is_dir() or place.suffix == ".parquet":
+    if place.suffix == ".parquet":
         return is_score_table(place)
     return place.is_file() and holds_score_rows(Source(place).head)
 
@@ -56,7 +56,7 @@ def is_result(path: str | Path) -> bool:
 def read_saved(path: str | os.PathLike[str]) -> Scores:
     """The scores in such a file."""
     place = Path(path)
-    if place.is_dir() or place.suffix == ".parquet":
+    if place.suffix == ".parquet":
         return read_score_table(place)
     sight = Probe(Source(place))
     if sight.table is not None:

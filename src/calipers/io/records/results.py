@@ -18,7 +18,7 @@ from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.files.parquet import check_parquet, parquet_in_blocks
 from calipers.io.files.write import PARQUET, ending_or, write_table
-from calipers.io.records.json_files import BROKEN, decoded
+from calipers.io.records.json_files import decoded
 from calipers.io.tables.cells import tag_columns
 from calipers.io.tables.scan import explained
 from calipers.measures.spec import find_name
@@ -230,7 +230,6 @@ def _in_words(message: str) -> str:
 
 
 KEY = "calipers"
-SPARK_KEY = "org.apache.spark.sql.parquet.row.metadata"
 _MAGIC = b"PAR1"
 _TABLE_AGAIN = "write it again with `calipers eval … --per-query scores.parquet`"
 
@@ -253,7 +252,7 @@ def about(scores: Scores) -> dict[str, str]:
 
 
 def is_score_table(path: str | os.PathLike[str]) -> bool:
-    """Whether a file, or a folder written by Spark, is a table of scores with its metadata."""
+    """Whether a file is a table of scores with its metadata."""
     return _about(Path(path)) is not None
 
 
@@ -268,9 +267,8 @@ def read_score_table(path: str | os.PathLike[str]) -> Scores:
         )
     result = decode(said, source)
     with explained(source.name):
-        for part in _parts(place):
-            check_parquet(part)
-        table = pl.read_parquet(_parts(place), glob=False)
+        check_parquet(place)
+        table = pl.read_parquet(place, glob=False)
     metrics = [metric.name for metric in result.metrics]
     lacking = [name for name in (*QUERY_SCHEMA, *metrics) if name not in table.columns]
     if lacking:
@@ -310,34 +308,14 @@ def check_rows(
 
 def _about(path: Path) -> bytes | None:
     """The result in the metadata of a Parquet file, or None."""
-    parts = _parts(path)
-    if not parts:
+    if not path.is_file():
         return None
     try:
-        with parts[0].open("rb") as file:
+        with path.open("rb") as file:
             if file.read(4) != _MAGIC:
                 return None
-        found = pl.read_parquet_metadata(parts[0])
+        found = pl.read_parquet_metadata(path)
     except (OSError, pl.exceptions.PolarsError):
         # The reader of runs reports what is wrong.
         return None
-    if KEY in found:
-        return found[KEY].encode()
-    return _of_spark(found.get(SPARK_KEY))
-
-
-def _of_spark(schema: str | None) -> bytes | None:
-    """The result in the metadata of a column, where Spark keeps it."""
-    try:
-        fields = msgspec.json.decode(schema)["fields"] if schema else []
-        found = next((one["metadata"][KEY] for one in fields if KEY in one["metadata"]), None)
-    except (*BROKEN, KeyError, TypeError):
-        return None
-    return found.encode() if isinstance(found, str) else None
-
-
-def _parts(path: Path) -> list[Path]:
-    """The file itself, or the part files in a folder."""
-    if path.is_dir():
-        return sorted(path.glob("*.parquet"))
-    return [path] if path.is_file() else []
+    return found[KEY].encode() if KEY in found else None
