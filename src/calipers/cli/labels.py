@@ -105,7 +105,7 @@ def ask_model(
 
 @command(
     text("--guidelines", "FILE", "A text that judges see beside every item."),
-    flag("--drop", "Take the questions of `init FOLDER` that were found unfit out of their file."),
+    flag("--drop", "Take unfit questions of `init FOLDER` out of their file."),
     EXPLAIN,
     JSON,
     short_help="Draw a random sample for people, and say when it is enough.",
@@ -113,8 +113,7 @@ def ask_model(
 def labels_sample(asked: CommandInput, guidelines: str | None, drop: bool, explain: bool) -> None:
     """Draw questions at random for people to judge, until the corrected metric is narrow enough.
 
-    For questions of `calipers init FOLDER` it draws 30 and asks two things with one key each: would
-    somebody ask this, and is the target right? --drop takes the others out of the set.
+    Of questions that `init FOLDER` made it shows 30; one key each says whether they are fit.
 
     RUNs are judged blind under a machine's ground truth. The same command again, or with --pool
     alone, says how wide the corrected interval is, and about how many questions are left.
