@@ -41,8 +41,8 @@ METHOD = """## The methods in brief
 - **A slice**: the permutation test, and neither side's interval holds the other's mean.
 - **A plan**: the power of that test, from the changes that a pilot shows.
 
-`make statistics` makes this page (seeded, about ten minutes), with `ARGS="gates alarms"` some rows:
-every figure is in `simulations/measured.json`.
+`make statistics` makes this page (seeded, about twenty minutes), with `ARGS="gates alarms"` some
+rows: every figure is in `simulations/measured.json`.
 """
 
 BREAKS = """## What breaks them

@@ -51,8 +51,8 @@ def worst(rates: Iterable[Rate]) -> Rate | None:
 
 
 def broken(rates: Iterable[Rate]) -> list[Rate]:
-    """The figures outside their band by more than the simulation leaves open."""
-    return [rate for rate in rates if not rate.held]
+    """The figures outside their band: all of known shapes, else those beyond three errors."""
+    return [rate for rate in rates if not (rate.inside if rate.known else rate.held)]
 
 
 def _distance(rate: Rate) -> float:
