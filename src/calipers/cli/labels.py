@@ -113,7 +113,7 @@ def ask_model(
 def labels_sample(asked: CommandInput, guidelines: str | None, drop: bool, explain: bool) -> None:
     """Draw questions at random for people to judge, until the corrected metric is narrow enough.
 
-    Of questions that `init FOLDER` made it shows 30; one key each says whether they are fit.
+    Questions that `init FOLDER` made are judged by one key each, 30 of them.
 
     RUNs are judged blind under a machine's ground truth. The same command again, or with --pool
     alone, says how wide the corrected interval is, and about how many questions are left.
