@@ -97,7 +97,7 @@ def winner_gain(
         float(here.sum() / sizes.sum()),
         _expected(gains, here) / float(sizes.sum()),
         n,
-        ends if ends.low < ends.high else None,
+        ends if ends.high - ends.low > _TIE else None,
         (gains / sizes)[unit],
         whole,
     )

@@ -101,7 +101,7 @@ class Lanes:
         sizes = np.diff(start)
         there = np.arange(int(sizes.max(initial=0)))[None, :] < sizes[:, None]
         stretch = slice(int(start[0]), int(start[-1]))
-        rank = np.zeros((self.n, *there.shape), dtype=np.int32)
+        rank = np.zeros((self.n, *there.shape), dtype=np.int64)
         score = np.full((self.n, *there.shape), np.nan)
         for lane in range(self.n):
             rank[lane][there] = self.rank[stretch, lane]
@@ -132,7 +132,7 @@ def _merged(parts: list[pl.DataFrame]) -> tuple[pl.DataFrame, Ints, Floats]:
         .unique(["number", "item"], keep="first", maintain_order=True)
         .drop("query", "rank", "score", strict=False)
     )
-    rank = np.zeros((rows.height, len(parts)), dtype=np.int32)
+    rank = np.zeros((rows.height, len(parts)), dtype=np.int64)
     score = np.full((rows.height, len(parts)), np.nan)
     key = rows.select("number", "item").with_row_index("row")
     for lane, part in enumerate(parts):

@@ -144,7 +144,7 @@ class Fuser:
         return np.where(here, _normed(self._block.score[lane], here, way.norm), 0.0)
 
 
-_FAR = np.iinfo(np.int32).max
+_FAR = np.iinfo(np.int64).max
 
 
 def _normed(score: Floats, here: Bools, norm: Norm | None) -> Floats:
