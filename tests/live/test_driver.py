@@ -38,7 +38,8 @@ def records(path: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.usefixtures("quick")
 def test_every_trouble_at_once(server: Server, tmp_path: Path) -> None:
-    questions = [f"{word} {i}" for i in range(6) for word in TROUBLES]
+    times = 3
+    questions = [f"{word} {i}" for i in range(times) for word in TROUBLES]
     output = tmp_path / "run.jsonl"
     report = retrieve_to_report(
         server.search,
@@ -50,7 +51,7 @@ def test_every_trouble_at_once(server: Server, tmp_path: Path) -> None:
         timeout=1,
         retries=1,
     )
-    expected = Counter(kind for kind in TROUBLES.values() for _ in range(6) if kind)
+    expected = Counter(kind for kind in TROUBLES.values() for _ in range(times) if kind)
     assert dict(report.errors) == dict(expected)
     assert report.answered == len(questions) - expected.total()
     written = records(output)
@@ -64,19 +65,19 @@ def test_every_trouble_at_once(server: Server, tmp_path: Path) -> None:
         max(server.answered[q] for q in questions if q.split()[0] not in ("broken", "types")) == 1
     )
     attempts = {"fine": 1, "once": 2, "busy": 2, "fail": 2, "hang": 2, "missing": 1}
-    for word, times in attempts.items():
-        assert {server.asked[f"{word} {i}"] for i in range(6)} == {times}, word
-    counts = {"cut": 6, "short": 6, "empty": 6, "unsorted": 6}
-    assert {name: getattr(report, name) for name in counts} == counts
+    for word, asked in attempts.items():
+        assert {server.asked[f"{word} {i}"] for i in range(times)} == {asked}, word
+    for name in ("cut", "short", "empty", "unsorted"):
+        assert getattr(report, name) == times, name
     assert report.latency_ms["count"] == report.answered - report.latency_ms["warm_up_count"]
 
 
 def test_as_many_at_a_time_as_workers_and_no_more(server: Server) -> None:
-    questions = [f"slow {i}" for i in range(80)]
+    questions = [f"slow {i}" for i in range(40)]
     report = retrieve_to_report(server.search, questions, k=2, results="$.hits[*]", workers=8)
     assert server.most_at_once == 8
     assert server.connections == 8
-    assert 80 / 8 * SLOW_SECONDS <= report.seconds < 80 * SLOW_SECONDS
+    assert 40 / 8 * SLOW_SECONDS <= report.seconds < 40 * SLOW_SECONDS
     assert report.latency_ms["p50"] >= SLOW_SECONDS * 1000
 
 
@@ -88,13 +89,13 @@ def test_calls_that_hang_are_left_behind_and_the_others_go_on() -> None:
             release.wait(20)
         return ["a"]
 
-    questions = [f"{'hang' if i % 4 == 1 else 'fine'} {i}" for i in range(40)]
+    questions = [f"{'hang' if i % 4 == 1 else 'fine'} {i}" for i in range(20)]
     begun = time.monotonic()
     run = retrieve(search, questions, k=1, workers=2, timeout=0.3, retries=5)
     assert time.monotonic() - begun < 10
     release.set()
-    assert dict(run.report.errors) == {"timeout": 10}
-    assert run.report.answered == 30
+    assert dict(run.report.errors) == {"timeout": 5}
+    assert run.report.answered == 15
 
 
 def test_a_late_answer_does_not_count() -> None:
@@ -173,24 +174,6 @@ def test_a_batch_that_is_taken_apart_counts_each_question_once() -> None:
     assert (report.asked, report.answered, report.failed) == (9, 8, 1)
 
 
-def test_max_errors_stops_and_keeps_what_is_done(tmp_path: Path) -> None:
-    asked = []
-
-    def search(query: str, k: int) -> list[str]:
-        asked.append(query)
-        if int(query) % 5 == 4:
-            raise KeyError(query)
-        return ["a"]
-
-    output = tmp_path / "run.jsonl"
-    with pytest.raises(
-        RetrieverFailed, match=r"after 3 errors, as max_errors is 2; .*kept in .*run"
-    ):
-        retrieve(search, [f"{i}" for i in range(100)], k=1, output=output, max_errors=2, workers=1)
-    assert len(records(output)) == 15
-    assert len(asked) == 15
-
-
 def test_the_run_goes_on_where_it_stopped_and_errors_can_be_asked_again(tmp_path: Path) -> None:
     asked: list[str] = []
     healthy = False
@@ -202,7 +185,7 @@ def test_the_run_goes_on_where_it_stopped_and_errors_can_be_asked_again(tmp_path
         return [query]
 
     questions, output = [f"{i}" for i in range(10)], tmp_path / "run.jsonl"
-    with pytest.raises(RetrieverFailed, match="after 1 error, as max_errors is 0"):
+    with pytest.raises(RetrieverFailed, match=r"after 1 error, as max_errors is 0; .*kept in"):
         retrieve(search, questions, k=1, output=output, max_errors=0, workers=1)
     again = retrieve(search, questions, k=1, output=output)
     assert dict(again.report.errors) == {"KeyError": 2}

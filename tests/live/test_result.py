@@ -63,13 +63,6 @@ def test_another_run_in_the_same_file_is_not_taken_for_it(tmp_path: Path) -> Non
         _ = first.queries
 
 
-def test_going_on_with_a_finished_run_leaves_the_file_as_it_is(tmp_path: Path) -> None:
-    output = tmp_path / "run.jsonl"
-    first = made(output)
-    assert retrieve(search, QUESTIONS, k=2, output=output, keep=True).report.asked == 0
-    assert first.frame.height == 12
-
-
 def test_a_copy_with_another_name(tmp_path: Path) -> None:
     run = replace(made(tmp_path / "run.jsonl"), name="mine")
     assert run.name == "mine"

@@ -12,14 +12,12 @@ from calipers.errors import CalipersError
 from calipers.live.questions import read_questions
 from calipers.live.run_file import (
     AnswerCounts,
-    ExistingRun,
     RunEntry,
     RunWriter,
     backup_path,
     meta_path,
 )
 from calipers.live.settings import retrieve
-from calipers.questions.evaluate.settings import evaluate
 
 QUESTIONS = {f"q{i}": f"question {i}" for i in range(6)}
 
@@ -67,24 +65,6 @@ def _is_json(line: bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-def test_the_file_is_a_run_as_it_is(tmp_path: Path) -> None:
-    output = tmp_path / "run.jsonl"
-    run = retrieve(search, QUESTIONS, k=3, output=output)
-    truth = {f"q{i}": {f"{i}-1": 1} for i in range(6)}
-    from_file = evaluate(ground_truth=truth, run=output, metrics="mrr,recall@3")
-    from_memory = evaluate(ground_truth=truth, run=run, metrics="mrr,recall@3")
-    assert from_file["mrr"].mean == from_memory["mrr"].mean == 0.5
-    assert from_file.fingerprints == from_memory.fingerprints
-
-
-def test_stages_are_in_the_file(tmp_path: Path) -> None:
-    def staged(query: str, k: int) -> dict[str, Any]:
-        return {"retrieved": ["b"], "stages": {"candidates": ["a", "b"]}}
-
-    run = retrieve(staged, ["one"], k=1, output=tmp_path / "run.jsonl")
-    assert run.stages["candidates"].frame["item"].to_list() == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -255,24 +235,6 @@ def test_lines_written_in_any_order_end_in_that_of_the_questions(
     )
 
 
-def test_the_questions_that_are_left(tmp_path: Path) -> None:
-    output = tmp_path / "run.jsonl"
-    questions = read_questions(QUESTIONS)
-    writer = RunWriter.open(output, {}, questions, AnswerCounts(1))
-    answered = b'{"query": "", "id": "q4", "retrieved": []}'
-    failed = b'{"query": "", "id": "q1", "retrieved": [], "error": "no"}'
-    writer.write([4, 1], [answered, failed])
-    writer.close()
-    for retry_errors, left in ((False, [0, 2, 3, 5]), (True, [0, 1, 2, 3, 5])):
-        again = RunWriter.open(
-            output, {}, questions, AnswerCounts(1), wish=ExistingRun(retry_errors=retry_errors)
-        )
-        assert [number for number, _ in again.unfinished()] == left
-        assert again.left == len(left)
-        again.close()
-    assert len(output.read_text().splitlines()) == 1
-
-
 LIMITED = """
 import resource, sys
 # Modules that are compiled below the limit would stay on the disk, cut short.
@@ -311,7 +273,7 @@ def test_what_stands_beside_the_run(tmp_path: Path) -> None:
     assert meta["settings"]["k"] == 3
     assert meta["settings"]["label"] == "v1"
     assert meta["report"] == run.report.to_dict()
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["run.jsonl", "run.jsonl.meta.json"]
+    assert names(tmp_path) == ["run.jsonl", "run.jsonl.meta.json"]
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1), st.lists(st.floats(0, 1e6)))

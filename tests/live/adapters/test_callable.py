@@ -119,7 +119,7 @@ def test_an_async_call_that_hangs_is_cancelled() -> None:
                 raise
         return found(query, k)
 
-    run = retrieve(search, QUESTIONS, k=1, timeout=0.5, retries=0)
+    run = retrieve(search, QUESTIONS, k=1, timeout=0.2, retries=0)
     assert dict(run.report.errors) == {"timeout": 1}
     assert cancelled.wait(2)
 
@@ -151,24 +151,23 @@ async def stream(query: str, k: int) -> AsyncIterator[str]:
         yield item
 
 
-@pytest.mark.parametrize("search", [three, nothing])
-def test_wrong_arguments_are_told_before_the_first_question(search: Callable[..., Any]) -> None:
-    with pytest.raises(InvalidInput, match=r"must take \(query, k\) or \(query\)"):
-        retrieve(search, QUESTIONS)
-
-
-def test_a_parameter_that_is_not_there() -> None:
-    with pytest.raises(InvalidInput, match="takes no parameter 'indx'"):
-        retrieve(found, QUESTIONS, params={"indx": 1})
+@pytest.mark.parametrize(
+    ("search", "settings", "words"),
+    [
+        (three, {}, r"must take \(query, k\) or \(query\)"),
+        (nothing, {}, r"must take \(query, k\) or \(query\)"),
+        (found, {"params": {"indx": 1}}, "takes no parameter 'indx'"),
+        *((found, {"batch": batch}, "batch") for batch in (0, -1, 1.5, True)),
+    ],
+)
+def test_wrong_settings_are_told_before_the_first_question(
+    search: Callable[..., Any], settings: Any, words: str
+) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        retrieve(search, QUESTIONS, **settings)
 
 
 def test_an_async_generator_is_read_as_far_as_it_is_asked() -> None:
     run = retrieve(stream, QUESTIONS, k=2)
     assert run.frame["item"].to_list() == ["a", "b"] * len(QUESTIONS)
     assert run.report.cut == len(QUESTIONS)
-
-
-@pytest.mark.parametrize("batch", [0, -1, 1.5, True])
-def test_a_batch_size_is_a_whole_number(batch: Any) -> None:
-    with pytest.raises(InvalidInput, match="batch"):
-        retrieve(found, QUESTIONS, batch=batch)

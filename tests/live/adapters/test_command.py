@@ -51,7 +51,7 @@ def test_every_trouble_is_one_error_and_the_command_starts_again(
     command: str, tmp_path: Path
 ) -> None:
     questions = ["a", "die", "b", "hang", "c", "text", "d", "order", "e", "refuse", "f"]
-    run = retrieve(command, questions, k=1, timeout=3, retries=0)
+    run = retrieve(command, questions, k=1, timeout=1.5, retries=0)
     assert dict(run.report.errors) == {"bad answer": 2, "command": 2, "timeout": 1}
     assert run.frame["item"].to_list() == [f"{one}-0" for one in "abcdef"]
     assert run.report.first_error == (

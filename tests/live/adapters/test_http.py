@@ -41,22 +41,6 @@ def test_get_and_post_bring_the_same(server: Server) -> None:
     assert items(by_get) == items(by_post) == expected
 
 
-def test_results_are_found_without_a_path_and_fields_by_paths(server: Server) -> None:
-    assert items(retrieve(server.search, ["one"], k=2)) == [o["id"] for o in answer_to("one", 2)]
-    run = retrieve(
-        server.search,
-        ["one"],
-        k=2,
-        results=RESULTS,
-        id="$.id",
-        score="$.score",
-        stages={"candidates": "$.candidates[*]"},
-    )
-    assert run.frame["score"].to_list() == [1.0, 0.5]
-    backwards = [one["id"] for one in answer_to("one", 2)][::-1]
-    assert run.stages["candidates"].frame["item"].to_list() == backwards
-
-
 def test_headers_come_from_the_environment_and_stay_there(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,14 +104,9 @@ def test_secrets_in_an_address_are_hidden(place: str) -> None:
     assert SECRET not in retriever.name
     assert SECRET not in str(retriever.settings)
     assert retriever.secrets.redact(f"at {SECRET}") == "at ***"
-    with pytest.raises(RetrieverFailed, match="refused") as failed:
+    with pytest.raises(RetrieverFailed, match=r"127.0.0.1:1 refuses connections") as failed:
         retrieve(f"http://{place.format(SECRET)}", ["a"], retries=0)
     assert SECRET not in str(failed.value)
-
-
-def test_an_address_that_refuses() -> None:
-    with pytest.raises(RetrieverFailed, match=r"127.0.0.1:1 refuses connections; is the server"):
-        retrieve("http://127.0.0.1:1/?q={query}", ["a", "b"], retries=0)
 
 
 @pytest.fixture
@@ -164,11 +143,6 @@ def test_a_redirect_is_not_followed(server: Server) -> None:
     with pytest.raises(RetrieverFailed, match=r"302 and points to 'http://elsewhere.invalid/'"):
         retrieve(server.search, [f"moved {i}" for i in range(50)], results=RESULTS)
     assert server.asked.total() <= 8
-
-
-def test_a_path_that_matches_nothing_shows_what_came(server: Server) -> None:
-    with pytest.raises(RetrieverFailed, match=r"\$.out\[\*\] matches nothing.*it is {'hits'"):
-        retrieve(server.search, ["a", "b"], k=1, results="$.out[*]")
 
 
 def test_a_server_that_speaks_no_tls(server: Server) -> None:

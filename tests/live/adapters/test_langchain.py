@@ -59,6 +59,8 @@ def test_a_store_gives_scores():
     run = retrieve(store(), TEXTS, k=2)
     assert run.frame.filter(rank=1)["item"].to_list() == ["d0", "d1", "d2"]
     assert run.frame["score"].null_count() == 0
+    with pytest.raises(InvalidInput, match="'collection' means nothing for an object of langchain"):
+        retrieve(store(), TEXTS, collection="x")
 
 
 def test_a_retriever_of_ones_own():
@@ -73,8 +75,3 @@ def test_a_retriever_of_ones_own():
     assert run.frame["item"].to_list() == ["a-0", "a-1", "b-0", "b-1"]
     assert as_retriever(Own()).name == "langchain:Own"
     assert run.report.cut == 2
-
-
-def test_an_option_of_another_library_is_refused():
-    with pytest.raises(InvalidInput, match="'collection' means nothing for an object of langchain"):
-        retrieve(store(), TEXTS, collection="x")

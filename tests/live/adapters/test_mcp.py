@@ -120,22 +120,6 @@ def test_over_http_with_several_workers(address: str) -> None:
     assert said.frame["item"].to_list() == ids("Who?", 4)
 
 
-@pytest.mark.parametrize(
-    ("tool", "options", "words"),
-    [
-        ("", {}, "name the tool to ask after a #; the server has search, as_text"),
-        ("#serach", {}, "no tool 'serach'; it has search, as_text. Did you mean search?"),
-        ("#search", {"params": {"indx": 1}}, "takes no argument 'indx'; it takes query, limit"),
-    ],
-)
-def test_what_cannot_be_asked_says_what_to_do(
-    address: str, tool: str, options: dict[str, Any], words: str
-) -> None:
-    with pytest.raises(RetrieverFailed) as failed:
-        retrieve(address + tool, ["a", "b"], **options)
-    assert words in str(failed.value)
-
-
 def test_a_key_is_sent_and_never_shown(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,9 +183,6 @@ def told(**result: Any) -> dict[str, Any]:
         ({"result": 7}, "no answer within"),
         (told(content=[{"type": "odd"}]), "the answer is not one of MCP: content.0"),
         (told(content=[{"type": "text", "text": "[" * 5000}]), ""),
-        (told(structuredContent={"hits": [{"id": [1]}]}), "result 0 of the answer"),
-        (told(structuredContent={"n": 1.5, "m": "x"}), "without a list of results"),
-        (told(content=[{"type": "text", "text": "boom"}], isError=True), "tool error: boom"),
         ({"sleep": 30}, "no answer within"),
         ({"raw": "hello \x1b[31m"}, "no answer within"),
     ],
@@ -210,7 +191,7 @@ def test_a_server_that_does_not_behave(
     answer: Any, words: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = odd(tmp_path, answer)
-    timeout = 1.0 if "no answer" in words else 10.0
+    timeout = 0.3 if "no answer" in words else 10.0
     asked = partial(retrieve, f"{command(path)}#find", ["q"], k=2, retries=0, timeout=timeout)
     if words:
         with pytest.raises(RetrieverFailed) as failed:
@@ -290,15 +271,8 @@ def tool(name: str = "search", required: tuple[str, ...] = (), **properties: Any
 def test_arguments_are_found_in_the_schema(properties: Any, expected: Any) -> None:
     found = arguments_for(tool(**properties), {})("Who?", 5)
     assert found == (expected or {"searchQuery": "Who?", "max_results": 5})
-
-
-def test_what_is_given_is_sent_beside_them() -> None:
-    one = tool(required=("query", "index"), query=TEXT, index=TEXT, limit=WHOLE)
-    assert arguments_for(one, {"index": "small", "limit": 3})("Who?", 5) == {
-        "query": "Who?",
-        "index": "small",
-        "limit": 3,
-    }
+    if "limit" in found:
+        assert arguments_for(tool(**properties), {"limit": 3})("Who?", 5) == {**found, "limit": 3}
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,8 @@ def test_an_option_of_another_kind_is_refused() -> None:
         retrieve(lambda query, k: [], ["a"], embed=len)
     with pytest.raises(InvalidInput, match=r"'reqest' means nothing.*Did you mean request"):
         as_retriever("http://host/?q={query}", reqest="{}")
+    with pytest.raises(UnknownArgument, match=r"takes no argument 'reqest'.*Did you mean request"):
+        retrieve("http://host/?q={query}", ["a"], reqest="{}")  # type: ignore[call-arg]
 
 
 class Collection:
@@ -93,11 +95,6 @@ def test_another_function_that_embeds_is_another_retriever(tmp_path: Path) -> No
     for embed, asked in ((small, 1), (small, 0), (large, 1)):
         run = retrieve(Collection(), ["Who?"], k=1, embed=embed, cache=cache)
         assert run.report.asked == asked
-
-
-def test_an_option_of_no_kind_is_refused_by_the_operation() -> None:
-    with pytest.raises(UnknownArgument, match=r"takes no argument 'reqest'.*Did you mean request"):
-        retrieve("http://host/?q={query}", ["a"], reqest="{}")  # type: ignore[call-arg]
 
 
 def test_two_files_have_each_their_own_helper(tmp_path):

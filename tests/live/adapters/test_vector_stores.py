@@ -41,9 +41,6 @@ def test_faiss_with_ids_and_texts():
     assert run.frame.filter(rank=1)["text"].to_list() == TEXTS
     assert run.frame.filter(rank=1)["score"].to_list() == pytest.approx([1.0] * 4)
     assert run.frame.height == 16
-
-
-def test_faiss_without_ids_gives_row_numbers():
     assert first_items(retrieve(faiss_index(), TEXTS, k=1, embed=embed)) == ["0", "1", "2", "3"]
 
 

@@ -103,6 +103,10 @@ def test_a_cached_answer_costs_no_request(server, tmp_path):
         GOOD, endpoint=server.endpoint, model="other", cache=tmp_path / "new" / "folder"
     )
     assert (other.report.cached, len(server.requests)) == (0, 6)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WriteFailed, match="The cache"):
+        judged(server, GOOD, cache=tmp_path / "file")
+    assert len(server.requests) == 6
 
 
 def test_the_same_prompt_is_asked_once(server):
@@ -157,13 +161,6 @@ def test_rows_without_a_text_are_not_sent(server):
 def test_bad_use(settings, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         labels_judge(GOOD, **settings)
-
-
-def test_a_folder_that_cannot_be_made(server, tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(WriteFailed, match="The cache"):
-        judged(server, GOOD, cache=tmp_path / "file")
-    assert not server.requests
 
 
 def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypatch):
