@@ -1,9 +1,8 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from calipers.cli.truth import audit as command
+from tests.command import calipers_command
 
 
 @pytest.fixture
@@ -19,10 +18,6 @@ def evals(tmp_path):
     return path
 
 
-def run(*arguments):
-    return CliRunner().invoke(command, [str(one) for one in arguments])
-
-
 @pytest.mark.parametrize(
     ("fail_on", "with_corpus", "code"),
     [("error", True, 1), ("error", False, 0), ("warning", False, 1), (None, True, 0)],
@@ -30,4 +25,4 @@ def run(*arguments):
 def test_the_exit_code_is_for_ci(evals, fail_on, with_corpus, code):
     corpus = ["-c", evals.parent / "docs"] if with_corpus else []
     chosen = ["--fail-on", fail_on] if fail_on else []
-    assert run(evals, *corpus, *chosen, "--quiet").exit_code == code
+    assert calipers_command("audit", evals, *corpus, *chosen, "--quiet").code == code

@@ -18,6 +18,8 @@ BAD = {
         (["old.jsonl", "new.jsonl", "-m", "recal@5"], "Did you mean recall?"),
         (["old.jsonl", "new.jsonl", "-m", "first_rank"], "undefined for 2 queries of old"),
         (["old.jsonl", "new.jsonl", "--per-query", "out.doc"], "ending '.doc'"),
+        (["gt.json", "new.jsonl"], "has no results"),
+        (["gt.json", "new.jsonl", "--changes"], "holds no results"),
     ],
     "diagnose": [
         (["old.jsonl", "--before", "none.json"], "There is no file none.json"),
@@ -43,7 +45,6 @@ BAD = {
         (["new.jsonl", "--require", "mrr >= 0.5 for type=od"], "Did you mean odd?"),
         (["new.jsonl", "--require", "mr >= 0.5"], "no metric called 'mr'"),
         (["new.jsonl", "--baseline", "old.jsonl"], "no result of Calipers"),
-        (["new.jsonl", "--baseline", "main.json", "--max-age", "soon"], "such as 30d"),
         (["new.jsonl", "--baseline", "main.json", "--allow", "-1"], "loss that is allowed"),
     ],
 }
@@ -56,6 +57,7 @@ def folder(tmp_path_factory):
     for name, ranks in hits.items():
         rows = tagged({"even": ranks[::2], "odd": ranks[1::2]})
         (made / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    (made / "gt.json").write_text('[{"query": "question 0", "ground_truth": ["a"]}]')
     saved = calipers_command("gate", "save", made / "new.jsonl", "-o", made / "main.json")
     assert saved.code == 0, saved.err
     return made

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import calipers_command, refused
+from tests.command import calipers_command
 
 
 def write(name, answers):
@@ -54,11 +54,3 @@ def test_the_page_escapes_what_comes_from_a_corpus():
     assert "2 of 3 queries changed" in page
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert" not in page
-
-
-def test_bad_use_is_a_sentence():
-    assert "no file none.jsonl" in refused("compare", "none.jsonl", "new.jsonl")
-    Path("gt.json").write_text('[{"query": "question 0", "ground_truth": ["a"]}]')
-    assert "has no results" in refused("compare", "gt.json", "new.jsonl")
-    assert "holds no results" in refused("compare", "gt.json", "new.jsonl", "--changes")
-    assert "no folder" in refused("compare", "old.jsonl", "new.jsonl", "--html", "no/page.html")

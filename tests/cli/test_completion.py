@@ -52,16 +52,11 @@ def test_what_is_offered(folder, line, some):
     assert some in offered(folder, line)
 
 
-@pytest.mark.parametrize(
-    "line", ["calipers history show @zz", "calipers nosuch ", "calipers eval -k "]
-)
-def test_where_nothing_is_known_nothing_is_said(folder, line):
-    assert offered(folder, line) == []
-
-
-def test_a_history_that_cannot_be_read_says_nothing_into_the_line(tmp_path):
+def test_what_is_not_known_or_cannot_be_read_says_nothing_into_the_line(tmp_path, folder):
     (tmp_path / "calipers.toml").write_text("this is no TOML")
     assert offered(tmp_path, "calipers history show @") == []
+    for line in ("calipers history show @zz", "calipers nosuch ", "calipers eval -k "):
+        assert offered(folder, line) == []
 
 
 COMPLETED = {

@@ -70,14 +70,8 @@ def test_an_undefined_metric_is_said_so(tmp_path: Path) -> None:
     )
     assert (row["mean"], row["low"], row["n"], row["undefined"]) == ("", "", "0", "1")
     summary = json.loads(calipers_command("eval", path, "-m", "mrr", "--json").out)["summaries"][0]
-    assert summary == {
-        "metric": "mrr",
-        "mean": None,
-        "median": None,
-        "interval": None,
-        "n": 0,
-        "undefined": 1,
-    }
+    nothing = dict.fromkeys(("mean", "median", "interval"))
+    assert summary == {"metric": "mrr", **nothing, "n": 0, "undefined": 1}
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".csv", ".tsv", ".json", ".jsonl", ".arrow"])
@@ -94,16 +88,8 @@ def test_per_query_files(ending: str, evals: Path) -> None:
         ".jsonl": pl.read_ndjson,
     }
     table = readers[ending](path)
-    assert table.columns == [
-        "query",
-        "text",
-        "status",
-        "retrieved",
-        "targets",
-        "tag.type",
-        "recall@1",
-        "mrr",
-    ]
+    columns = "query text status retrieved targets tag.type recall@1 mrr"
+    assert table.columns == columns.split()
     assert table["query"].to_list() == ["q1", "q2", "q3"]
     assert table["recall@1"].to_list() == [0.5, 0.0, None]
     assert table["tag.type"].to_list() == ["fact", None, None]
@@ -120,18 +106,11 @@ def test_a_combined_score(evals: Path) -> None:
     assert scores["score"].mean == pytest.approx(0.675)
     table = calipers_command("eval", evals, "-m", "mrr", "--score", text).out
     assert table.startswith("score is 0.675 on average (")
-    assert [
-        line.split()[0] for line in table.split("\n\n")[1].splitlines() if line[:1].isalpha()
-    ] == [
-        "metric",
-        "mrr",
-        "recall",
-        "precision",
-        "score",
-    ]
+    rows = [line.split()[0] for line in table.split("\n\n")[1].splitlines() if line[:1].isalpha()]
+    assert rows == ["metric", "mrr", "recall", "precision", "score"]
 
 
-@pytest.mark.parametrize("columns", [10, 20, 30, 40, 60, 80, 200])
+@pytest.mark.parametrize("columns", [10, 20, 40, 80, 200])
 def test_no_width_breaks_the_table(columns: int, evals: Path) -> None:
     names = "recall@1,3,5,10,ndcg@10(gain=exp),mrr,fp@10"
     printed = calipers_command("eval", evals, "-m", names, columns=columns)
@@ -169,15 +148,10 @@ def test_hostile_ids_steer_no_terminal(tmp_path: Path) -> None:
     assert "[bold" in said
 
 
-def start(*arguments: str | Path, **settings: Any) -> "subprocess.CompletedProcess[str]":
-    command = [*CALIPERS, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, **settings)
-
-
 def test_colour_only_on_a_terminal(evals: Path) -> None:
-    plain = start("eval", evals)
-    assert (plain.returncode, plain.stderr) == (0, "")
-    assert not ESCAPE.search(plain.stdout)
+    plain = calipers_command("eval", evals)
+    assert (plain.code, plain.err) == (0, "")
+    assert not ESCAPE.search(plain.out)
     # A terminal of our own making; what is written to one end is read from the other.
     pty = pytest.importorskip("pty", reason="a terminal is made in another way on Windows")
     ours, theirs = pty.openpty()
@@ -194,21 +168,15 @@ def test_colour_only_on_a_terminal(evals: Path) -> None:
     os.close(ours)
     coloured = b"".join(pieces).decode()
     assert ESCAPE.search(coloured)
-    assert ESCAPE.sub("", coloured).split() == plain.stdout.split()
+    assert ESCAPE.sub("", coloured).split() == plain.out.split()
 
 
 def test_a_reader_that_leaves_gets_no_complaint(evals: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    for arguments in (["eval", evals, "--json"], ["metrics"]):
-        ended = subprocess.run(
-            [*CALIPERS, *map(str, arguments)],
-            stdout=writing,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        assert (ended.returncode, ended.stderr) == (141, ""), arguments
+    command = [*CALIPERS, "eval", str(evals), "--json"]
+    ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (141, "")
     os.close(writing)
 
 

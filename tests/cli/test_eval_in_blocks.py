@@ -47,25 +47,6 @@ def common(files) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("options", "is_written"),
-    [
-        (("--markdown", "short.md"), True),
-        (("--cluster", "land"), True),
-        (("--corrected-by", "truth.parquet", "--sampled", "all"), True),
-        (("--level", "all"), False),
-    ],
-)
-def test_what_looks_into_the_pair_is_measured_in_memory(
-    files, monkeypatch, few_are_many, options, is_written
-):
-    monkeypatch.setattr("calipers.engines.in_blocks.evaluate_in_blocks", None)
-    monkeypatch.chdir(files)
-    done = calipers_command(*common(files), "--per-query", "scores.parquet", *options)
-    assert done.code == (0 if is_written else 2), done.err
-    assert (files / "scores.parquet").exists() == is_written
-
-
-@pytest.mark.parametrize(
     ("options", "sentence"),
     [
         (("--by", "lnad"), "no tag 'lnad'; they can be cut by land, cell"),

@@ -4,6 +4,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -36,15 +37,12 @@ def test_an_evaluation_is_kept_where_it_is_looked_for(data):
     assert Path(".calipers/.gitignore").read_text() == "*\n"
 
 
-def test_it_is_kept_although_the_reader_of_the_table_has_left(data):
-    words = ["eval", str(data), "--save", "nightly"]
-    begun = subprocess.Popen(
-        [*CALIPERS, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
+def test_it_is_kept_and_drawn_although_the_reader_of_the_table_has_left(data):
+    words = [*CALIPERS, "eval", str(data), "--save", "nightly", "--chart", "k.svg"]
+    begun = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     begun.stdout.close()
     assert begun.wait(60) == 141
+    assert Path("k.svg").read_text().startswith("<svg")
     assert [one.name for one in evaluations(open_store())] == ["nightly"]
 
 
@@ -82,28 +80,19 @@ def test_what_cannot_be_kept_is_said_before_or_after_but_always(data, options, s
     assert not Path(".calipers").exists()
 
 
-def broken(data: Path, kind: str) -> str:
-    path = data.parent / "h.db"
-    if kind == "foreign file":
-        path.write_text("no database")
-    elif kind == "no folder":
-        path = data.parent / "none" / "h.db"
-    elif kind == "locked":
-        calipers_command("eval", data, "--save", "n", "--store", path)
-    return str(path)
-
-
 @pytest.mark.parametrize("kind", ["foreign file", "no folder", "locked"])
 def test_the_evaluation_is_printed_although_it_cannot_be_kept(data, kind, monkeypatch):
     monkeypatch.setattr("calipers.store.open.PATIENCE_SECONDS", 0.1)
-    place = broken(data, kind)
-    holder = None
-    if kind == "locked":
-        holder = sqlite3.connect(place, isolation_level=None)
-        holder.execute("BEGIN EXCLUSIVE")
-    printed = calipers_command("eval", data, "--save", "n", "--store", place)
-    if holder is not None:
-        holder.close()
+    place = data.parent / ("none/h.db" if kind == "no folder" else "h.db")
+    saving = ("eval", data, "--save", "n", "--store", place)
+    with ExitStack() as held:
+        if kind == "foreign file":
+            place.write_text("no database")
+        elif kind == "locked":
+            calipers_command(*saving)
+            holder = held.enter_context(closing(sqlite3.connect(place, isolation_level=None)))
+            holder.execute("BEGIN EXCLUSIVE")
+        printed = calipers_command(*saving)
     assert printed.code == 2
     assert "recall" in printed.out
     assert printed.err.startswith("Error: ")

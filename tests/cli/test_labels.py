@@ -60,13 +60,6 @@ def test_a_draft_goes_over_no_grade_that_somebody_filled_in(files):
         assert "label.csv holds 1 grade that somebody filled in" in refused(*command)
 
 
-def test_labels_of_another_pool_are_refused(files):
-    pool("history.db")
-    Path("x.jsonl").write_text('{"query_id": "q9", "item": "d1", "grade": 1}\n')
-    said = refused("labels", "import", "first", "x.jsonl", "--store", "history.db")
-    assert "x.jsonl:1 is about something that is not in the pool first" in said
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

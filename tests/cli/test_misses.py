@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.command import calipers_command, typed
+from tests.command import calipers_command
 
 RECORDS = [
     {
@@ -44,17 +44,3 @@ def test_a_spreadsheet_does_not_run_what_came_instead(folder):
         rows = list(csv.DictReader(file))
     assert rows[0]["instead"] == "x | y"
     assert rows[0]["instead_text"].startswith("'=HYPERLINK")
-
-
-def test_stages_and_corpus_from_files(folder):
-    (folder / "candidates.json").write_text(json.dumps({"What is the GIL?": ["a", "x"]}))
-    (folder / "chunks.jsonl").write_text(
-        "\n".join(json.dumps({"id": n, "text": n}) for n in ("b", "s", "x", "y"))
-    )
-    printed = calipers_command(
-        *["misses", "evals.json", "-k", "2", "--match", "id", "--candidates", "candidates.json"],
-        columns=120,
-    )
-    assert "lost by the reranker" in printed.out
-    printed = typed("misses evals.json -k 2 --match id --corpus chunks.jsonl", columns=120)
-    assert "not in the corpus" in printed.out

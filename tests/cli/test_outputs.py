@@ -55,7 +55,7 @@ def test_a_place_that_fails_while_it_is_written_takes_nothing_with_it(folder, mo
 
 
 def test_where_nothing_asked_for_can_be_written_nothing_is_measured(folder):
-    said = refused("eval", "evals.json", "--html", "nowhere/a.html", "--markdown", "nowhere/b.md")
+    said = refused("eval", "none.json", "--html", "nowhere/a.html", "--markdown", "nowhere/b.md")
     assert "there is no folder nowhere" in said
     assert "folder" in refused("compare", "evals.json", "other.json", "--html", "nowhere/a.html")
 
@@ -69,13 +69,8 @@ def test_compare_writes_what_it_can(folder):
 
 
 def test_a_gate_is_heard_out_although_a_file_is_lost(folder):
-    printed = calipers_command(
-        "gate",
-        "evals.json",
-        "--require",
-        "recall@10 >= 0.9",
-        *["--junit", "nowhere/junit.xml", "--markdown", "summary.md"],
-    )
+    files = ("--junit", "nowhere/junit.xml", "--markdown", "summary.md")
+    printed = calipers_command("gate", "evals.json", "--require", "recall@10 >= 0.9", *files)
     assert printed.code == 2
     assert printed.out.startswith("✗ Failed: recall@10 is 0.500; >= 0.9 required")
     assert (folder / "summary.md").exists()

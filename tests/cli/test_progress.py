@@ -31,7 +31,4 @@ def shown(monkeypatch: pytest.MonkeyPatch, patience: float) -> str:
 
 def test_a_bar_after_some_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "reading" in shown(monkeypatch, patience=-1.0)
-
-
-def test_no_bar_for_what_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(monkeypatch, patience=60.0) == ""

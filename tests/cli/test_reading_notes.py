@@ -19,7 +19,6 @@ COMMANDS = {
     "audit": ("audit", "fragen.csv"),
     "audit with results": ("audit", "fragen.csv", "-r", "run.jsonl"),
     "convert": ("convert", "fragen.csv", "out.jsonl"),
-    "diff": ("compare", "run.jsonl", "other.jsonl", "-g", "fragen.csv"),
     "baseline": ("gate", "save", *PAIR, "-o", "base.json"),
 }
 

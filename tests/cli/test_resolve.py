@@ -40,13 +40,6 @@ def test_it_reports_once_several_and_not_at_all(evals):
     assert ["start" in target for target in targets] == [True, False, False]
 
 
-def test_the_first_place_only_when_asked_for(evals):
-    out = evals.parent / "spans.jsonl"
-    result = run(evals, out, "--first")
-    assert "the first place was taken" in result.output
-    assert json.loads(out.read_text())["ground_truth"][1]["start"] == 0
-
-
 def test_strict_fails_while_a_quote_has_no_span(evals):
     assert run(evals, "--strict").exit_code == 1
     evals.write_text(json.dumps({"query": "b", "ground_truth": [{"quote": "only one thread"}]}))

@@ -127,17 +127,6 @@ def test_bad_use_is_a_sentence_and_leaves_no_file(arguments: list[str], words: s
     assert not Path("run.jsonl").exists()
 
 
-def test_a_file_of_another_run_is_left_alone() -> None:
-    calipers_command("retrieve", "live_search.py:search", "questions.jsonl", "-o", "run.jsonl")
-    before = Path("run.jsonl").read_bytes()
-    sentence = refused("retrieve", "live_search.py:flexible", "questions.jsonl", "-o", "run.jsonl")
-    assert 'belongs to another run: retriever was "live_search.py:search"' in sentence
-    assert Path("run.jsonl").read_bytes() == before
-    assert "was not written by" in refused(
-        "retrieve", "live_search.py:search", "questions.jsonl", "-o", "questions.jsonl"
-    )
-
-
 def test_an_edited_function_is_asked_again() -> None:
     """The daily loop: edit, run the same command, see the new answers."""
     arguments = ("retrieve", "live_search:search", "questions.jsonl", "-o", "run.jsonl", "-k", "1")

@@ -4,24 +4,6 @@ import pytest
 
 from calipers import sweep
 from tests.command import calipers_command
-from tests.systems import records
-
-
-@pytest.fixture
-def file(tmp_path):
-    made = records([1, 2, 2, 3, None, 4])
-    for record in made:
-        record["retrieved"] = [{"id": item, "text": "word " * 8} for item in record["retrieved"]]
-    path = tmp_path / "evals.json"
-    path.write_text(json.dumps(made))
-    return path
-
-
-def test_a_tokenizer_by_name(file):
-    result = calipers_command("sweep", file, "--tokenizer", "builtins:len", "--json").out
-    point = json.loads(result)["points"][0]
-    assert point["tokens"]["mean"] == 40
-
 
 QUOTED = [
     {

@@ -167,18 +167,3 @@ def test_a_row_of_a_database_is_read_by_its_columns() -> None:
 def test_what_may_mean_two_things_is_refused(answer: Any, words: str) -> None:
     with pytest.raises(AskFailed, match=words):
         read_answer(answer)
-
-
-def test_the_rows_of_psycopg_itself() -> None:
-    rows = pytest.importorskip("psycopg.rows", reason="psycopg is not installed")
-    cursor = SimpleNamespace(
-        description=[SimpleNamespace(name=name) for name in ("id", "content", "distance")],
-        pgresult=SimpleNamespace(
-            status=2, nfields=3, fname=lambda i: (b"id", b"content", b"distance")[i]
-        ),
-        _encoding="utf-8",
-        _query=None,
-    )
-    made = [rows.tuple_row(cursor)((1, "one", 0.5)), rows.dict_row(cursor)((1, "one", 0.5))]
-    for answer in made:
-        assert read_answer([answer]).retrieved == WHOLE

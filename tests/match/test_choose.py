@@ -56,8 +56,7 @@ def test_what_cannot_be_read_is_explained(text, words):
 )
 def test_where_one_way_is_possible_it_is_taken_without_a_word(result, target, chosen):
     found = settings(result, target)
-    assert found["match"] == chosen
-    assert found["notes"] == []
+    assert (found["match"], found["notes"]) == (chosen, [])
 
 
 @pytest.mark.parametrize(

@@ -55,11 +55,6 @@ def test_the_ranks_that_hold_a_target_are_those_of_the_naive_reference(shown, le
     assert [share for _, share in held] == sorted(share for _, share in held)
 
 
-def test_pieces_of_two_documents_do_not_complete_each_other():
-    halves = [Sighting(1, "a", ((0, 6),)), Sighting(2, "b", ((6, 12),))]
-    assert holding_ranks(halves, LENGTH, 1.0, together=True) == []
-
-
 def test_a_share_is_counted_in_whole_characters():
     # 0.7 * 10 is 7.000000000000001 in floating point on the way up.
     assert holding_ranks([Sighting(1, None, ((0, 7),))], 10, 0.7, together=True) == [(1, 0.7)]

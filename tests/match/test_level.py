@@ -60,23 +60,21 @@ def test_groups_stay_groups():
 
 
 @pytest.mark.parametrize(
-    ("result", "target", "words"),
+    ("results", "target", "words"),
     [
-        ({"id": "a"}, {"id": "a"}, "the results do not say which document"),
-        ({"text": "t", "document": "d"}, {"quote": "t"}, "1 of 1 targets.*query 'q'"),
+        ([{"id": "a"}], {"id": "a"}, "the results do not say which document"),
+        ([{"text": "t", "document": "d"}], {"quote": "t"}, "1 of 1 targets.*query 'q'"),
+        (
+            [{"id": "a", "document": "d"}, {"id": "b"}],
+            {"id": "a", "document": "d"},
+            "1 of 2 results have no document",
+        ),
     ],
 )
-def test_unknown_documents_are_an_error_that_says_whose(result, target, words):
-    rows = [{"query": "q", "retrieved": [result], "ground_truth": [target]}]
+def test_unknown_documents_are_an_error_that_says_whose(results, target, words):
+    rows = [{"query": "q", "retrieved": results, "ground_truth": [target]}]
     with pytest.raises(NoDocuments, match=words):
         read(rows, level="document")
-
-
-def test_a_single_result_without_document_is_counted():
-    retrieved = [{"id": "a", "document": "d"}, {"id": "b"}]
-    truth = [{"id": "a", "document": "d"}]
-    with pytest.raises(NoDocuments, match="1 of 2 results have no document"):
-        read([{"query": "q", "retrieved": retrieved, "ground_truth": truth}], level="document")
 
 
 def test_files_that_mix_queries_are_rolled_up_too(tmp_path):

@@ -54,12 +54,6 @@ def test_a_located_quote_is_the_quote(text, data):
     assert all(normalise(text[low:high]) == quote for _, _, low, high in places)
 
 
-def test_a_name_across_a_line_end_is_found_in_the_original():
-    text = "Well, Prince,\r\nsaid Anna\r\nPa\u0301vlovna. 😀 Anna Pávlovna left."
-    places = [text[low:high] for _, _, low, high in locate([text], QuoteFinder(("Anna Pávlovna",)))]
-    assert places == ["Anna\r\nPa\u0301vlovna", "Anna Pávlovna"]
-
-
 # Letters that compose, marks that reorder, Hangul parts, invisible characters, white space,
 # and emoji of several code points: what makes a naive map slip.
 TRICKY = st.text(

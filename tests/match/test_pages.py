@@ -40,19 +40,13 @@ def test_a_page_is_found_where_any_result_comes_from_it():
     )
 
 
-def test_the_level_of_documents_asks_for_less():
+def test_other_levels_and_ids_that_are_names_of_pages():
     assert means([RECORD], "recall@1", "recall@2", level="document") == [0.5, 1.0]
-
-
-def test_the_level_of_pages_is_asked_of_ids_of_chunks():
-    record = {**RECORD, "ground_truth": ["x3"]}
-    assert means([record], "recall@2") == [0.0]
-    assert means([record], "recall@2", level="page") == [1.0]
-
-
-def test_ids_that_are_names_of_pages_are_ids():
-    record = {**RECORD, "retrieved": ["a.pdf#page=2", "a.pdf#page=3"]}
-    assert means([record], "recall@2", "mrr") == [0.5, 0.5]
+    chunk = {**RECORD, "ground_truth": ["x3"]}
+    assert means([chunk], "recall@2") == [0.0]
+    assert means([chunk], "recall@2", level="page") == [1.0]
+    named = {**RECORD, "retrieved": ["a.pdf#page=2", "a.pdf#page=3"]}
+    assert means([named], "recall@2", "mrr") == [0.5, 0.5]
 
 
 def test_a_file_in_one_command(tmp_path, monkeypatch):

@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calipers import evaluate, save
@@ -22,6 +22,7 @@ def digests(truth: dict[str, dict[str, float]]) -> dict[str, str]:
 
 
 @given(st.lists(grades, min_size=1, max_size=6), st.lists(grades, min_size=1, max_size=6))
+@example([{"a": 1, "b": 2}], [{"b": 2, "a": 1}])
 def test_a_digest_is_the_same_exactly_where_the_judgements_are(first, second):
     ours, theirs = ({f"q{i}": one for i, one in enumerate(several)} for several in (first, second))
     if not any(ours.values()) or not any(theirs.values()):
@@ -29,12 +30,6 @@ def test_a_digest_is_the_same_exactly_where_the_judgements_are(first, second):
     a, b = digests(ours), digests(theirs)
     for query in ours.keys() & theirs.keys():
         assert (a[query] == b[query]) == (ours[query] == theirs[query])
-
-
-def test_the_order_of_judgements_does_not_matter():
-    forth = {"q": {"a": 1.0, "b": 2.0}, "r": {"c": 1.0}}
-    back = {"r": {"c": 1.0}, "q": {"b": 2.0, "a": 1.0}}
-    assert digests(forth) == digests(back)
 
 
 @given(st.permutations(range(6)), st.integers(0, 5))
@@ -50,14 +45,12 @@ def test_results_far_down_are_not_kept():
     run = {"q": [f"d{n}" for n in range(300)]}
     pair, scores = measure(ground_truth={"q": ["d5"]}, run=run, metrics="mrr")
     kept = record_of(scores, "n", ground_truth=pair.ground_truth, run=pair.run)
-    from calipers.store.blob import unpack
-
     digest, content = kept.contents["results"]
-    assert unpack(content, digest, "x")["rank"].max() == DEPTH
+    assert blob.unpack(content, digest, "x")["rank"].max() == DEPTH
     deeper = measure(ground_truth={"q": ["d5"]}, run=run, metrics="recall@200")
     kept = record_of(deeper[1], "n", ground_truth=deeper[0].ground_truth, run=deeper[0].run)
     digest, content = kept.contents["results"]
-    assert unpack(content, digest, "x")["rank"].max() == 200
+    assert blob.unpack(content, digest, "x")["rank"].max() == 200
 
 
 def test_a_tag_with_very_many_values_has_no_summaries_of_its_own():

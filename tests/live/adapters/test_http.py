@@ -27,20 +27,6 @@ def items(run: Any) -> list[str]:
     return found
 
 
-def test_get_and_post_bring_the_same(server: Server) -> None:
-    questions = ["Who & what?", "ünïcode ? # %41 {k}", "a/b"]
-    by_get = retrieve(server.search, questions, k=4, results=RESULTS)
-    by_post = retrieve(
-        f"{server.address}/search",
-        questions,
-        k=4,
-        results=RESULTS,
-        request={"q": "{query}", "top": "{k}"},
-    )
-    expected = [one["id"] for question in questions for one in answer_to(question, 4)]
-    assert items(by_get) == items(by_post) == expected
-
-
 def test_headers_come_from_the_environment_and_stay_there(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
