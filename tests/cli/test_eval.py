@@ -37,16 +37,6 @@ def evals(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_usual_metrics_when_none_are_named(evals: Path) -> None:
-    printed = calipers_command("eval", evals)
-    lines = printed.out.split("\n\n")[1].splitlines()
-    names = [line.split()[0] for line in lines if line[:1].isalpha()]
-    assert names == ["metric", "hit_rate", "precision", "recall", "f1", "ndcg", "mrr", "map"]
-    assert lines[0].split()[1:] == ["@1", "@3", "@5", "@10", "all", "95%", "interval"]
-    other = calipers_command("eval", evals, "-k", "2,7")
-    assert other.out.splitlines()[2].split()[1:4] == ["@2", "@7", "all"]
-
-
 def test_csv_holds_full_precision(evals: Path) -> None:
     printed = calipers_command("eval", evals, "-m", "recall@1,mrr", "--csv")
     rows = list(csv.DictReader(io.StringIO(printed.out)))

@@ -119,7 +119,7 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     assert printed.code == 1, printed.err
     flat = " ".join(printed.out.split())
     assert printed.out.startswith("✗ watched got worse: recall@5 is ")
-    assert "worse, 0 better of 28 since 11 January (p" in flat
+    assert "12 of 28 queries worse, none better (p < .001)." in flat
     assert "✗ No evaluation of watched since 2026-01-22 06:00 UTC." in flat
     assert "recall@5 for type=a" in flat
     found = json.loads(calipers_command("history", "alarm", "watched", "--json").out)

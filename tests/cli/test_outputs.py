@@ -1,4 +1,4 @@
-"""Several files asked for at once: what can be written is, and what cannot is said."""
+"""Pages, charts and tables in files: what can be written is, and what cannot is said."""
 
 import json
 import sqlite3
@@ -58,6 +58,8 @@ def test_where_nothing_asked_for_can_be_written_nothing_is_measured(folder):
     said = refused("eval", "none.json", "--html", "nowhere/a.html", "--markdown", "nowhere/b.md")
     assert "there is no folder nowhere" in said
     assert "folder" in refused("compare", "evals.json", "other.json", "--html", "nowhere/a.html")
+    assert "is a folder" in refused("eval", "none.json", "--markdown", folder)
+    assert "a chart is written as .svg" in refused("sweep", "none.json", "--chart", "a.bmp")
 
 
 def test_compare_writes_what_it_can(folder):
@@ -74,3 +76,30 @@ def test_a_gate_is_heard_out_although_a_file_is_lost(folder):
     assert printed.code == 2
     assert printed.out.startswith("✗ Failed: recall@10 is 0.500; >= 0.9 required")
     assert (folder / "summary.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "shows"),
+    [
+        (("eval", "-m", "recall@3,mrr"), "recall"),
+        (("eval", "--by", "type"), "type"),
+        (("sweep",), "recall"),
+        (("misses",), "should be found"),
+        (("compare", "again=other.json", "--against", "again"), "again"),
+    ],
+    ids=str,
+)
+def test_a_page_and_one_chart_of_each_answer_stand_beside_the_same_table(folder, words, shows):
+    asked = (words[0], "evals.json", *words[1:])
+    plain = calipers_command(*asked).out
+    for option, name, beginning in (
+        ("--chart", "it.svg", "<svg"),
+        ("--html", "it.html", "<!doctype html>"),
+    ):
+        if option == "--html" and words[0] in ("sweep", "misses"):
+            continue
+        printed = calipers_command(*asked, option, name)
+        assert (printed.code, printed.out) == (0, plain)
+        assert f"Written to {name}" in printed.err
+        page = (folder / name).read_text()
+        assert (page.startswith(beginning), shows in page) == (True, True)

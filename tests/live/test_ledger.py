@@ -65,33 +65,6 @@ def test_each_line_is_written_once_whoever_comes_meanwhile() -> None:
     assert counts.answered == 200
 
 
-def test_nothing_is_written_after_the_end() -> None:
-    counts = AnswerCounts(1)
-    place = Place(counts)
-    ledger = Ledger("search", counts, place.write, threading.Event())
-    ledger.add(answered(0))
-    ledger.close()
-    ledger.add(answered(1))
-    assert place.numbers == [0]
-    assert counts.done == 1
-
-
-def test_who_cannot_write_lets_the_next_one_try() -> None:
-    counts = AnswerCounts(1)
-    numbers: list[int] = []
-
-    def write(some: Sequence[int], lines: Sequence[bytes]) -> None:
-        if 0 in some:
-            raise OSError("full")
-        numbers.extend(some)
-
-    ledger = Ledger("search", counts, write, threading.Event())
-    with pytest.raises(OSError, match="full"):
-        ledger.add(answered(0))
-    ledger.add(answered(1))
-    assert (numbers, counts.done) == ([1], 1)
-
-
 @given(st.lists(st.sampled_from(["answer", "timeout", "reset"]), max_size=30))
 def test_errors_are_held_back_until_something_works(plan: list[str]) -> None:
     counts, stop = AnswerCounts(1), threading.Event()

@@ -57,17 +57,6 @@ def test_edges_are_those_of_the_naive_reference(chunks, wanted, least, level):
     assert ((found.edge_overlap >= least) & (found.edge_overlap <= 1)).all()
 
 
-def test_the_same_place_in_another_document_is_another_place():
-    rows = records([("b", 0, 9), ("a", 20, 29)], [("a", 0, 9)])
-    assert read(rows).matches.edge_rank.size == 0
-
-
-def test_an_evidence_split_over_chunks_is_found_where_it_is_complete():
-    rows = records([("a", 0, 5), ("b", 5, 9), ("a", 5, 9)], [("a", 2, 8)])
-    assert read(rows).matches.edge_rank.tolist() == [3]
-    assert read(rows, level="chunk").matches.edge_rank.tolist() == []
-
-
 def test_white_space_stripped_between_chunks_does_not_matter_by_default():
     rows = records([("a", 0, 50), ("a", 51, 100)], [("a", 10, 90)])
     assert read(rows).settings["match"] == "span(min=0.9)"

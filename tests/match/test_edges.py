@@ -159,11 +159,6 @@ def test_a_lesser_alternative_found_first_never_costs_anything():
     assert best_first.value("dcg") == 3 + 2 / 2
 
 
-def test_two_quotes_in_the_first_chunk():
-    both = Case([(1, 0), (1, 1)], [{0, 1}])
-    assert [both.value(name) for name in ("recall@1", "map", "ndcg@2", "map@1")] == [1, 1, 1, 0.5]
-
-
 def outside(case: Case, metrics: tuple[Metric, ...]) -> list[str]:
     """The metrics whose value is defined and not within their bounds."""
     values = compute(case.matches(), metrics, Policy())[0].tolist()

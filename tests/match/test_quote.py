@@ -176,12 +176,6 @@ def test_texts_complete_a_quote_as_in_the_naive_reference(quote, texts):
         assert complete == naively_complete(quote, texts[:n])
 
 
-@given(some_words, words)
-def test_no_text_makes_up_a_quote_that_it_does_not_contain(quote, text):
-    one = Quote(quote)
-    assert quote in text or not Assembly(one.length).add(one.edge_pieces(text))
-
-
 @given(st.text("ab ", min_size=6, max_size=40), st.data())
 def test_a_quote_is_found_wherever_its_document_is_cut(raw, data):
     """Two letters only: nearly every edge shows something of the quote by chance."""

@@ -17,7 +17,7 @@ from fuzz.stores import attack
 from tests.store.saved import saved
 from tests.systems import records
 
-COPIES = 25
+COPIES = 12
 CHANGES = (
     "UPDATE calipers_summary SET mean = mean + 0.001 WHERE position = 0",
     "UPDATE calipers_summary SET n = n + 1 WHERE position = 0",
