@@ -59,8 +59,15 @@ def _agreement() -> Any:
 
 
 def _kind_of(name: str) -> str:
-    """The class that an operation returns, as it is declared."""
-    return str(signature(OPERATIONS[name].function).return_annotation).strip("'").rpartition(".")[2]
+    """The class that an operation returns, as it is declared; the first of several."""
+    declared = str(signature(OPERATIONS[name].function).return_annotation).partition("|")[0]
+    return declared.strip("' ").rpartition(".")[2]
+
+
+def _switch() -> Any:
+    old, new = f"old{_MARK[0]}", "new"
+    runs = {old: {"Which one?": ["a", "b"]}, new: {"Which one?": ["c", "a"]}}
+    return calipers.labels_pool("switch", runs, changed=True, depth=2, store="pools.db").switch()
 
 
 _sample = partial(Sample, arguments=())
@@ -81,6 +88,7 @@ MAKERS: dict[str, Sample] = {
     "MachineLabels": _sample(_labelled),
     "Matched": _sample(lambda: calipers.read("evals.jsonl")),
     "Report": _sample(lambda: calipers.report("evals.jsonl")),
+    "Switch": _sample(_switch),
 }
 """By the name of the class."""
 

@@ -40,7 +40,7 @@ class LeftOut(Plain):
     examples: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FirstQuestions(Plain, HasRows):
     """Questions made from documents, and what plain word matching finds of their targets."""
 
