@@ -32,7 +32,7 @@ def test_from_sealing_to_an_answer(folder):
     asked = ("confirm", "old.jsonl", "new.jsonl", "--sealed", "gt.sealed.jsonl")
     found = calipers_command(*asked)
     assert found.code == 0, found.err
-    assert found.out.startswith("▲ Confirmed on the 24 sealed queries: new is better than old by")
+    assert found.out.startswith("▲ Confirmed on the 24 sealed queries: new is better than old: ")
     assert "Look 1 of 5; 4 looks left." in found.out
     again = json.loads(calipers_command(*asked, "--json").out)
     assert again["repeated"]

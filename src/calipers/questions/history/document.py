@@ -192,13 +192,12 @@ def _about(one: Evaluation) -> list[str]:
 def alarm(found: Alarm) -> Document:
     """The verdict, a line over time for each metric, and the queries behind a loss."""
     first, *others = found.claims
-    notes = [Note("doubt", one) for one in (first.range, first.next) if one]
     check = found.checks[0] if found.checks and found.checks[0].claim is first else None
-    if check is not None and check.n:
-        notes.insert(0, Note("doubt", f"{check.counts}."))
+    said = [f"{check.counts}."] if check is not None and check.n else []
     if check is not None and check.lost:
         names = ", ".join(query_name(one.query, one.text) for one in check.lost[:SENTENCES])
-        notes.insert(-1, Note("doubt", f"Lost most: {names}."))
+        said.append(f"Lost most: {names}.")
+    notes = [Note("doubt", one) for one in (*said, first.next, first.range) if one]
     notes += [
         Note(
             "doubt",
@@ -209,8 +208,8 @@ def alarm(found: Alarm) -> Document:
     ]
     notes += [Note("counted", line) for line in (*found.notes, *_compared(found))]
     # The other metrics are in the table.
-    said = others[:1] if found.missing is not None else []
-    blocks: list[Block] = [Answers(said)] if said else []
+    beside = others[:1] if found.missing is not None else []
+    blocks: list[Block] = [Answers(beside)] if beside else []
     return Document(
         first.fact,
         first.standing,
