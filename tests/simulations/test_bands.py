@@ -7,7 +7,19 @@ import pytest
 
 from calipers.questions.gate.result import GateRule
 from calipers.statistics import nights as rule_of_nights
-from simulations import differences, gates, labels, means, nights, plans, sealed, slices, sweeps
+from simulations import (
+    differences,
+    gates,
+    labels,
+    means,
+    nights,
+    plans,
+    sealed,
+    slices,
+    sweeps,
+    switches,
+    winners,
+)
 from simulations.__main__ import PAGE, measured
 from simulations.page import PARTS, page
 from simulations.rates import Rate, broken
@@ -32,6 +44,8 @@ BANDS = {
     "slices-fallen": lambda: slices.fallen(12),
     "plans": lambda: plans.planned(10, (60,), tuple(plans.PILOTS)[:1]),
     "correction": lambda: labels.corrected(12, samples=(40,)),
+    "switch": lambda: switches.coverage(40, (60,)),
+    "winner": lambda: winners.gains(20, (100,)),
     "floors": lambda: sweeps.broken_promises(40, (100,)),
     "floors-shares": lambda: sweeps.shares(12, (200,)),
     "agreement": lambda: labels.agreement(60, (10, 30)),
