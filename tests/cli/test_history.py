@@ -36,14 +36,6 @@ def history(tmp_path: Path, monkeypatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("columns", [30, 50, 80, 200])
-def test_history_fits_any_terminal(history, columns):
-    printed = calipers_command("history", columns=columns)
-    assert printed.code == 0
-    assert "nightly" in printed.out
-    assert max(map(len, printed.out.splitlines())) <= columns
-
-
 @pytest.mark.parametrize("number", ["0", "-3"])
 def test_at_least_one_evaluation_is_listed(history, number):
     assert "must be a whole number of at least 1" in refused("history", "-n", number)

@@ -188,14 +188,6 @@ def test_a_conflict_is_left_out_until_a_third_label_settles_it(place, tmp_path):
     assert [one.standing for one in desk.agreement().conflicts] == ["open"]
 
 
-def test_machine_labels_count_only_on_request(tmp_path):
-    desk = pool(str(tmp_path / "h.db"))
-    desk.give("machine:small", 0, 3)
-    assert len(desk.truth().grades) == 0
-    assert len(desk.truth(machines=True).grades) == 1
-    assert desk.agreement().judges == ()
-
-
 def test_a_marked_sentence_is_the_quote_of_the_export(tmp_path):
     place = str(tmp_path / "h.db")
     desk = pool(place, ground_truth=None)

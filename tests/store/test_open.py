@@ -136,36 +136,31 @@ def test_a_read_only_file_for_those_who_are_not_root(tmp_path):
     assert count(store) == 1
 
 
-def test_a_history_that_allows_no_changes_can_still_be_read(tmp_path, monkeypatch):
-    path = tmp_path / "h.db"
-    filled(str(path), [[1]])
-    on_connect = opening._on_connect
-
-    def read_only(connection, record_):
-        on_connect(connection, record_)
-        connection.execute("PRAGMA query_only = ON")
-
-    monkeypatch.setattr(opening, "_on_connect", read_only)
-    store = open_store(path)
-    with pytest.raises(WriteFailed, match="it is read-only; change its permissions") as caught:
-        write(store, record(records([2]))[1])
-    assert str(caught.value).endswith("Nothing was changed there.")
-    assert count(store) == 1
-
-
-def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("pragma", "words"),
+    [
+        ("max_page_count = {pages}", "the disk is full; make room and save again"),
+        (
+            "query_only = ON",
+            r"it is read-only; change its permissions.*Nothing was changed",
+        ),
+    ],
+)
+def test_a_full_disk_or_one_that_allows_no_changes_loses_nothing(
+    tmp_path, monkeypatch, pragma, words
+):
     path = tmp_path / "h.db"
     filled(str(path), [[1]])
     pages = path.stat().st_size // 4096
     on_connect = opening._on_connect
 
-    def full(connection, record_):
+    def limited(connection, record_):
         on_connect(connection, record_)
-        connection.execute(f"PRAGMA max_page_count = {pages}")
+        connection.execute(f"PRAGMA {pragma.format(pages=pages)}")
 
-    monkeypatch.setattr(opening, "_on_connect", full)
+    monkeypatch.setattr(opening, "_on_connect", limited)
     store = open_store(path)
-    with pytest.raises(WriteFailed, match="the disk is full; make room and save again"):
+    with pytest.raises(WriteFailed, match=words):
         write(store, record(records([2] * 500))[1])
     assert count(store) == 1
     assert list(problems(store)) == []

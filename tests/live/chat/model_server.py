@@ -86,11 +86,7 @@ ANSWERS = {
     "thinking": '<think>{"grade": 0}? no.</think>\n{"grade": 2, "why": "yes"}',
     "list": "[2]",
     "invents": '{"question": "What is it?", "quote": "words that nobody wrote there"}',
-    "short": '{"question": "What is it?", "quote": "it"}',
     "nothing": '{"question": null, "quote": null}',
-    "same": '{"question": "What is  the same?", "quote": "the same question"}',
-    "same again": '{"question": "what is the Same?", "quote": "the same question"}',
-    "no quote": '{"question": "What is it?"}',
 }
 
 
