@@ -1,5 +1,7 @@
 """--column: every command that reads results or a ground truth takes it, and minds it."""
 
+import re
+
 import pytest
 
 from calipers.cli import every_command
@@ -13,7 +15,7 @@ def test_every_command_that_reads_a_table_takes_it():
     without = [
         name
         for name, command in every_command().items()
-        if READS & {one.name for one in command.params}
+        if READS & {one.name for one in command.params if one.type.name != "integer"}
         and "columns" not in {one.name for one in command.params}
     ]
     assert without == []
@@ -43,24 +45,15 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.usefixtures("files")
-def test_columns_of_any_name_are_read(command):
+def test_columns_of_any_name_are_read_and_what_is_mistyped_is_named(command):
     printed = calipers_command(*command.split(), *COMMANDS[command])
     assert (printed.code, printed.err) == (0, ""), printed
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.usefixtures("files")
-def test_what_is_mistyped_is_named_with_what_there_is(command):
     given = COMMANDS[command]
     role = refused(*command.split(), *(word.replace("query=", "qery=") for word in given))
     assert "A column cannot be named as 'qery'" in role
     assert "Did you mean query?" in role
-    name = refused(
-        *command.split(), *(word.replace("query=frage", "query=fragen") for word in given)
-    )
-    assert (
-        "There is no column 'fragen' to take as query" in name or "no column for the query" in name
-    )
+    name = refused(*command.split(), *(word.replace("=frage", "=fragen") for word in given))
+    assert re.search("no column ('fragen' to take as query|for the query)", name)
     assert "frage" in name.replace("fragen", "")
 
 

@@ -42,38 +42,26 @@ PROGRAM = f"{sys.executable} -c 'from calipers.cli import program; program()'"
 
 
 @pytest.mark.parametrize(
-    ("form", "redirected", "sentence"),
+    ("said", "redirected", "code", "sentence"),
     [
-        ("", "> /dev/full", "No space left on device"),
-        ("--json", "> /dev/full", "No space left on device"),
-        ("--csv", ">&-", "Standard output is closed"),
+        ("eval evals.jsonl", "> /dev/full", 2, "No space left on device"),
+        ("eval evals.jsonl --json", "> /dev/full", 2, "No space left on device"),
+        ("eval evals.jsonl --csv", ">&-", 2, "Standard output is closed"),
+        # A standard error that takes nothing changes no exit code.
+        ("gate nosuch.jsonl --require 'mrr >= 0'", "2> /dev/full", 2, ""),
+        ("gate evals.jsonl --require 'mrr < 1'", "2>&-", 1, ""),
+        ("eval evals.jsonl --per-query scores.csv", "2> /dev/full", 0, ""),
     ],
 )
 def test_an_output_that_takes_nothing(
-    evals: Path, form: str, redirected: str, sentence: str
+    evals: Path, said: str, redirected: str, code: int, sentence: str
 ) -> None:
-    line = f"{PROGRAM} eval {evals} {form} {redirected}"
-    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
-    assert done.returncode == 2, done.stderr
+    line = ["sh", "-c", f"{PROGRAM} {said} {redirected}"]
+    done = subprocess.run(line, cwd=evals.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("said", "closed", "code"),
-    [
-        ("gate nosuch.jsonl --require 'mrr >= 0'", "2> /dev/full", 2),
-        ("gate evals.jsonl --require 'mrr < 1'", "2>&-", 1),
-        ("eval evals.jsonl --per-query scores.csv", "2> /dev/full", 0),
-    ],
-)
-def test_a_standard_error_that_takes_nothing_changes_no_exit_code(
-    evals: Path, said: str, closed: str, code: int
-) -> None:
-    line = f"{PROGRAM} {said} {closed}"
-    done = subprocess.run(["sh", "-c", line], cwd=evals.parent, capture_output=True, check=False)
-    assert done.returncode == code
 
 
 def test_a_sentence_does_not_quote_a_value_whole(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from calipers.io.records.documents import Row
 from calipers.live.answers import read_answer
 from calipers.live.failures import AskFailed
 
+pytestmark = pytest.mark.filterwarnings("ignore")
+
 HITS = {
     "took": 3,
     "hits": {
@@ -97,7 +99,6 @@ def vespa_hits() -> Any:
     return vespa(children=hits)
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "client",
     [
@@ -112,14 +113,12 @@ def test_its_answer_is_read(client: Callable[[], Any]) -> None:
     assert found == ROWS
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_no_hits_of_vespa_are_no_results_and_its_errors_a_failure() -> None:
     assert read_answer(vespa(), 10).retrieved == []
     with pytest.raises(AskFailed, match="bad yql"):
         read_answer(vespa(errors=[{"code": 4, "message": "bad yql"}]), 10)
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_the_recipe_for_opensearch_is_a_call_that_its_client_takes() -> None:
     client = library("opensearchpy").OpenSearch("http://127.0.0.1:9", max_retries=0)
     with pytest.raises(library("opensearchpy.exceptions").ConnectionError):
