@@ -26,7 +26,7 @@ os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
     text(
         "--host", "NAME", "Listen on this address instead of this machine alone; needs --address."
     ),
-    text("--address", "URL", "How browsers reach the server, where --host opens it."),
+    text("--address", "URL", "How browsers reach the server that --host opens."),
     text("--port", None, "The port. [default: 8642, or the next that is free]", type=int),
     operation="labels_pool",
     fill=False,
