@@ -170,3 +170,19 @@ def test_a_command_is_known_by_the_files_it_names():
     assert list(code_of_files(["python", "own_search.py", "--depth", "3"])) == ["own_search.py"]
     assert as_retriever("cmd:python own_search.py").code == code_of_files(["own_search.py"])
     assert as_retriever("http://127.0.0.1:1/?q={query}").code == {}
+
+
+def test_an_installed_package_is_hashed_as_a_whole_and_not_parsed(tmp_path, monkeypatch):
+    package = tmp_path / "site-packages" / "my_library"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("from my_library.inner import search\n")
+    (package / "inner.py").write_text("def search(query, k):\n    return []\n")
+    (package / "deep.py").write_text("DEPTH = 1\n")
+    monkeypatch.syspath_prepend(tmp_path / "site-packages")
+    search = importlib.import_module("my_library").search
+    monkeypatch.setattr("calipers.live.code._imported_names", None)
+    before = code_of(search)
+    assert [*before] == ["my_library", "my_library/inner.py"]
+    (package / "deep.py").write_text("DEPTH = 2\n")
+    after = code_of(search)
+    assert [name for name in before if before[name] != after[name]] == ["my_library"]

@@ -80,6 +80,8 @@ def code_of(value: Any, module: ModuleType | None = None) -> dict[str, str]:
     files: dict[str, LocalFile] = {}
     if own is not None and file is not None:
         files = {one.name: one for one in local_files(own, file)}
+        if (package := _installed_package(file)) is not None and package.is_dir():
+            found[package.name] = _digest_of_folder(package)
     else:
         for one in _called(function, set()):
             found[one.__qualname__] = digest(_source(one))
@@ -127,17 +129,17 @@ def local_files(module: ModuleType, file: Path) -> list[LocalFile]:
     package = module.__name__ if module.__package__ else ""
     depth = package.count(".") + (file.name == "__init__.py")
     root = file.parents[min(depth, len(file.parents) - 1)]
-    within = root
-    if any(part in INSTALLED for part in root.parts):
-        within = root / package.partition(".")[0]
-    elif root.is_relative_to(STANDARD):
+    if _installed_package(file) is not None:
+        # To follow the imports of a library would take half a minute.
+        return [LocalFile(file.relative_to(root).as_posix(), file, module)]
+    if root.is_relative_to(STANDARD):
         return []
     found: list[LocalFile] = []
     begun: set[Path] = set()
 
     def visit(path: Path, one: ModuleType | None) -> None:
         name = path.relative_to(root).as_posix()
-        if path in begun or not path.is_relative_to(within) or name.startswith(f"{OURSELVES}/"):
+        if path in begun or name.startswith(f"{OURSELVES}/"):
             return
         begun.add(path)
         for imported in _imported_names(path, ".".join(path.relative_to(root).parts[:-1])):
@@ -149,6 +151,20 @@ def local_files(module: ModuleType, file: Path) -> list[LocalFile]:
 
     visit(file, module)
     return found
+
+
+def _installed_package(file: Path) -> Path | None:
+    """What a file belongs to below site-packages: a package's folder, or itself."""
+    for folder in file.parents:
+        if folder.name in INSTALLED:
+            return folder / file.relative_to(folder).parts[0]
+    return None
+
+
+def _digest_of_folder(folder: Path) -> str:
+    """The fingerprint of all source files below a folder, with their names."""
+    every = sorted(folder.rglob("*.py"))
+    return digest("".join(f"{one.relative_to(folder)} {digest(one)}\n" for one in every).encode())
 
 
 def file_of(module: ModuleType | None) -> Path | None:
