@@ -5,7 +5,6 @@ import pytest
 
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.records.documents import Row
-from calipers.live.adapters import recognise
 from calipers.live.answers import read_answer
 from calipers.live.settings import retrieve
 
@@ -13,11 +12,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 TEXTS = ["the war began", "Anna held a party", "peace came", "an army marched"]
 IDS = [f"d{i}" for i in range(4)]
-
-
-@pytest.fixture(autouse=True)
-def _code_of_libraries_is_not_read(monkeypatch):
-    monkeypatch.setattr(recognise, "code_of", lambda *_: {})
 
 
 def embed(text):
