@@ -274,7 +274,7 @@ FURTHER: dict[str, dict[str, Ask]] = {
         ),
         "gate with a file": _gate_with_file,
         **OF_HISTORY,
-        "seal": lambda a, b: calipers.seal("truth.jsonl", share=0.6, by="type"),
+        "seal": lambda a, b: calipers.seal("truth.jsonl", share=0.6),
         "confirm": _confirmed,
         "agreement": _agreement,
         "traces": lambda a, b: calipers.labels_traces(str(TRACES), mask="email", n=2),

@@ -19,7 +19,7 @@ def naive(values, baseline, orders, parts):
             others = np.setdiff1d(np.arange(n), held_out)
             means = values[others].mean(axis=0)
             chosen = np.flatnonzero(means >= means.max() - 1e-12)
-            chosen = [baseline] if baseline in chosen else chosen
+            chosen = np.array([baseline]) if baseline in chosen else chosen
             found.append(values[held_out][:, chosen].mean(axis=1).sum())
     return sum(found) / (n * len(orders)) - values[:, baseline].mean()
 

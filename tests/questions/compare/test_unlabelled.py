@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import calipers
 from calipers.errors import InvalidInput
 from calipers.model.run import Run
+from calipers.questions import pooling
 from calipers.questions.compare import unlabelled
 from calipers.questions.compare.unlabelled import diff_runs, overlap_at, rank_biased_overlap
 
@@ -151,7 +152,7 @@ def test_runs_in_the_same_order_are_never_in_memory_together(monkeypatch):
     table = table.with_columns(item=pl.int_range(pl.len()).cast(pl.String))
     runs = [replace(Run.from_frame(table), scan=lambda: table.iter_slices(50)) for _ in "ab"]
     sizes = []
-    several = unlabelled.by_queries
+    several = pooling.by_queries
 
     def by_queries(frames, names):
         sizes.append(sum(frame.height for frame in frames))

@@ -4,6 +4,7 @@ import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -153,7 +154,7 @@ def nothing(path, kept):
     """Leave all files as they are."""
 
 
-BROKEN = {
+BROKEN: dict[str, tuple[Any, Any, str]] = {
     "a query taken out": (edited(None, None), {}, "was edited since"),
     "a target changed": (edited('{"a":1}', '{"z":1}'), {}, "was edited since it was sealed"),
     "a question changed": (edited("What is", "Who is"), {}, "was edited since it was sealed"),

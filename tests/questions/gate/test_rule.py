@@ -1,6 +1,7 @@
 """The gate as a whole: what blocks it, and that bad input is never a pass."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 import pytest
@@ -88,7 +89,10 @@ def test_slices_are_compared_where_asked_for_and_mentioned_where_not(baseline):
 def test_what_was_measured_otherwise_blocks_unless_overridden(baseline):
     other = records(N)
     other[0]["ground_truth"] = ["t", "new"]
-    asked = ((other, {}, "different ground truth"), (records(N), {"missing": "exclude"}, "missing"))
+    asked: list[tuple[Any, dict[str, Any], str]] = [
+        (other, {}, "different ground truth"),
+        (records(N), {"missing": "exclude"}, "missing"),
+    ]
     for data, settings, sentence in asked:
         with pytest.raises(InvalidInput, match=f"{sentence}.*--anyway"):
             gate(data, baseline=baseline, now=NOW, **settings)

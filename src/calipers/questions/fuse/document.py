@@ -108,7 +108,7 @@ def _wins(found: Fusion) -> list[Table]:
     rows: list[Cells] = [
         [Cell(name), *(f"{one.wins_by[name]:,}" for one in found.lanes)] for name in slices
     ]
-    heads = (Column("queries", words=True), *(one.name for one in found.lanes))
+    heads: list[Column | str] = [Column("queries", words=True), *(one.name for one in found.lanes)]
     return [Table(heads, rows, "Queries won by each lane", detail=True)] if rows else []
 
 
