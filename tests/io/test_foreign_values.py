@@ -74,5 +74,5 @@ def test_an_array_without_a_dimension_is_a_bad_answer() -> None:
 
 def test_methods_of_results_refuse_what_they_do_not_know() -> None:
     records = [{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]
-    with pytest.raises(InvalidInput, match="rbo, overlap and tau"):
+    with pytest.raises(InvalidInput, match="rbo and overlap"):
         calipers.diff(records, records).mean("changed")

@@ -44,7 +44,7 @@ def test_the_documented_keys_are_exactly_those_printed() -> None:
     }
     pages = documented()
     assert found.keys() == pages.keys()
-    where_given = {"cluster", "map_ids"}
+    where_given = {"cluster", "map_ids", "weight_by"}
     for part, keys in found.items():
         assert sorted(keys) == sorted(set(pages[part]) - where_given), part
 

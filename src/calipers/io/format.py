@@ -283,9 +283,9 @@ class RowFormat(Format):
         del at
         return row
 
-    def fields_without_id(self, row: Any) -> Iterable[str]:
+    def fields_without_id(self, row: Any, given: Any) -> Iterable[str]:
         """The fields of results without an id, in a row with unknown fields."""
-        del row
+        del row, given
         return ()
 
     def detect(self, sight: Probe) -> bool:
@@ -406,7 +406,7 @@ def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> 
                 if made is given and "contains unknown field" not in str(error):
                     raise
             row = _converted(made, form.row)
-            fields.update(dict.fromkeys(form.fields_without_id(made)))
+            fields.update(dict.fromkeys(form.fields_without_id(made, given)))
         if watch:
             note_unread(unread, form.kept, opened(item) or {})
         return row

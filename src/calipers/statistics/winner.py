@@ -80,14 +80,19 @@ def winner_gain(
         return None
     sums = given if clusters is None else _summed(given, unit, n)
     # Settings by how good they are, then queries by their values: no order of the input is left.
-    columns = np.lexsort((sums.T @ sums.mean(axis=1), (sums**2).sum(axis=0), sums.sum(axis=0)))
-    mixed = sums[:, columns] @ np.random.default_rng(0).random(settings)
+    # Sums are taken in sorted order, so that not even their last digits depend on it.
+    by_value = np.sort(sums, axis=0)
+    alike = np.round(sums.T @ sums.mean(axis=1), 9)
+    columns = np.lexsort((alike, (by_value**2).sum(axis=0), by_value.sum(axis=0)))
+    mixed = (sums[:, columns] * np.random.default_rng(0).random(settings)).sum(axis=1)
     rows = np.lexsort((sizes, mixed))
-    means = sums[rows].sum(axis=0) / sizes.sum()
+    place = np.argsort(rows)
+    sums, sizes = sums[rows], sizes[rows]
+    means = sums.sum(axis=0) / sizes.sum()
     winner = int(np.argmax(np.where(np.arange(settings) == baseline, means + _TIE, means)))
     draw = np.random.default_rng([seed, n, settings])
     times = int(np.clip(_AT_MOST // sums.size, 1, MOST_TIMES))
-    chosen = sum(_held_out(sums, sizes, baseline, rows[draw.permutation(n)]) for _ in range(times))
+    chosen = sum(_held_out(sums, sizes, baseline, draw.permutation(n)) for _ in range(times))
     gains = chosen / times - sums[:, baseline]
     here = sums[:, winner] - sums[:, baseline]
     low, high = _t_ends(gains, sizes, confidence, _WIDER)
@@ -98,7 +103,7 @@ def winner_gain(
         _expected(gains, here) / float(sizes.sum()),
         n,
         ends if ends.high - ends.low > _TIE else None,
-        (gains / sizes)[unit],
+        (gains / sizes)[place[unit]],
         whole,
     )
 

@@ -66,7 +66,7 @@ class Probe:
         if seen is None or self._by_column is not None:
             return None
         said = self.columns_said
-        if said.renames:
+        if said.named or said.ignored or said.tags or said.perhaps:
             return replace(seen, first=said.renamed(seen.first, self.name))
         return seen
 
@@ -177,7 +177,7 @@ class Probe:
             raw = RawRecords(listed, lambda i: path if owner is None else f"{path}[{i}]")
         else:
             raw = RawRecords(self.given, lambda i: f"{self.name}[{i}]")
-        if not (said.renames or said.grades):
+        if not (said.named or said.ignored or said.tags or said.perhaps or said.grades):
             return raw
         return replace(raw, items=(said.renamed(row, self.name) for row in raw.plain()))
 

@@ -222,12 +222,17 @@ class Ours(EachRow):
         """The record with its fields renamed to ours, at any depth."""
         return resolve_record(row, at) if isinstance(row, Mapping) else row
 
-    def fields_without_id(self, row: Any) -> Iterable[str]:
-        """The fields of its results without an id."""
+    def fields_without_id(self, row: Any, given: Any) -> Iterable[str]:
+        """The fields that its results without an id have as they were given."""
         listed = row.get("retrieved")
-        for one in listed if isinstance(listed, list | tuple) else ():
-            if isinstance(one, Mapping) and one.get("id") is None:
-                yield from map(str, one)
+        if not isinstance(listed, list | tuple):
+            return
+        alike = (one for one in given.values() if isinstance(one, list | tuple))
+        same = (one for one in alike if len(one) == len(listed))
+        written = given.get("retrieved") or next(same, listed)
+        for one, raw in zip(listed, written, strict=False):
+            if isinstance(one, Mapping) and one.get("id") is None and isinstance(raw, Mapping):
+                yield from map(str, raw)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """Write one record per line, as JSON lines or as a JSON list."""

@@ -82,12 +82,8 @@ class Columns:
     """The grade of each word in a column of grades."""
 
     def __bool__(self) -> bool:
-        return self.renames or bool(self.grades) or self.sheet is not None
-
-    @property
-    def renames(self) -> bool:
-        """Whether any column gets another name."""
-        return bool(self.named or self.ignored or self.tags or self.perhaps)
+        said = self.named or self.ignored or self.tags or self.perhaps or self.grades
+        return bool(said) or self.sheet is not None
 
     @classmethod
     def of(cls, given: Any) -> "Columns":

@@ -1,7 +1,8 @@
 """A comparison as a document: which system is better, the table, and what these queries settle."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from calipers.model.claim import Standing, p_text
 from calipers.model.document import (
@@ -15,6 +16,7 @@ from calipers.model.document import (
     Picture,
     Table,
 )
+from calipers.model.scores import MetricFacts
 from calipers.present.charts import (
     Chart,
     Dot,
@@ -110,76 +112,123 @@ def _cell(comparison: Comparison, system: str, metric: str, *, leads: bool) -> C
     return Cell(f"{shown}  {signed(found.difference):>6}", standing)
 
 
-def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """One row per metric and system, at full precision; the baseline has no difference."""
-    for metric, system, mean, found in _compared(comparison):
-        ends, apart = mean.interval, found and found.interval
-        yield {
-            "metric": metric,
-            "system": system,
-            "baseline": comparison.baseline,
-            "mean": mean.mean,
-            "low": ends and ends.low,
-            "high": ends and ends.high,
-            "n": mean.n,
-            "best": mean.best,
-            "difference": found and found.difference,
-            "difference_low": apart and apart.low,
-            "difference_high": apart and apart.high,
-            **{name: found and getattr(found, name) for name in _OF_A_DIFFERENCE},
-            "primary": metric == comparison.primary,
-            "overridden": " ".join(comparison.overridden),
-        }
+@dataclass(frozen=True)
+class Compared:
+    """One metric of one system; ``found`` is None for the baseline itself."""
+
+    comparison: Comparison
+    metric: MetricFacts
+    system: str
+
+    @property
+    def mean(self) -> SystemMean:
+        """The mean of the system."""
+        return self.comparison.mean(self.system, self.metric.name)
+
+    @property
+    def found(self) -> Difference | None:
+        """The difference from the baseline."""
+        if self.system == self.comparison.baseline:
+            return None
+        return self.comparison.difference(self.system, self.metric.name)
 
 
-_OF_A_DIFFERENCE = (
-    *("p_value", "p_adjusted", "effect_size"),
-    *("wins", "losses", "ties", "verdict"),
+class ComparedColumn(NamedTuple):
+    """A column of a comparison: in CSV if it has a name, in printed tables if it has a ``head``."""
+
+    name: str
+    value: Callable[[Compared], Any]
+    head: Column | str | None = None
+    shown: Callable[[Any], str] = str
+    """Format a value that is not None."""
+
+
+def _likely(one: Compared) -> str:
+    """The interval of the difference."""
+    return "" if one.found is None else in_words(one.found.interval) or ""
+
+
+def _of(name: str, within: str = "") -> Callable[[Compared], Any]:
+    """Get an attribute of the difference, or of its interval."""
+
+    def value(one: Compared) -> Any:
+        part = getattr(one.found, within) if within and one.found else one.found
+        return part and getattr(part, name)
+
+    return value
+
+
+def _ends(one: Compared) -> str:
+    return one.mean.interval.shown if one.mean.interval else ""
+
+
+def _p(one: Compared) -> str:
+    found = one.found
+    p = None if found is None else found.p_value if found.p_adjusted is None else found.p_adjusted
+    return "" if p is None else p_text(p).removeprefix("p = ").removeprefix("p ")
+
+
+def _counts(one: Compared) -> str:
+    return f"{one.found.wins}/{one.found.losses}/{one.found.ties}" if one.found else ""
+
+
+COLUMNS: tuple[ComparedColumn, ...] = (
+    ComparedColumn("metric", lambda one: one.metric.name, Column("metric", words=True)),
+    ComparedColumn(
+        "system",
+        lambda one: one.system,
+        Column("system", words=True),
+        lambda name: printable(name, LONGEST),
+    ),
+    ComparedColumn("baseline", lambda one: one.comparison.baseline),
+    ComparedColumn("mean", lambda one: one.mean.mean, "mean", number),
+    ComparedColumn("", _ends, Column("interval", spare=True)),
+    ComparedColumn("low", lambda one: one.mean.interval and one.mean.interval.low),
+    ComparedColumn("high", lambda one: one.mean.interval and one.mean.interval.high),
+    ComparedColumn("n", lambda one: one.mean.n),
+    ComparedColumn("best", lambda one: one.mean.best),
+    ComparedColumn("difference", _of("difference"), "difference", signed),
+    ComparedColumn("", _likely, "likely"),
+    ComparedColumn("difference_low", _of("low", "interval")),
+    ComparedColumn("difference_high", _of("high", "interval")),
+    ComparedColumn("", _p, "p"),
+    ComparedColumn("p_value", _of("p_value")),
+    ComparedColumn("p_adjusted", _of("p_adjusted")),
+    ComparedColumn("effect_size", _of("effect_size")),
+    ComparedColumn("", _counts, "+/-/="),
+    ComparedColumn("wins", _of("wins")),
+    ComparedColumn("losses", _of("losses")),
+    ComparedColumn("ties", _of("ties")),
+    ComparedColumn("verdict", _of("verdict")),
+    ComparedColumn("primary", lambda one: one.metric.name == one.comparison.primary),
+    ComparedColumn("overridden", lambda one: " ".join(one.comparison.overridden)),
 )
+"""Every column, once: those with a name are in CSV, those with a head in printed tables."""
 
 
-def _compared(
-    comparison: Comparison,
-) -> Iterator[tuple[str, str, SystemMean, Difference | None]]:
-    """Every metric of every system, with its difference from the baseline."""
+def _compared(comparison: Comparison) -> Iterator[Compared]:
     for metric in comparison.metrics:
         for system in comparison.systems:
-            is_baseline = system == comparison.baseline
-            found = None if is_baseline else comparison.difference(system, metric.name)
-            yield metric.name, system, comparison.mean(system, metric.name), found
+            yield Compared(comparison, metric, system)
+
+
+def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """One row per metric and system, at full precision."""
+    for one in _compared(comparison):
+        yield {column.name: column.value(one) for column in COLUMNS if column.name}
 
 
 def _every_metric(comparison: Comparison) -> Table:
     """Every metric of every system, with intervals, p and how many queries moved."""
-    rows: list[Cells] = []
-    for metric, system, mean, found in _compared(comparison):
-        cells = [
-            metric,
-            printable(system, LONGEST),
-            "undefined" if mean.mean is None else number(mean.mean),
-            mean.interval.shown if mean.interval else "",
-        ]
-        if found is None:
-            rows.append((*cells, "", "", "", ""))
-            continue
-        p = found.p_value if found.p_adjusted is None else found.p_adjusted
-        rows.append(
-            (
-                *cells,
-                "" if found.difference is None else signed(found.difference),
-                in_words(found.interval) or "",
-                "" if p is None else p_text(p).removeprefix("p = ").removeprefix("p "),
-                f"{found.wins}/{found.losses}/{found.ties}",
-            )
-        )
-    heads: Heads = (
-        Column("metric", words=True),
-        Column("system", words=True),
-        "mean",
-        Column("interval", spare=True),
-        *("difference", "likely", "p", "+/-/="),
-    )
-    return Table(heads, rows, "Every metric", detail=True)
+    heads = [(column.head, column) for column in COLUMNS if column.head is not None]
+
+    def cell(column: ComparedColumn, one: Compared) -> str:
+        value = column.value(one)
+        unknown = "undefined" if column.name == "mean" else ""
+        return unknown if value is None else column.shown(value)
+
+    table = [[cell(column, one) for _, column in heads] for one in _compared(comparison)]
+    return Table([head for head, _ in heads], table, "Every metric", detail=True)
 
 
 def _moved(comparison: Comparison) -> Iterator[Lines]:
