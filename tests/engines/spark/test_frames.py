@@ -137,12 +137,12 @@ def test_one_query_of_very_many_rows(session):
 
 
 def test_a_lost_worker_is_named_with_its_cure(session, monkeypatch):
-    monkeypatch.setattr(spark, "_packing", lambda *_: _dies)
+    # Inside, so that it is sent as a value: a worker has none of these tests.
+    def dies(batches: Any) -> Any:
+        for _ in batches:
+            os._exit(1)
+        yield
+
+    monkeypatch.setattr(spark, "_packing", lambda *_: dies)
     with pytest.raises(InvalidInput, match=r"A worker was lost.*spark\.executor\.memoryOverhead"):
         evaluated(session, RESULTS, TRUTH, metrics="mrr")
-
-
-def _dies(batches: Any) -> Any:
-    for _ in batches:
-        os._exit(1)
-    yield
