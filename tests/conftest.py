@@ -12,7 +12,7 @@ settings.register_profile(
     "calipers",
     deadline=None,
     derandomize="CI" in os.environ,
-    max_examples=int(os.environ.get("CALIPERS_EXAMPLES", "25")),
+    max_examples=int(os.environ.get("CALIPERS_EXAMPLES", "16")),
 )
 settings.load_profile("calipers")
 

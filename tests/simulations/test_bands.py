@@ -27,10 +27,10 @@ from simulations.rates import Rate, broken
 BANDS = {
     "intervals": lambda: means.coverage(2000, (10, 50)),
     "clusters": lambda: means.clustered(12),
-    "tests": lambda: differences.level(250, (10,)),
+    "tests": lambda: differences.level(160, (10,)),
     "tests-few": lambda: differences.few_changes(40),
     "power": lambda: differences.power(60, (14,)),
-    "gates": lambda: gates.unchanged(60, (10,)),
+    "gates": lambda: gates.unchanged(40, (10,)),
     "gates-collapse": lambda: gates.collapsed(3),
     "confirmations": lambda: sealed.false_confirmations(60, (40,), tuple(sealed.TUNERS)[2:3]),
     "confirmations of gains": lambda: sealed.true_confirmations(100),
