@@ -4,6 +4,7 @@ import pytest
 
 import calipers
 from calipers import audit
+from calipers.checks.catalogue import UNLIKE_REAL
 
 
 def found(corpus, target, run=None):
@@ -131,5 +132,5 @@ def test_few_real_questions_are_not_judged_as_a_whole():
     for asked, real in ((records, ["why?"]), (records[:3], ["why?"] * 30)):
         health = audit(asked, traces=real)
         assert [one.query for one in health.to_add] == ["why?"]
-        assert "unlike_real" not in {one.kind for one in health.findings}
+        assert UNLIKE_REAL not in {one.kind for one in health.findings}
         assert any("20" in note for note in health.notes), health.notes
