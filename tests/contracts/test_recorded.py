@@ -51,9 +51,11 @@ LEFT_OUT = frozenset(
             "latency_ms",
             "warnings",
         ),
+        "expected_gain",
     }
 )
-"""Versions, times, places, random ids, sentences and what is about to go."""
+"""Versions, times, places, random ids, sentences; and what products of matrices give, whose last
+digit depends on the processor (tests/statistics/test_winner.py has a reference)."""
 Pair = Any
 Ask = Callable[[Pair, Pair], Any]
 
