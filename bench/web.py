@@ -134,6 +134,7 @@ def _served(store: str) -> Iterator[tuple[int, Callable[..., bytes]]]:
             answer = connection.getresponse()
             read = answer.read()
             if answer.status == 202:  # being made: asked again, as the script of the page does
+                time.sleep(0.2)  # at once, the asking itself would take the processor
                 return ask(path, body)
             assert answer.status in (200, 303), (path, answer.status, read[:300])
             return answer.headers.get("set-cookie", "").encode() if path == "/enter" else read
