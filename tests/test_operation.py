@@ -175,3 +175,12 @@ def test_too_many_arguments_are_pythons_own_error() -> None:
     given: list[Any] = [1, 2, 3, 4, 5, 6, 7]
     with pytest.raises(TypeError):
         calipers.evaluate(RECORDS, *given)
+
+
+def test_half_a_character_and_half_a_mapping_are_refused() -> None:
+    scores: Any = calipers.evaluate(ground_truth={"q": ["a"]}, run={"q": ["a"]})
+    for value in ("\ud800", scores):
+        with pytest.raises(InvalidInput):
+            calipers.history_prune(store="history.db", tagged=value)
+        with pytest.raises(InvalidInput):
+            calipers.retrieve(lambda query, k: ["a"], ["Who?"], stages=value)

@@ -357,8 +357,12 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
     except msgspec.ValidationError as error:
         said = re.match(r"Expected `(.*?)`.*?(?:at `\$(.*)`)?$", str(error))
         expected, inside = (said[1], said[2] or "") if said else ("float", "")
-    except TypeError:
-        # A union of classes that msgspec does not know.
+    except UnicodeEncodeError:
+        raise InvalidInput(
+            f"{where} is {_short(value)}, which holds half a character; write it as whole text."
+        ) from None
+    except (TypeError, AttributeError):
+        # A union of classes that msgspec does not know, or an object that is half a mapping.
         if isinstance(plain, classes) and not _is_other(plain, classes):
             return plain
         expected = " ".join(one.__name__ for one in classes)
