@@ -178,8 +178,8 @@ def test_too_many_arguments_are_pythons_own_error() -> None:
 
 
 def test_half_a_character_and_half_a_mapping_are_refused() -> None:
-    scores: Any = calipers.evaluate(ground_truth={"q": ["a"]}, run={"q": ["a"]})
-    for value in ("\ud800", scores):
+    values: list[Any] = ["\ud800", calipers.evaluate(ground_truth={"q": ["a"]}, run={"q": ["a"]})]
+    for value in values:
         with pytest.raises(InvalidInput):
             calipers.history_prune(store="history.db", tagged=value)
         with pytest.raises(InvalidInput):
