@@ -184,3 +184,12 @@ def test_half_a_character_and_half_a_mapping_are_refused() -> None:
             calipers.history_prune(store="history.db", tagged=value)
         with pytest.raises(InvalidInput):
             calipers.retrieve(lambda query, k: ["a"], ["Who?"], stages=value)
+
+
+def test_what_is_no_path_is_refused_as_a_file_of_labels() -> None:
+    odd: list[Any] = [[b"a"], [1, None], [None]]
+    for paths in odd:
+        with pytest.raises(InvalidInput, match="give its path as a text"):
+            calipers.labels_export(paths)
+        with pytest.raises(InvalidInput, match="give its path as a text"):
+            calipers.labels_traces(paths)

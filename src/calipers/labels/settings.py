@@ -552,4 +552,9 @@ def labels_close(
 
 
 def _listed(given: Paths) -> list[str | os.PathLike[str]]:
-    return [given] if isinstance(given, str | os.PathLike) else list(given)
+    from calipers.errors import InvalidInput
+
+    paths = [given] if isinstance(given, str | os.PathLike) else list(given)
+    if odd := [one for one in paths if not isinstance(one, str | os.PathLike)]:
+        raise InvalidInput(f"A file is given as {odd[0]!r:.80}; give its path as a text.")
+    return paths

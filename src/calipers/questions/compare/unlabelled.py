@@ -112,7 +112,7 @@ class Diff(Plain, HasRows):
 
     def mean(self, name: str) -> float:
         """The mean of ``rbo`` or ``overlap`` over the queries."""
-        if name not in ("rbo", "overlap"):
+        if not isinstance(name, str) or name not in ("rbo", "overlap"):
             raise InvalidInput(f"The mean of {short(name)} is not known; rbo and overlap are.")
         # Sum in the order of the queries: another order would round differently.
         return float(sum(self.queries.table[name])) / len(self.queries)
