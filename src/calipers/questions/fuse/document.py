@@ -1,6 +1,7 @@
 """A fusion as a document: the setting to use, what each lane adds, and the upper bound."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from calipers.model.document import (
@@ -21,7 +22,7 @@ from calipers.words import listed, number, plural, signed
 
 def document(found: Fusion) -> Document:
     """The answer, the deciding settings, the lanes, and what is left to gain."""
-    return of_claim(
+    made = of_claim(
         found.claim,
         *_notes(found),
         blocks=[
@@ -38,6 +39,8 @@ def document(found: Fusion) -> Document:
         ],
         rows=lambda: _rows(found),
     )
+    # A sentence may begin with the name of a lane, which is written as it is.
+    return replace(made, sentence=found.claim.line[2:])
 
 
 def _rows(found: Fusion) -> Iterator[dict[str, Any]]:
