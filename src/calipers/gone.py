@@ -3,6 +3,10 @@
 GONE = {
     "bounds": "`calipers eval` prints the share of results that nobody judged; `calipers labels "
     "draft` writes them to a file to judge.",
+    **dict.fromkeys(
+        ("eval --full", "compare --full"),
+        "The page holds up to 1,000 queries; `calipers serve` lists all of them, with whole texts.",
+    ),
     "eval --bounds": "`calipers eval` prints the share of results that nobody judged; `calipers "
     "labels draft` writes them to a file to judge.",
     "index_recall": "Give the exact run to `calipers eval` as the ground truth: recall is then the "

@@ -75,7 +75,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "mlflow": ("--mlflow", "sqlite:///mlflow.db"),
     "engine": ("--engine", "local"),
     "master": ("--master", "local[2]"),
-    "full": ("--html", "page.html", "--full"),
     "tags": ("--save", "night", "--store", "history.db", "--tag", "model=e5"),
     "no_results": ("--save", "night", "--store", "history.db", "--no-results"),
     "as_json": (),

@@ -11,7 +11,6 @@ from calipers.cli.command import Command, CommandInput, command
 from calipers.cli.options import (
     CHART,
     EXPLAIN,
-    FULL,
     JSON,
     PAGE,
     examples,
@@ -97,7 +96,6 @@ def _changes(
     ),
     flag("--changes", "Show what changed between two runs, and score nothing."),
     PAGE,
-    FULL,
     CHART,
     EXPLAIN,
     JSON,
@@ -175,7 +173,6 @@ def _score(
     examples: int,
     per_query: str | None,
     html: str | None,
-    full: bool,
     chart: str | None,
     explain: bool,
 ) -> None:
@@ -198,7 +195,7 @@ def _score(
     made = {"systems": named, "comparison": comparison}
     outputs.write(
         html,
-        lambda: write_page(calipers.report(**made, **measuring, **settings), html or "", full=full),
+        lambda: write_page(calipers.report(**made, **measuring, **settings), html or ""),
     )
     asked.show(comparison, {"json": lambda one: one.to_dict(examples=examples)}, explain=explain)
 

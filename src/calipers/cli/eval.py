@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import EXPLAIN, FULL, JSON, NO_RESULTS, TAG, csv, flag
+from calipers.cli.options import EXPLAIN, JSON, NO_RESULTS, TAG, csv, flag
 from calipers.cli.output import (
     Outputs,
     print_long_json,
@@ -35,7 +35,6 @@ def _calls(asked: CommandInput, explain: bool) -> None:
 
 
 @command(
-    FULL,
     TAG,
     NO_RESULTS,
     JSON,
@@ -51,7 +50,7 @@ def _calls(asked: CommandInput, explain: bool) -> None:
     instead=("each_call", _calls),
 )
 def eval(  # noqa: A001 - as the command is called
-    asked: CommandInput, full: bool, tags: tuple[str, ...], no_results: bool, explain: bool
+    asked: CommandInput, tags: tuple[str, ...], no_results: bool, explain: bool
 ) -> None:
     """Score what a retriever returned against what should be found.
 
@@ -98,7 +97,7 @@ def eval(  # noqa: A001 - as the command is called
 
         outputs.write(per_query, lambda: write_scores(found.result, per_query))
     if report is not None:
-        outputs.write(html, lambda: write_page(report, html, full=full))
+        outputs.write(html, lambda: write_page(report, html))
         outputs.write(markdown, lambda: write_short_form(report, markdown))
     outputs.write(chart, lambda: write_chart(found.slices or found.result, chart))
     try:

@@ -12,7 +12,6 @@ import click
 from calipers.errors import CalipersError
 from calipers.operation import (
     HISTORY,
-    OUTPUT,
     READING,
     Argument,
     Setting,
@@ -255,9 +254,6 @@ MASTER = text(
 )
 EXPLAIN = flag("--explain", "Print everything that is known, with every note.")
 QUIET = flag("--quiet -q", "Print the first line of the answer and nothing else.")
-FULL = flag(
-    "--full", "Put every ranking with its whole texts on the page, however large it gets.", OUTPUT
-)
 PAGE = text("--html", "FILE", "Write a page with everything that is known.")
 CHART = text("--chart", "FILE", "Draw it to an .svg file.")
 TAG = text(

@@ -142,14 +142,13 @@ def harmless(document: bytes) -> bytes:
     return _STEERING.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), document)
 
 
-def write_page(report: Any, path: str, *, full: bool) -> None:
-    """Write the HTML page, and name the files on standard error."""
+def write_page(report: Any, path: str) -> None:
+    """Write the HTML page, and name it on standard error."""
     from calipers.questions.report.show import save_html
 
     with working("drawing the page"):
-        written = save_html(report, path, full=full)
-    for one in written:
-        click.echo(f"Written to {one}", err=True)
+        save_html(report, path)
+    click.echo(f"Written to {path}", err=True)
 
 
 def check_chart_place(path: str | None) -> None:

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,8 +12,6 @@ import calipers
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.present.scores import verdict
 from calipers.questions.report.page import page as page_module
-from calipers.questions.report.page import queries
-from calipers.questions.report.show import save_html
 from tests.reports import hostile_records, records, report_of, reversed_records
 
 
@@ -163,21 +160,6 @@ def test_a_run_without_results_still_has_a_page():
     page = report_of([{"query": "q", "retrieved": [], "ground_truth": ["a"]}]).to_html()
     assert "Finds nothing of what it should" in page
     assert "there is no k to choose" in page
-
-
-def test_what_has_no_room_is_written_beside(tmp_path, monkeypatch):
-    monkeypatch.setattr(queries, "RANKING_BYTES", 20_000)
-    target = tmp_path / "report.html"
-    files = save_html(report_of(records(60)), target)
-    beside = tmp_path / "report.rankings.jsonl"
-    assert files == [target, beside]
-    lines = [json.loads(line) for line in beside.read_text().splitlines()]
-    (found,) = lines[0]["systems"].values()
-    assert len(found["retrieved"]) == 10
-    assert found["retrieved"][0]["text"].startswith("chunk 1 of")
-    page = target.read_text()
-    assert f"the rankings of {len(lines)} queries are not in it" in " ".join(page.split())
-    assert "report.rankings.jsonl" in page
 
 
 def test_saving_goes_by_the_ending(tmp_path):

@@ -124,7 +124,7 @@ def _evaluation(store: Store, one: Evaluation, before: Evaluation | None) -> str
         return document_page(document, clean(one.name), above=above, back="../index.html")
     system = describe(browse)
     report = Report((system,), None, definitions_shown((system,)))
-    return render(report, above=above, back="../index.html").text
+    return render(report, above=above, back="../index.html")
 
 
 def _when(one: Evaluation) -> str:

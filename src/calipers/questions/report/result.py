@@ -68,9 +68,9 @@ class Report(ShowsItself):
         """The cut-off that the report describes for all systems."""
         return self.systems[0].k
 
-    def to_html(self, *, full: bool = False) -> str:
-        """The page as HTML; ``full`` includes every ranking with whole texts, however large."""
-        page: str = self._shown.render(self, full=full).text
+    def to_html(self) -> str:
+        """The page as HTML."""
+        page: str = self._shown.render(self)
         return page
 
     def to_markdown(self) -> str:
@@ -78,6 +78,6 @@ class Report(ShowsItself):
         text: str = self._shown.report_markdown(self)
         return text
 
-    def save(self, path: str | PathLike[str], *, full: bool = False) -> None:
-        """Write the page (.html; complete with ``full``) or the short form (.md)."""
-        self._shown.save_report(self, path, full=full)
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the page (.html) or the short form (.md)."""
+        self._shown.save_report(self, path)

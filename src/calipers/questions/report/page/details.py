@@ -14,7 +14,6 @@ EXPECTED = 300
 """Characters of a target that the page keeps."""
 NAME = 200
 """Characters of an id that the page keeps."""
-_IDENTITY = ("item", "quote", "document", "start", "end")
 _MEANS = {reason.name: reason.means for reason in REASONS}
 
 
@@ -52,8 +51,8 @@ class Details:
         names = pl.Series([opened.row.query], dtype=pl.String)
         return cls(opened.rankings, opened.targets, opened.misses, names)
 
-    def of(self, query: str, longest: int | None = LONGEST) -> dict[str, Any]:
-        """The details of one query, texts cut to ``longest`` characters (None: whole)."""
+    def of(self, query: str, longest: int = LONGEST) -> dict[str, Any]:
+        """The details of one query, texts cut to ``longest`` characters."""
         rows = self._rankings.of(query)
         targets = {row["target"]: row for row in self._targets.of(query)}
         lost = {row["target"]: row for row in self._lost.of(query)}
@@ -76,7 +75,7 @@ class Details:
         target: dict[str, Any],
         found: dict[str, Any] | None,
         lost: dict[str, Any] | None,
-        longest: int | None,
+        longest: int,
     ) -> dict[str, Any]:
         """A target: its text, and its rank or why it was missed."""
         one: dict[str, Any] = {"name": expected(target)}
@@ -84,7 +83,7 @@ class Details:
             one["grade"] = target["grade"]
         text = (found or {}).get("text") or (lost or {}).get("expected_text")
         if text is not None and target["item"] is not None:
-            one["text"] = clean(_shortened(text, min(longest or EXPECTED, EXPECTED)))
+            one["text"] = clean(_shortened(text, min(longest, EXPECTED)))
         if found is not None:
             one["rank"] = found["rank"]
         if lost is not None and self._why is not None:
@@ -93,28 +92,9 @@ class Details:
             one["remedy"] = self._why.remedy(lost["reason"])
         return one
 
-    def whole(self, query: str) -> dict[str, Any]:
-        """All details of one query, with texts as they were."""
-        targets = {row["target"]: row for row in self._targets.of(query)}
-        lost = [{**targets[row["target"]], "reason": row["reason"]} for row in self._lost.of(query)]
-        return {
-            "retrieved": [
-                {
-                    name: value
-                    for name, value in row.items()
-                    if name not in ("query", "targets") and value is not None
-                }
-                for row in self._rankings.of(query)
-            ],
-            "missed": [
-                {name: row[name] for name in (*_IDENTITY, "reason") if row[name] is not None}
-                for row in lost
-            ],
-        }
-
 
 def _result(
-    row: dict[str, Any], targets: dict[int, dict[str, Any]], longest: int | None
+    row: dict[str, Any], targets: dict[int, dict[str, Any]], longest: int
 ) -> dict[str, Any]:
     """One result, with the targets it contains marked in its text."""
     found: dict[str, Any] = {"rank": row["rank"], "state": row["state"]}
@@ -127,9 +107,8 @@ def _result(
     if row["grade"] is not None:
         found["grade"] = row["grade"]
     if row["text"] is not None:
-        most = len(row["text"]) if longest is None else longest
         contained = [targets[number] for number in row["targets"] or ()]
-        found["text"] = excerpt(row["text"], _marked(row, contained), most)
+        found["text"] = excerpt(row["text"], _marked(row, contained), longest)
     return found
 
 

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from calipers.model.document import Document
 from calipers.present.escape import clean
 from calipers.present.html import blocks_html, for_page, heading_html, said_html
 from calipers.present.scores import verdict
-from calipers.questions.report.page.details import Details
+from calipers.questions.report.page.excerpt import LONGEST
 from calipers.questions.report.page.queries import QueryData, query_data
 from calipers.questions.report.parts import parts, settings_table, summary
 from calipers.questions.report.result import Report, SystemReport
@@ -26,25 +25,8 @@ MOST_VALUES = 50
 """Tags with more values than this cannot be filtered by."""
 
 
-@dataclass(frozen=True)
-class Page:
-    """The text of a page, and the queries whose rankings did not fit."""
-
-    text: str
-    left_out: tuple[str, ...]
-    sources: Mapping[str, Details]
-    """The details of these queries, by the name of the retriever."""
-
-
-def render(
-    report: Report,
-    beside: str | None = None,
-    *,
-    full: bool = False,
-    above: str = "",
-    back: str = "",
-) -> Page:
-    """Render the report as HTML; ``beside`` names the file for what does not fit.
+def render(report: Report, *, above: str = "", back: str = "") -> str:
+    """Render the report as HTML.
 
     ``above`` is HTML to put first, and ``back`` the address of the page that leads here.
     """
@@ -59,7 +41,7 @@ def render(
             for one in comparison.largest(name, comparison.leading, wins=wins, count=EXAMPLES)
         ]
     )
-    data = query_data(report, moved, full=full)
+    data = query_data(report, moved)
     first = report.systems[0]
     answer = summary(first.browse) if comparison is None else comparison.document()
     view = {
@@ -70,7 +52,7 @@ def render(
         "several": comparison is not None,
         "systems": [_system(one, at, len(report.systems)) for at, one in enumerate(report.systems)],
         "data": data,
-        "room": _room(data, beside),
+        "room": _room(data),
         "static": _static(data),
         "tags": _tag_choices(data),
         "settings": blocks_html([settings_table(first.browse)]),
@@ -78,7 +60,7 @@ def render(
         "above": above,
         "back": back,
     }
-    return Page(fill("page.html.j2", view, _read("script.js")), data.left_out, data.sources)
+    return fill("page.html.j2", view, _read("script.js"))
 
 
 def _system(system: SystemReport, at: int, count: int) -> dict[str, Any]:
@@ -102,24 +84,15 @@ def part_sections(system: SystemReport, *, heading: str = "h2", before: str = ""
     )
 
 
-def _room(data: QueryData, beside: str | None) -> list[str]:
+def _room(data: QueryData) -> list[str]:
     lines = []
     if data.rows < data.all_rows:
         lines.append(
-            f"The table holds {data.rows:,} of {data.all_rows:,} queries: the worst, and a sample "
-            "of the others. --per-query writes the scores of all of them."
+            f"The page holds {data.rows:,} of {data.all_rows:,} queries: the worst, and a sample "
+            "of the others. calipers serve lists all of them."
         )
-    if data.left_out:
-        where = f"they are in {clean(beside)}" if beside else "save the report to have them written"
-        lines.append(
-            f"To keep this page small, the rankings of {len(data.left_out):,} queries are not in "
-            f"it ({where}); those of the worst and of a sample are. --full puts all of them here."
-        )
-    elif data.cut:
-        lines.append(
-            f"Every ranking is here; of each text {data.cut} characters around what was matched "
-            "(--full: whole texts)."
-        )
+    if data.cut < LONGEST:
+        lines.append(f"Of each text, {data.cut} characters around what was matched are shown.")
     return lines
 
 

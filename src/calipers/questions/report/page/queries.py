@@ -1,6 +1,6 @@
-"""The data of the page's table of queries: the rows and rankings that fit."""
+"""The data of the page's table of queries: rows and rankings."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,17 +16,13 @@ from calipers.questions.report.page.details import Details
 from calipers.questions.report.page.excerpt import LONGEST
 from calipers.questions.report.result import Report, SystemReport
 
-RANKING_BYTES = 8_000_000
-"""The most bytes of all rankings on the page; a page of 1,000 queries stays below 10 MB."""
-CUTS = (LONGEST, 400, 250, 160, 100, 60)
-"""Characters of a text that a page keeps: the first of these with which all rankings fit."""
-SAMPLE = 40
-"""Queries from which the size of all rankings is estimated."""
-MOST_ROWS = 20_000
-SPARE = 0.9
-"""The share of the limit that the estimate may fill: other queries may need more."""
+MOST_QUERIES = 1_000
+"""The queries on a page of one system; ``calipers serve`` lists all of them."""
 WORST = 0.7
-"""The share of the limit for the worst queries; the rest is for a sample of the others."""
+"""The share of them that are the worst; the rest is a sample of the others."""
+TEXT_BYTES = 8_000_000
+"""About how many bytes of texts a page holds; each is cut to its part of it."""
+SHORTEST = 60
 QUERY_TEXT = 300
 _REASONS = {reason.name: at for at, reason in enumerate(REASONS)}
 _FOR_SCRIPT = {
@@ -40,49 +36,40 @@ _FOR_SCRIPT = {
 
 @dataclass(frozen=True)
 class QueryData:
-    """The data for the script of the page, and what did not fit."""
+    """The data for the script of the page."""
 
     values: dict[str, Any]
     rows: int
-    """Queries in the table."""
+    """Queries on the page."""
     all_rows: int
-    left_out: tuple[str, ...]
-    """Queries of the table whose rankings are not on the page."""
-    sources: Mapping[str, Details]
-    """The details of these queries, by the name of the retriever."""
-    cut: int | None = None
-    """Characters kept of each text, if fewer than usual."""
+    cut: int
+    """Characters kept of each text, around what was matched."""
 
     def script(self) -> str:
         """The data as JSON that is safe inside a script element."""
         return msgspec.json.encode(self.values).decode().translate(_FOR_SCRIPT)
 
 
-def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False) -> QueryData:
-    """The rows and rankings of a report; the rankings of the queries in ``first`` take precedence.
-
-    Texts are cut before a ranking is left out; with ``full`` neither happens.
-    """
+def query_data(report: Report, first: Iterable[str] = ()) -> QueryData:
+    """The queries of a report with their rankings; those in ``first`` are always there."""
     browse = report.systems[0].browse
-    names, kept = browse.scores.queries["query"], browse.worst_first
-    if kept.size > MOST_ROWS and not full:
-        kept = _worst_and_sample(kept, MOST_ROWS)
-    rows = names.gather(np.sort(kept))
-    positions = {name: at for at, name in enumerate(rows)}
+    names = browse.scores.queries["query"]
+    kept = _worst_and_sample(browse.worst_first, MOST_QUERIES // len(report.systems))
+    always = [at for name in first if (at := browse.row_of(name)) is not None]
+    kept = np.unique(np.concatenate([kept, np.array(always, dtype=kept.dtype)]))
+    rows = names.gather(kept)
     # None means all, without looking up each.
     some = rows if kept.size < names.len() else None
-    by_name = {one.name: Details.of_system(one, some) for one in report.systems}
-    sources, asked = list(by_name.values()), names.gather(kept).to_list()
-    longest = None if full else _longest(sources, asked)
-    room = float("inf") if full else RANKING_BYTES
-    wanted = [name for name in first if name in positions]
-    found = _fitting(sources, wanted, asked, longest, room)
+    sources = [Details.of_system(one, some) for one in report.systems]
+    depth = max(browse.k, FEWEST_SHOWN)
+    cut = TEXT_BYTES // (max(1, kept.size) * depth * len(sources)) - 150  # its names and marks
+    cut = max(SHORTEST, min(LONGEST, cut))
     metrics = shown_metrics(report)
     facts = {one.name: one for one in browse.scores.metrics}
     return QueryData(
         {
             "k": browse.k,
-            "depth": max(browse.k, FEWEST_SHOWN),
+            "depth": depth,
             "systems": [clean(one.name) for one in report.systems],
             "metrics": metrics,
             "lower": [facts[name].better == "lower" for name in metrics],
@@ -90,13 +77,11 @@ def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False)
             "tags": [clean(name) for name in browse.scores.tags],
             "reasons": [reason.means for reason in REASONS],
             "rows": _rows(report, rows, metrics),
-            "details": {str(positions[name]): one for name, one in found.items()},
+            "details": [[source.of(name, cut) for source in sources] for name in rows],
         },
         len(rows),
         names.len(),
-        tuple(name for name in asked if name not in found),
-        by_name,
-        None if longest is None or longest == LONGEST else longest,
+        cut,
     )
 
 
@@ -145,48 +130,7 @@ def _cells(system: SystemReport, names: pl.Series, metrics: Sequence[str]) -> li
     return [[*row, why.get(query)] for query, row in rows]
 
 
-def _worst_and_sample(worst: Ints, room: int) -> Ints:
-    certain = int(room * WORST)
-    rest = np.random.default_rng(0).permutation(worst[certain:])[: room - certain]
+def _worst_and_sample(worst: Ints, most: int) -> Ints:
+    certain = int(most * WORST)
+    rest = np.random.default_rng(0).permutation(worst[certain:])[: most - certain]
     return np.concatenate([worst[:certain], rest])
-
-
-def _longest(sources: Sequence[Details], kept: Sequence[str]) -> int:
-    """How many characters of each text fit, estimated from some of the queries."""
-    some = kept[:: max(1, len(kept) // SAMPLE)]
-    encode = msgspec.json.encode
-    for cut in CUTS:
-        used = sum(len(encode(source.of(name, cut))) for name in some for source in sources)
-        if used / max(1, len(some)) * len(kept) <= RANKING_BYTES * SPARE:
-            return cut
-    return CUTS[-1]
-
-
-def _fitting(
-    sources: Sequence[Details],
-    first: list[str],
-    kept: list[str],
-    longest: int | None,
-    room: float,
-) -> dict[str, Any]:
-    """The rankings that fit, by query: those in ``first``, the worst, a sample of the others."""
-    found: dict[str, Any] = {}
-    used = 0
-
-    def add(names: Iterable[str], until: float) -> None:
-        nonlocal used
-        for name in names:
-            if name in found:
-                continue
-            one = [source.of(name, longest) for source in sources]
-            size = len(msgspec.json.encode(one)) + len(name) + 8
-            if used + size > until:
-                return
-            used += size
-            found[name] = one
-
-    add(first, room)
-    add(kept, room * WORST)
-    rest = [name for name in kept if name not in found]
-    add((rest[i] for i in np.random.default_rng(0).permutation(len(rest))), room)
-    return found

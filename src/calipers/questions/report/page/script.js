@@ -212,7 +212,6 @@
   const drawDetail = (at) => {
     const heading = "h3";
     const found = data.details[at];
-    if (!found) return make("p", "note", "The ranking of this query is not on this page, to keep it small; it is in the file that was written beside it, and on a page made with --full.");
     const count = ["", "one", "two", "three", "four"][Math.min(found.length, 4)];
     const box = make("div", `rankings ${count}`);
     if (several) for (const name of data.systems) box.append(make(heading, "", make("bdi", "", name)));
