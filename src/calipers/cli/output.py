@@ -170,8 +170,8 @@ def write_short_form(report: Any, path: str) -> None:
     """Write the report as Markdown, and name the file on standard error."""
     from calipers.questions.report.show import save_markdown
 
-    for one in save_markdown(report, path):
-        click.echo(f"Written to {one}", err=True)
+    save_markdown(report, path)
+    click.echo(f"Written to {path}", err=True)
 
 
 T = TypeVar("T")
