@@ -98,7 +98,7 @@ def test_what_cannot_be_compared_is_said(files):
     (files / "future.json").write_text(json.dumps({**result, "schema": 99, "calipers": "9"}))
     with pytest.raises(InvalidInput, match="form number 99"):
         compare([files / "future.json", files / "new_result.json"])
-    with pytest.raises(InvalidInput, match="result of old has no 'recall@7'"):
+    with pytest.raises(InvalidInput, match="no 'recall@7' in old"):
         compare({"old": files / "old_result.json", "new": records(NEW)}, metrics="recall@7")
 
 

@@ -249,7 +249,7 @@ def test_one_system_is_refused():
 def test_metrics_must_be_shared():
     old, new = measured(OLD, "mrr,recall@5"), measured(NEW, "mrr,recall@3")
     assert [m.name for m in compare_scores({"a": old, "b": new}).metrics] == ["mrr"]
-    with pytest.raises(InvalidInput, match="result of b has no 'recall@5'; it has mrr, recall@3"):
+    with pytest.raises(InvalidInput, match="no 'recall@5' in b; it has mrr, recall@3"):
         compare_scores({"a": old, "b": new}, metrics=["recall@5"])
     with pytest.raises(InvalidInput, match="share no metric"):
         compare_scores({"a": measured(OLD, "recall@5"), "b": measured(NEW, "mrr")})

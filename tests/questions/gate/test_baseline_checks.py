@@ -1,4 +1,4 @@
-"""Checks against conditions and baselines: right verdicts, and few false alarms."""
+"""Checks against a baseline: right verdicts, and few false alarms."""
 
 from dataclasses import replace
 
@@ -6,14 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from calipers import evaluate, gate
 from calipers.errors import InvalidInput
 from calipers.model.arrays import frozen_array
-from calipers.model.slicing import everything, slices_by
-from calipers.questions.evaluate.settings import evaluate
-from calipers.questions.gate.baseline_checks import check_baseline, pair
-from calipers.questions.gate.condition_checks import check_condition
-from calipers.questions.gate.conditions import parse_condition
-from calipers.questions.gate.result import GateRule
 
 
 def scores_of(values, metrics=("recall@10", "ndcg@10", "mrr"), tags=None):
@@ -29,11 +24,9 @@ def scores_of(values, metrics=("recall@10", "ndcg@10", "mrr"), tags=None):
     return replace(template, values=frozen_array(values), tags=columns)
 
 
-def compare(now, before, *, by=(), asked=1, **rule):
-    slices = [everything(now), *slices_by(now, by)]
+def compare(now, before, *, asked=1, **settings):
     names = [one.name for one in now.metrics]
-    both = pair(now, before)
-    return check_baseline(both, names[:asked], slices, baseline="main", rule=GateRule(**rule))
+    return gate(now, baseline=before, metrics=names[:asked], **settings).checks
 
 
 def test_a_real_drop_is_seen():
@@ -135,13 +128,10 @@ def test_the_correction_covers_all_rows_and_leaves_out_what_nobody_asked_for():
 
 
 def test_what_nobody_asked_for_is_no_row():
-    before = np.column_stack([np.full(30, 0.5), np.ones(30)])
-    now = np.column_stack([np.full(30, 0.5), np.zeros(30)])
-    assert [one.status for one in compare(scores_of(now), scores_of(before))] == ["passed"]
-    assert [one.status for one in compare(scores_of(now), scores_of(before), asked=2)] == [
-        "passed",
-        "failed",
-    ]
+    before, now = (np.column_stack([np.full(30, 0.5), np.full(30, one)]) for one in (1.0, 0.0))
+    for statuses in (["passed"], ["passed", "failed"]):
+        found = compare(scores_of(now), scores_of(before), asked=len(statuses))
+        assert [one.status for one in found] == statuses
 
 
 def test_queries_are_paired_by_name_and_not_by_row():
@@ -149,45 +139,15 @@ def test_queries_are_paired_by_name_and_not_by_row():
     now = scores_of(values)
     order = np.arange(10)[::-1]
     turned = replace(now, values=frozen_array(values[order]), queries=now.queries[order])
-    assert pair(now, turned).baseline("recall@10").tolist() == now.of("recall@10").tolist()
+    (check,) = compare(now, turned)
+    assert (check.change.same, check.change.baseline) == (10, pytest.approx(0.45))
 
 
 def test_results_without_a_query_in_common_cannot_be_compared():
     now = scores_of(np.ones((3, 1)))
     other = replace(now, queries=now.queries.with_columns(query=pl.col("query") + "x"))
-    with pytest.raises(InvalidInput, match="share no query"):
-        pair(now, other)
-
-
-@pytest.mark.parametrize(
-    ("text", "status"),
-    [
-        ("recall@10 >= 0.5", "passed"),
-        ("recall@10 > 0.5", "failed"),
-        ("recall@10 < 0.5", "failed"),
-        ("recall@10 >= 0.9 for type=a", "passed"),
-        ("recall@10 >= 0.1 for type=b", "failed"),
-    ],
-)
-def test_conditions_are_about_means_of_slices(text, status):
-    scores = scores_of([[1.0], [0.0]] * 3, tags={"type": ["a", "b"] * 3})
-    check = check_condition(scores, parse_condition(text))
-    assert check.status == status
-    assert bool(check.worst) == (status == "failed")
-
-
-def test_the_worst_queries_of_a_condition_are_the_lowest_or_the_highest():
-    scores = scores_of([[0.3], [0.1], [0.2]])
-    low = check_condition(scores, parse_condition("recall@10 >= 0.9"))
-    high = check_condition(scores, parse_condition("recall@10 <= 0.01"))
-    assert [one.query for one in low.worst] == ["q1", "q2", "q0"]
-    assert [one.query for one in high.worst] == ["q0", "q2", "q1"]
-
-
-def test_an_undefined_mean_decides_nothing():
-    scores = scores_of([[np.nan], [np.nan]])
-    with pytest.raises(InvalidInput, match="cannot be decided"):
-        check_condition(scores, parse_condition("recall@10 >= 0.1"))
+    with pytest.raises(InvalidInput, match="share no queries"):
+        compare(now, other, anyway=True)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,19 @@
-"""The gate as a whole: what blocks it, and that bad input is never a pass."""
+"""The gate as a whole: what blocks it, what conditions check, and that bad input never passes."""
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from calipers import evaluate, gate, gate_save, gate_show
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.questions.evaluate.settings import evaluate
-from calipers.questions.gate.settings import gate, gate_save, gate_show
+from calipers.questions.gate.conditions import Figure
+from tests.command import calipers_command
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 N = 12
@@ -44,13 +49,13 @@ def test_the_same_result_passes_and_says_that_nothing_changed(baseline):
     verdict = gate(records(N), baseline=baseline, now=NOW)
     assert verdict.passed
     assert [check.change.difference for check in verdict.checks] == [0.0, 0.0]
-    assert verdict.baseline == "main"
-    assert verdict.baseline_saved == NOW
+    assert (verdict.baseline, verdict.baseline_saved) == ("main", NOW)
+    both = gate(records(N), require=["mrr >= 0.9", "mrr < 1"], baseline=baseline, now=NOW)
+    assert [one.status for one in both.checks] == ["passed", "failed", "passed", "passed"]
 
 
 def test_a_significant_drop_fails(baseline):
     verdict = gate(records(0), baseline=baseline, now=NOW)
-    assert not verdict.passed
     assert [check.metric for check in verdict.failed] == ["recall@1", "mrr"]
     assert {check.because for check in verdict.failed} == {
         ("significant loss", "over the 0.05 allowed")
@@ -59,20 +64,12 @@ def test_a_significant_drop_fails(baseline):
     assert verdict.failed[0].worst[0].baseline == 1.0
 
 
-def test_conditions_and_a_baseline_together(baseline):
-    verdict = gate(records(N), require=["mrr >= 0.9", "mrr < 1"], baseline=baseline, now=NOW)
-    assert [check.status for check in verdict.checks] == [
-        "passed",
-        "failed",
-        "passed",
-        "passed",
-    ]
-
-
 def test_metrics_choose_what_is_compared(baseline):
     verdict = gate(records(N), baseline=baseline, metrics="mrr", now=NOW)
     assert [check.metric for check in verdict.checks] == ["mrr"]
-    with pytest.raises(InvalidInput, match=r"has no recall@5; it has .* Did you mean recall@1"):
+    with pytest.raises(
+        InvalidInput, match=r"no 'recall@5' in the baseline main; it has .* Did you mean recall@1"
+    ):
         gate(records(N), baseline=baseline, metrics="recall@5", now=NOW)
 
 
@@ -100,20 +97,9 @@ def test_what_was_measured_otherwise_blocks_unless_overridden(baseline):
         assert any(sentence in warning for warning in verdict.warnings)
 
 
-def test_a_plain_result_is_a_baseline(tmp_path):
-    path = tmp_path / "result.json"
-    path.write_bytes(msgspec.json.encode(evaluate(records(N), metrics="mrr").to_dict()))
-    assert gate(records(N), baseline=path, now=NOW).passed
-
-
-def test_another_version_is_a_note_where_definitions_are_the_same(baseline):
+def test_a_changed_definition_or_form_blocks_and_another_version_does_not(baseline):
     changed(baseline, calipers="0.0.1")
-    verdict = gate(records(N), baseline=baseline, now=NOW)
-    assert verdict.passed
-    assert any("measured with Calipers 0.0.1" in note for note in verdict.notes)
-
-
-def test_a_changed_definition_or_form_blocks(baseline):
+    assert gate(records(N), baseline=baseline, now=NOW).passed
     content = msgspec.json.decode(baseline.read_bytes())
     for one in content["metrics"]:
         one["definition"] = "something else"
@@ -207,12 +193,13 @@ def test_a_metric_undefined_on_one_side_blocks(tmp_path):
         gate(lost, baseline=path, now=NOW)
 
 
-def test_a_result_that_was_measured_before_can_be_judged(tmp_path):
+def test_a_result_that_was_measured_before_can_be_judged_and_be_a_baseline(tmp_path):
     path = tmp_path / "result.json"
     scores = evaluate(records(N), metrics="mrr")
     path.write_bytes(msgspec.json.encode(scores.to_dict()))
     assert gate(path, require="mrr >= 1").passed
     assert gate(scores, require="mrr >= 1").passed
+    assert gate(records(N), baseline=path, now=NOW).passed
     with pytest.raises(InvalidInput, match="one or the other"):
         gate(path, require="mrr >= 1", run={"q": ["a"]})
     with pytest.raises(InvalidInput, match="have no 'recall@3'"):
@@ -255,3 +242,168 @@ def test_rel_reaches_conditions_and_baseline(tmp_path):
 def test_bad_use_is_a_sentence(settings, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         gate(records(N), **settings)
+
+
+def recorded(n=20, **more):
+    return [
+        {
+            "query": f"q{i}",
+            "latency_ms": 10.0 * (i + 1),
+            "ground_truth": ["a"],
+            "retrieved": [{"id": "a", "tokens": 100}, {"id": "b", "tokens": 50}],
+            "tags": {"type": "odd" if i % 2 else "even"},
+            **more,
+        }
+        for i in range(n)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "worst"),
+    [
+        ("recall@1 >= 0.5", "passed", []),
+        ("recall@1 > 0.5", "failed", ["q1", "q11", "q3", "q5", "q7"]),
+        ("recall@1 < 0.5", "failed", ["q0", "q10", "q2", "q4", "q6"]),
+        ("recall@1 >= 0.9 for type=even", "passed", []),
+        ("mrr <= 0.6 for type=even", "failed", ["q0", "q10", "q2", "q4", "q6"]),
+        ("mrr >= 0.6 for type=odd", "failed", ["q1", "q11", "q3", "q5", "q7"]),
+    ],
+)
+def test_conditions_are_about_means_of_slices_and_name_the_worst_queries(text, status, worst):
+    one, other = recorded(12), recorded(12, retrieved=["b", "a"])
+    (check,) = gate([other[i] if i % 2 else one[i] for i in range(12)], require=text).checks
+    assert (check.status, [one.query for one in check.worst]) == (status, worst)
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60), st.integers(1, 99))
+def test_a_percentile_is_the_smallest_value_that_so_many_do_not_exceed(values, p):
+    found = Figure("latency", f"p{p}").value(np.array(values))
+    ordered = sorted(values)
+    enough = [v for v in ordered if sum(x <= v for x in ordered) * 100 >= p * len(ordered)]
+    assert found == enough[0]
+
+
+@pytest.mark.parametrize(
+    ("condition", "value"),
+    [
+        ("latency_p95 <= 300ms", 190.0),
+        ("latency_max <= 0.2s", 200.0),
+        ("latency_mean <= 105ms", 105.0),
+        ("latency_p50 <= 300ms for type=even", 90.0),
+        ("tokens_mean@1 <= 100", 100.0),
+        ("tokens_mean <= 150", 150.0),
+        ("tokens_p95@10 <= 4000", 150.0),
+    ],
+)
+def test_what_the_run_recorded_is_checked(condition, value):
+    verdict = gate(recorded(), require=condition)
+    assert (verdict.passed, verdict.checks[0].value) == (True, value)
+
+
+def test_what_is_estimated_or_lacks_is_said():
+    texts = recorded(retrieved=[{"id": "a", "text": "four" * 10}])
+    verdict = gate(texts, require="tokens_mean@5 <= 10", match="id")
+    assert verdict.passed
+    assert any("estimated" in note for note in verdict.notes)
+    some = recorded(4)
+    some[0]["latency_ms"] = None
+    verdict = gate(some, require="latency_max <= 1s")
+    assert verdict.checks[0].undefined == 1
+    assert "no latency for 1 query; these do not count" in verdict.notes[0]
+
+
+PLAIN = [{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]
+UNANSWERABLE = [{"query": "q", "retrieved": ["a"], "ground_truth": {}}]
+
+
+@pytest.mark.parametrize(
+    ("data", "condition", "sentence"),
+    [
+        (PLAIN, "latency_p95 <= 1s", "the run has recorded none"),
+        (PLAIN, "tokens_mean@5 <= 10", "neither 'tokens' nor a text"),
+        (UNANSWERABLE, "recall@10 >= 0.1", "cannot be decided"),
+        *(
+            (PLAIN, f"{name} <= 30", r"is no figure of a run.*latency_p95")
+            for name in ("tokens", "tokens@10", "latency", "latency_p101", "latency_p99.9")
+        ),
+    ],
+)
+def test_what_was_not_recorded_or_does_not_exist_is_no_pass(data, condition, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        gate(data, require=condition)
+    if data is PLAIN and "p95" in condition:
+        with pytest.raises(InvalidInput, match="give the run itself"):
+            gate(evaluate(data), require=condition)
+
+
+def test_a_latency_is_shown_with_its_unit_and_the_slowest_queries(tmp_path):
+    path = tmp_path / "evals.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in recorded()))
+    done = calipers_command("gate", str(path), "--require", "latency_p95 <= 100ms")
+    assert "latency_p95 is 190.0 ms; <= 100ms required (20 queries)" in done.out
+    assert 'Lost most: "q19"' in done.out
+    assert "hit_rate" not in done.out
+    (check,) = gate(recorded(), require="latency_p95 <= 100ms").failed
+    assert (check.unit, check.because) == ("ms", ("<= 100ms required",))
+    assert [one.value for one in check.worst] == [200.0, 190.0, 180.0, 170.0, 160.0]
+
+
+def test_a_live_retriever_is_asked_for_the_results_whose_tokens_count():
+    asked = []
+
+    def search(query, k):
+        asked.append(k)
+        return [{"id": "a", "tokens": 1}] * k
+
+    truth = [{"id": "q", "query": "Who?", "ground_truth": ["a"]}]
+    gate(ground_truth=truth, retriever=search, require="tokens_mean@25 <= 30")
+    assert asked == [25]
+
+
+def test_a_gate_names_every_leak_of_its_slice_and_within_k(tmp_path):
+    data = [
+        {
+            "query": "Who pays?",
+            "id": f"q{i}",
+            "retrieved": ["a", "secret"] if i < 7 else ["a"],
+            "ground_truth": ["a"],
+            "forbidden": ["secret", "other"],
+            "tags": {"tenant": "x" if i % 2 else "y"},
+        }
+        for i in range(10)
+    ]
+    asked = ["leak_rate@10 == 0", "leak@2 == 0 for tenant=x", "leak_rate@1 == 0"]
+    whole, part, first = gate(data, require=asked).checks
+    assert whole.value == 0.7
+    assert [(one.query, one.rank, one.forbidden) for one in whole.leaks] == [
+        (f"q{i}", 2, "secret") for i in range(7)
+    ]
+    assert [one.query for one in part.leaks] == ["q1", "q3", "q5"]
+    assert (first.status, first.leaks) == ("passed", ())
+    path, summary = tmp_path / "evals.jsonl", tmp_path / "summary.md"
+    path.write_text("".join(json.dumps(one) + "\n" for one in data))
+    done = calipers_command("gate", str(path), "--require", asked[0], "--markdown", str(summary))
+    assert (done.code, done.out.count("rank 2: secret")) == (1, 7)
+    assert summary.read_text().count("rank 2: secret") == 7
+
+
+def test_a_condition_is_about_the_number_that_an_evaluation_shows():
+    found = [*recorded(9), *recorded(1, retrieved=["b"], query="none")]
+    scores = evaluate(found, metrics="gm_map,num_rel_ret")
+    checks = gate(found, require=["gm_map >= 0.5", "num_rel_ret >= 9"]).checks
+    assert [(one.status, one.value, one.interval) for one in checks] == [
+        (status, scores[name].mean, scores[name].interval)
+        for status, name in (("failed", "gm_map"), ("passed", "num_rel_ret"))
+    ]
+    stricter = evaluate(recorded(), metrics="recall@1", rel=1)
+    [check] = gate(stricter, require="recall@1 >= 1").checks
+    assert (check.status, check.value) == ("passed", 1.0)
+
+
+def test_the_interval_of_a_figure_counts_clusters_at_the_level_asked_for():
+    one = "latency_mean <= 300ms"
+    plain, sure = (gate(recorded(), require=one, confidence=c) for c in (0.95, 0.99))
+    among = gate(recorded(), require=one, cluster="type")
+    ends = [found.checks[0].interval for found in (plain, sure, among)]
+    assert [end.level for end in ends] == [0.95, 0.99, 0.95]
+    assert ends[0].high < min(ends[1].high, ends[2].high)

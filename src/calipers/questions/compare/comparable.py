@@ -76,8 +76,8 @@ def facts_shared(
         for name, facts in each.items():
             if metric not in facts:
                 raise InvalidInput(
-                    f"The result of {name} has no {metric!r}; it has {', '.join(facts)}."
-                    f"{did_you_mean(metric, facts)}"
+                    f"There is no {metric!r} in {name}; it has {', '.join(facts)}."
+                    f"{did_you_mean(metric, facts)} Choose another with -m, or measure again."
                 )
         check_paired(first[metric])
     return tuple(first[name] for name in dict.fromkeys(wanted))

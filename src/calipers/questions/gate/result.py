@@ -10,7 +10,6 @@ from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, Scores
-from calipers.words import plural
 
 Status = Literal["passed", "failed", "no clear difference"]
 WORST_FIRST: tuple[Status, ...] = ("failed", "no clear difference", "passed")
@@ -146,15 +145,6 @@ class Check:
     def significant(self) -> bool:
         """Whether there is a significant loss against the baseline."""
         return self.status == "failed" and SIGNIFICANT in self.because
-
-
-def spread_of(check: Check, further: str = "") -> str:
-    """The likely range of the mean, and the number of queries."""
-    queries = plural(check.n, "query", "queries") + further
-    ends = check.interval
-    if ends is None:
-        return queries
-    return f"{ends.level:.0%} interval {ends.shown}, {queries}"
 
 
 RETRIEVER = "the retriever answers every question"

@@ -5,101 +5,158 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from calipers.engines.scoring import choose_metrics, deepest, uneven_clusters
+import numpy as np
+import polars as pl
+
+from calipers.engines.scoring import choose_metrics, deepest, score, uneven_clusters
 from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput, check_number
 from calipers.io.files.write import check_place
 from calipers.measures import Metric, parse
-from calipers.model.matched import Matched
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.claim import Claim
+from calipers.model.matched import FAILED, Matched
 from calipers.model.scores import Scores
-from calipers.model.slicing import clusters_of, copies_in_words
+from calipers.model.slicing import (
+    QuerySlice,
+    clusters_of,
+    copies_in_words,
+    cut,
+    everything,
+)
 from calipers.questions.baseline import Baseline, write_baseline
 from calipers.questions.default_metrics import FINDING, finding_metric
-from calipers.questions.gate.condition_checks import (
-    check_condition,
-    check_must,
-    check_raised,
-    figures_of,
-    raised_by,
+from calipers.questions.gate.baseline_checks import check_baseline, check_of
+from calipers.questions.gate.conditions import (
+    COMBINED,
+    OPERATORS,
+    Condition,
+    Figure,
+    parse_condition,
+    unknown_tag_value,
 )
-from calipers.questions.gate.conditions import COMBINED, Condition
-from calipers.questions.gate.result import GateRule, Verdict
-from calipers.questions.inputs import is_reference
+from calipers.questions.gate.result import (
+    RETRIEVER,
+    Check,
+    GateRule,
+    Leak,
+    Raised,
+    Requirement,
+    Status,
+    Verdict,
+    WorstQuery,
+    raised_in_words,
+    worst_queries,
+)
+from calipers.questions.inputs import is_reference, matched
+from calipers.questions.reading import Reading
+from calipers.questions.systems import baseline_of, measured_already
+from calipers.statistics.score_interval import mean_interval
 from calipers.version import __version__
+from calipers.words import did_you_mean, number, plural
 
 
-def reach_verdict(
+def check_result(data: Any, settings: Mapping[str, Any]) -> Verdict:
+    """Measure what is to be checked, reach a verdict, and move the baseline where that is asked."""
+    conditions = [parse_condition(one) for one in _several(settings["require"])]
+    must, accept = _several(settings["must"]), settings["accept"]
+    if not conditions and settings["baseline"] is None and not must:
+        raise InvalidInput(
+            "The gate has nothing to check; give a condition with --require, such as "
+            "'recall@10 >= 0.85', or a --baseline."
+        )
+    check_number("The confidence", settings["confidence"], least=0.5, below=1, such_as=0.95)
+    check_number("The loss that is allowed", settings["allow"], least=0, such_as=0.02)
+    moves = accept is not None or settings["move_up"]
+    target = _file_of_baseline(settings["baseline"], accept) if moves else None
+    kept = baseline_of(settings["baseline"], settings.get("store"))
+    wanted, rel = _wanted(settings, kept), settings.get("rel")
+    reading = cast(Reading, settings)
+    scores, pair = measured_already(data, reading), None
+    if scores is None:
+        weights = settings["weights"] or (kept.scores.weights if kept else None)
+        # The new baseline must contain every metric of the old one.
+        further = _metrics_in(kept) if moves else ()
+        needed = _needed(conditions, (*wanted, *further), rel, weights, must=bool(must))
+        # Tokens may be counted deeper than any metric looks.
+        figures = (one.figure.k or 0 for one in conditions if one.figure is not None)
+        pair = matched(data, reading, looks=max([deepest(needed), *figures]))
+        rel = pair.rel
+        scores = score(
+            pair,
+            needed,
+            weights=weights,
+            confidence=settings["confidence"],
+            cluster=settings["cluster"],
+            weight_by=settings["weight_by"],
+        )
+    conditions = [
+        replace(one, metric=one.metric and one.metric.with_rel(rel)) for one in conditions
+    ]
+    wanted = [one.with_rel(rel) for one in wanted]
+    verdict = _verdict(scores, pair, conditions, must, kept, wanted, settings)
+    if target is None or kept is None or (accept is None and not _is_better(verdict)):
+        # Were every build that passes the next baseline, many small losses would add up unseen.
+        return verdict
+    when = settings["now"] or datetime.now(UTC)
+    write_baseline(Baseline(scores, kept.name, when, accepted=accept), target)
+    return replace(verdict, accepted=accept, moved_up=accept is None)
+
+
+def _verdict(
     scores: Scores,
+    pair: Matched | None,
     conditions: Sequence[Condition],
+    must: Sequence[str],
     kept: Baseline | None,
     wanted: Sequence[Metric],
-    rule: GateRule,
-    *,
-    named: bool = False,
-    primary: str | None = None,
-    by: str | Iterable[str] = (),
-    must: str | Iterable[str] = (),
-    cluster: str | None = None,
-    anyway: bool = False,
-    rel: float | None = None,
-    pair: Matched | None = None,
+    settings: Mapping[str, Any],
 ) -> Verdict:
     """Check that the scores meet the conditions and are not worse than the baseline.
 
-    With ``named`` the user named the metrics, and all of them decide. ``pair`` is what the scores
-    were made from, where available: it has what the run recorded, and names what leaked.
+    ``pair`` is what the scores were made from, where available: it has what the run recorded.
     """
-    tags = several(by)
-    cluster = cluster or scores.settings.get("cluster")
+    rule = GateRule(settings["confidence"], settings["allow"], settings["only_shown"])
+    by = _several(settings["by"])
+    cluster = settings["cluster"] or scores.settings.get("cluster")
     clusters = clusters_of(scores.tags, cluster, len(scores))
-    figures, said = figures_of(conditions, pair)
-    asked_for = [replace(one, metric=one.metric and one.metric.with_rel(rel)) for one in conditions]
-    checks = [check_condition(scores, one, figures, clusters, pair) for one in asked_for]
-    raised = raised_by(scores, pair)
-    checks += check_raised(raised, len(scores))
-    warnings: list[str] = []
-    notes = dict.fromkeys(
-        [
-            *uneven_clusters(clusters, cluster),
-            *(copies_in_words(scores.queries, cluster) if kept else ()),
-            *_unchecked(scores, kept, tags),
-        ]
-    )
+    figures, notes = _figures(conditions, pair)
+    checks = [_check_condition(scores, one, figures, clusters, pair) for one in conditions]
+    raised = _raised(scores, pair)
+    checks += _check_raised(raised, len(scores))
+    notes += uneven_clusters(clusters, cluster)
     asked: list[str] = []
-    pairing = None
+    warnings: list[str] = []
     if kept is not None:
-        # A gate of conditions alone needs no test of differences.
-        from calipers.questions.gate.baseline_checks import against_baseline
-
-        found = against_baseline(
+        found, asked, warnings = check_baseline(
             scores,
             kept,
             wanted,
             rule,
-            named=named,
-            primary=primary,
-            tags=tags,
+            named=settings["metrics"] is not None,
+            primary=settings["primary"],
+            by=by,
             clusters=clusters,
             cluster=cluster,
-            anyway=anyway,
+            anyway=settings["anyway"],
         )
-        pairing, asked, warnings = found.pairing, found.asked, found.warnings
-        checks += found.checks
-    elif tags:
+        checks += found
+        notes += copies_in_words(scores.queries, cluster)
+    elif by:
         raise InvalidInput(
             "Slices are named with --by and there is no baseline to compare them with; give "
             "--baseline, or write the slice into a condition: recall@10 >= 0.8 for tag=value."
         )
-    for which in several(must):
-        metric = _finding(scores, asked)
-        before = pairing.baseline(metric) if pairing and metric in pairing.before else None
-        checks.append(check_must(scores, metric, which, before))
+    notes += scores.settings.get("notes") or ()
+    if kept is not None and (rest := [tag for tag in scores.tags if tag not in by]):
+        notes.append(f"A slice may have got worse all the same: --by {rest[0]} compares each.")
+    checks += [_check_must(scores, _finding(scores, asked), one, kept) for one in must]
     return Verdict(
         checks=tuple(checks),
         warnings=tuple(warnings),
-        notes=(*said, *notes),
+        notes=tuple(dict.fromkeys(notes)),
         queries=len(scores),
         raised=raised,
         baseline=kept.name if kept else None,
@@ -114,25 +171,59 @@ def reach_verdict(
     )
 
 
-def _finding(scores: Scores, asked: Sequence[str]) -> str:
-    """The metric that shows whether a question found anything, preferably one asked for."""
-    facts = facts_by_name(scores)
-    found = finding_metric([facts[name] for name in asked]) or finding_metric(scores.metrics)
-    if found is None:
+def _several(value: str | Iterable[str]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _file_of_baseline(baseline: Any, accept: str | None) -> Path:
+    """The file to write a new baseline to."""
+    if accept is not None and not accept.strip():
+        raise InvalidInput('A baseline is accepted for a reason; give it: --accept "why".')
+    is_path = isinstance(baseline, str | os.PathLike) and not is_reference(baseline)
+    if not is_path or Path(baseline).suffix.lower() != ".json":
         raise InvalidInput(
-            "Questions are named that must not fail, and no metric here says whether something was "
-            "found; measure recall or hit_rate too, such as -m recall@10,ndcg@10."
+            "The new baseline is written to the file that holds the old one; give that as "
+            "--baseline FILE.json."
         )
-    return found
+    check_place(Path(baseline))
+    return Path(baseline)
 
 
-def metrics_needed(
+def _is_better(verdict: Verdict) -> bool:
+    """Whether a result may replace the baseline unasked: significantly better, nothing lost."""
+    changes = [check.change for check in verdict.checks if check.change is not None]
+    return (
+        verdict.standing != "failed"
+        and not verdict.raised
+        and not verdict.warnings
+        and all(change.loss <= 0 for change in changes)
+        and any(change.standing == "better" for change in changes)
+    )
+
+
+def _wanted(settings: Mapping[str, Any], kept: Baseline | None) -> Sequence[Metric]:
+    """The metrics to compare with the baseline: those asked for, or all it has."""
+    if settings["metrics"] is None:
+        return _metrics_in(kept)
+    primary = settings["primary"]
+    further = () if primary in (None, COMBINED) else parse([primary])
+    chosen = choose_metrics(settings["metrics"], settings["k"], settings.get("rel"))
+    return tuple(dict.fromkeys((*chosen, *further)))
+
+
+def _metrics_in(kept: Baseline | None) -> tuple[Metric, ...]:
+    """The metrics of a baseline that can be compared query by query and have a direction."""
+    paired = (one for one in (kept.scores.metrics if kept else ()) if one.aggregate != "geometric")
+    return parse([one.name for one in paired if one.better != "neither"])
+
+
+def _needed(
     conditions: Sequence[Condition],
     wanted: Sequence[Metric],
     rel: float | None,
     weights: Mapping[str, float] | None,
     *,
-    must: bool = False,
+    must: bool,
 ) -> tuple[Metric, ...]:
     """The metrics to compute for the conditions and the wanted metrics."""
     if any(one.name == COMBINED for one in conditions) and not weights:
@@ -151,102 +242,278 @@ def metrics_needed(
     return choose_metrics(asked, None, rel, weights)
 
 
-def results_needed(conditions: Sequence[Condition], needed: Sequence[Metric]) -> int:
-    """How many results to request from a live retriever, also if only tokens are counted."""
-    figures = (one.figure.k for one in conditions if one.figure is not None)
-    return max([deepest(needed), *(k for k in figures if k is not None)])
-
-
-def metrics_of_baseline(
-    metrics: Any, k: Any, rel: float | None, kept: Baseline | None, primary: str | None = None
-) -> tuple[Metric, ...]:
-    """The metrics to compare with the baseline: those asked for, or all it has."""
-    if metrics is not None:
-        chosen = choose_metrics(metrics, k, rel)
-        further = () if primary in (None, "score") else parse([primary])
-        return tuple(dict.fromkeys((*chosen, *further)))
-    if kept is None:
-        return ()
-    paired = (one for one in kept.scores.metrics if one.aggregate != "geometric")
-    return parse([one.name for one in paired if one.better != "neither"])
-
-
-def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list[str]:
-    lines = list(scores.settings.get("notes") or ())
-    here, there = scores.settings["calipers"], kept and kept.scores.settings["calipers"]
-    if kept is not None and there != here:
-        lines.append(
-            f"The baseline {kept.name} was measured with Calipers {there} and this result with "
-            f"{here}; the metrics are defined alike in both."
-        )
-    rest = [tag for tag in scores.tags if tag not in by]
-    if kept is None or not rest:
-        return lines
-    return [
-        *lines,
-        f"A slice may have got worse all the same: --by {rest[0]} compares each.",
-    ]
-
-
-def several(value: str | Iterable[str]) -> list[str]:
-    """Return one or more texts as a list."""
-    return [value] if isinstance(value, str) else list(value)
-
-
-def check_gate(
-    rule: GateRule, conditions: Sequence[Condition], baseline: Any, must: str | Iterable[str]
-) -> None:
-    """Reject settings that make no sense, before any file is read."""
-    if not conditions and baseline is None and not several(must):
+def _finding(scores: Scores, asked: Sequence[str]) -> str:
+    """The metric that shows whether a question found anything, preferably one asked for."""
+    facts = facts_by_name(scores)
+    found = finding_metric([facts[name] for name in asked]) or finding_metric(scores.metrics)
+    if found is None:
         raise InvalidInput(
-            "The gate has nothing to check; give a condition with --require, such as "
-            "'recall@10 >= 0.85', or a --baseline."
+            "Questions are named that must not fail, and no metric here says whether something was "
+            "found; measure recall or hit_rate too, such as -m recall@10,ndcg@10."
         )
-    check_number("The confidence", rule.confidence, least=0.5, below=1, such_as=0.95)
-    check_number("The loss that is allowed", rule.allow, least=0, such_as=0.02)
+    return found
 
 
-def file_of_baseline(baseline: Any, accept: str | None) -> Path:
-    """The file to write a new baseline to."""
-    if accept is not None and not accept.strip():
-        raise InvalidInput('A baseline is accepted for a reason; give it: --accept "why".')
-    is_path = isinstance(baseline, str | os.PathLike) and not is_reference(baseline)
-    if not is_path or Path(baseline).suffix.lower() != ".json":
-        raise InvalidInput(
-            "The new baseline is written to the file that holds the old one; give that as "
-            "--baseline FILE.json."
-        )
-    check_place(Path(baseline))
-    return Path(baseline)
+def slice_of(scores: Scores, tag: str, value: str) -> QuerySlice:
+    """The queries with this value of a tag; none is an error."""
+    masks = dict(cut(scores, tag))
+    if value not in masks:
+        raise unknown_tag_value(tag, value, list(masks))
+    return QuerySlice(f"{tag}={value}", masks[value])
 
 
-def with_new_baseline(
-    verdict: Verdict,
+def _check_condition(
     scores: Scores,
-    name: str,
-    target: Path,
-    accept: str | None,
-    now: datetime | None,
-) -> Verdict:
-    """Replace the baseline if the result is accepted or better, and return the verdict.
-
-    Otherwise the baseline stays: if every passing build replaced it, many small losses would
-    add up and none of them would fail.
-    """
-    if accept is None and not _is_better(verdict):
-        return verdict
-    when = now or datetime.now(UTC)
-    write_baseline(Baseline(scores, name, when, accepted=accept), target)
-    return replace(verdict, accepted=accept, moved_up=accept is None)
-
-
-def _is_better(verdict: Verdict) -> bool:
-    """Whether a result may replace the baseline unasked: significantly better, nothing lost."""
-    changes = [check.change for check in verdict.checks if check.change is not None]
-    return (
-        verdict.standing != "failed"
-        and not verdict.raised
-        and not verdict.warnings
-        and all(change.loss <= 0 for change in changes)
-        and any(change.standing == "better" for change in changes)
+    condition: Condition,
+    figures: Mapping[Figure, Floats],
+    clusters: Ints | None,
+    pair: Matched | None,
+) -> Check:
+    """Check whether the mean, or the figure, meets the condition on its queries."""
+    part = everything(scores)
+    if condition.tag is not None and condition.tag_value is not None:
+        part = slice_of(scores, condition.tag, condition.tag_value)
+    figure = condition.figure
+    values = scores.of(condition.name) if figure is None else figures[figure]
+    check = (
+        check_of(scores, condition.name, part, str(condition), clusters)
+        if figure is None
+        else _figured(scores, figure, values, part, str(condition), clusters)
     )
+    if check.value is None:
+        raise InvalidInput(
+            f"The condition '{condition}' cannot be decided: {condition.name} is undefined for "
+            f"all {int(part.chosen.sum())} queries it is about; choose another metric, or label "
+            "these queries."
+        )
+    holds = condition.holds(check.value)
+    status: Status = "passed" if holds else "failed"
+    wanted = f"{condition.op} {condition.value:.15g}{check.unit} required"
+    place = "" if part.name is None else f" for {part.name}"
+    found = f"{number(check.value)} {check.unit}".rstrip()
+    of = plural(check.n, "query", "queries")
+    if ends := check.interval:
+        of = f"{ends.level:.0%} interval {ends.shown}, {of}"
+    check = replace(
+        check,
+        status=status,
+        requirement=Requirement(condition.op, condition.value),
+        claim=Claim(status, f"{check.metric}{place} is {found}; {wanted} ({of})."),
+    )
+    if holds:
+        return check
+    # For an upper limit (fp@10 <= 3) the queries with the highest values are the worst.
+    short = part.chosen & ~OPERATORS[condition.op](values, condition.value)
+    weight = np.where(short, values if condition.op in (">=", ">") else -values, np.nan)
+    return replace(
+        check,
+        because=(wanted,),
+        worst=worst_queries(scores, weight, values),
+        leaks=() if pair is None else _leaks(pair, condition.metric, part),
+    )
+
+
+def _figured(
+    scores: Scores,
+    figure: Figure,
+    values: Floats,
+    part: QuerySlice,
+    name: str,
+    clusters: Ints | None,
+) -> Check:
+    """A figure on a slice, not yet checked against a value; a mean has an interval."""
+    column = np.where(part.chosen, values, np.nan)
+    defined = column[~np.isnan(column)]
+    interval = None
+    if figure.statistic == "mean":
+        interval = mean_interval(column, scores.settings["confidence"], None, clusters)
+    return Check(
+        name=name,
+        metric=str(figure),
+        slice=part.name,
+        status="no clear difference",
+        value=figure.value(defined) if defined.size else None,
+        # No figure is negative.
+        interval=interval and replace(interval, low=max(interval.low, 0.0)),
+        n=defined.size,
+        undefined=int(part.chosen.sum()) - defined.size,
+        unit=figure.unit,
+    )
+
+
+def _figures(
+    conditions: Sequence[Condition], pair: Matched | None
+) -> tuple[dict[Figure, Floats], list[str]]:
+    """The recorded values of the figures in the conditions, and notes about them."""
+    values: dict[Figure, Floats] = {}
+    notes: list[str] = []
+    for one in dict.fromkeys(condition.figure for condition in conditions):
+        if one is None:
+            continue
+        if pair is None:
+            raise InvalidInput(
+                f"A condition is about {one}, which a result that was measured before does not "
+                "hold; give the run itself."
+            )
+        values[one], note = (_latency if one.of == "latency" else _tokens)(pair, one)
+        notes += [note] if note else []
+    return values, notes
+
+
+def _latency(pair: Matched, _: Figure) -> tuple[Floats, str | None]:
+    """The latency of each query, NaN where the run has none, and a note about them."""
+    queries = pair.run.queries
+    if queries is None or "latency_ms" not in queries.columns or not queries["latency_ms"].count():
+        raise InvalidInput(
+            "A condition is about latency and the run has recorded none; `calipers retrieve` "
+            "records it, or give 'latency_ms' in every record."
+        )
+    asked = pair.matches.queries.select("query").join(
+        queries.select("query", pl.col("latency_ms").cast(pl.Float64)),
+        on="query",
+        how="left",
+        maintain_order="left",
+    )
+    values = asked["latency_ms"].fill_null(float("nan")).to_numpy().copy()
+    without = int(np.isnan(values).sum())
+    said = f"The run has no latency for {plural(without, 'query', 'queries')}; these do not count."
+    return values, said if without else None
+
+
+def _tokens(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:
+    """The tokens of each query's results, and a note where they are estimated."""
+    from calipers.questions.tokens import tokens_shown  # only loaded for tokens
+
+    k = figure.k or max(1, pair.depth)
+    found = tokens_shown(pair, lambda block, counts: block.summed(counts, [k]))
+    if found is None:
+        raise InvalidInput(
+            "A condition is about tokens and the results have neither 'tokens' nor a text; give "
+            "every result its 'tokens'."
+        )
+    said = "The tokens are estimated from the texts, four characters each."
+    values = found.table[:, 0].astype(np.float64)
+    return values, said if found.source == "estimate" else None
+
+
+def _leaks(pair: Matched, metric: Metric | None, part: QuerySlice) -> tuple[Leak, ...]:
+    """Every forbidden result by query, if the metric counts leaks."""
+    leaked = pair.matches.leaked
+    if metric is None or metric.name not in ("leak", "leak_rate") or leaked is None:
+        return ()
+    queries = pair.matches.queries
+    rows = zip(
+        leaked.query.tolist(),
+        leaked.rank.tolist(),
+        leaked.result.to_list(),
+        leaked.name.to_list(),
+        strict=True,
+    )
+    return tuple(
+        Leak(queries["query"][query], queries["text"][query], rank, result, name)
+        for query, rank, result, name in rows
+        if part.chosen[query] and (metric.k is None or rank <= metric.k)
+    )
+
+
+def _check_must(scores: Scores, metric: str, named: str, kept: Baseline | None) -> Check:
+    """Check that every question of a tag or a list finds something."""
+    chosen, values = _chosen(scores, named), scores.of(metric)
+    n, lost = int(chosen.sum()), np.flatnonzero(chosen & (values == 0)).tolist()
+    unknown = int(np.count_nonzero(chosen & np.isnan(values)))
+    because = []
+    if lost:
+        because.append(f"{len(lost):,} of {n:,} found nothing")
+    if unknown:
+        because.append(f"{metric} is undefined for {unknown:,} of them")
+    names, texts = scores.queries["query"], scores.queries["text"]
+    before: dict[str, float] = {}
+    if kept is not None and metric in kept.scores:
+        old = kept.scores.of(metric).tolist()
+        before = {
+            query: value
+            for query, value in zip(kept.scores.queries["query"], old, strict=True)
+            if not np.isnan(value)
+        }
+    first = f"; {texts[lost[0]] or names[lost[0]]} does not" if lost else ""
+    status: Status = "failed" if lost else "no clear difference" if unknown else "passed"
+    found = n - len(lost) - unknown
+    fact = f"{found:,} of {n:,} questions that must not fail find something"
+    return Check(
+        name=f"{named} must not fail",
+        metric=metric,
+        slice=None,
+        status=status,
+        value=found / n,
+        interval=None,
+        n=n,
+        undefined=unknown,
+        because=tuple(because),
+        claim=Claim(status, f"{fact} ({named}, {metric}){first}."),
+        worst=tuple(
+            WorstQuery(names[row], texts[row], 0.0, before.get(names[row])) for row in lost
+        ),
+    )
+
+
+def _chosen(scores: Scores, named: str) -> Bools:
+    """Select the questions with a tag's value, or those in a file with one id per line."""
+    if not Path(named).is_file():
+        tag, equals, value = (part.strip() for part in named.partition("="))
+        if not equals:
+            raise InvalidInput(
+                f"{named!r} does not say which questions must not fail: there is no such file, and "
+                "it is not TAG=VALUE, such as priority=high."
+            )
+        return slice_of(scores, tag, value).chosen
+    wanted = Path(named).read_text(encoding="utf-8").split("\n")
+    wanted = [one.strip() for one in wanted if one.strip()]
+    has = scores.queries["query"]
+    known = set(has)
+    unknown = next((one for one in wanted if one not in known), None)
+    if unknown is not None or not wanted:
+        what = f"the id {unknown!r}" if unknown else "no id"
+        raise InvalidInput(
+            f"{named} names questions that must not fail and holds {what}, which no question "
+            f"has; give one id a line.{did_you_mean(unknown, has) if unknown else ''}"
+        )
+    mask: Bools = has.is_in(wanted).to_numpy()
+    return mask
+
+
+def _raised(scores: Scores, pair: Matched | None) -> tuple[Raised, ...]:
+    """The questions on which the retriever failed, with their errors if known."""
+    failed = scores.queries.filter(pl.col("status") == FAILED)
+    asked = pair.run.queries if pair is not None and failed.height else None
+    errors: dict[str, str] = {}
+    if asked is not None and "error" in asked.columns:
+        errors = dict(asked.select("query", "error").filter(pl.col("error").is_not_null()).rows())
+    return tuple(
+        Raised(query, text, errors.get(query))
+        for query, text in failed.select("query", "text").rows()
+    )
+
+
+def _check_raised(raised: tuple[Raised, ...], queries: int) -> list[Check]:
+    """A check that cannot pass if the retriever failed: what it would have found is unknown."""
+    if not raised:
+        return []
+    said = raised_in_words(raised, queries)
+    return [
+        Check(
+            name=RETRIEVER,
+            metric="answers",
+            slice=None,
+            status="no clear difference",
+            value=1.0 - len(raised) / queries,
+            interval=None,
+            n=queries,
+            undefined=0,
+            because=(said,),
+            claim=Claim(
+                "no clear difference",
+                f"{said}.",
+                next="Repair the retriever, and run the gate again.",
+            ),
+        )
+    ]

@@ -155,68 +155,9 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     >>> verdict.passed, verdict.checks[0].value
     (False, 0.75)
     """
-    from calipers.engines.scoring import score
-    from calipers.questions.gate.conditions import parse_condition
-    from calipers.questions.gate.result import GateRule
-    from calipers.questions.gate.rule import (
-        check_gate,
-        file_of_baseline,
-        metrics_needed,
-        metrics_of_baseline,
-        reach_verdict,
-        results_needed,
-        several,
-        with_new_baseline,
-    )
-    from calipers.questions.inputs import matched
-    from calipers.questions.systems import baseline_of, measured_already
+    from calipers.questions.gate.rule import check_result
 
-    conditions = [parse_condition(one) for one in several(settings["require"])]
-    rule = GateRule(settings["confidence"], settings["allow"], settings["only_shown"])
-    check_gate(rule, conditions, settings["baseline"], settings["must"])
-    moves = settings["accept"] is not None or settings["move_up"]
-    target = file_of_baseline(settings["baseline"], settings["accept"]) if moves else None
-    kept = baseline_of(settings["baseline"], settings.get("store"))
-    weights = settings["weights"] or (kept.scores.weights if kept else None)
-    rel = settings.get("rel")
-    wanted = metrics_of_baseline(settings["metrics"], settings["k"], rel, kept, settings["primary"])
-    scores, pair = measured_already(data, settings), None
-    if scores is None:
-        # The new baseline must contain every metric of the old one.
-        further = metrics_of_baseline(None, None, rel, kept) if moves else ()
-        needed = metrics_needed(
-            conditions, (*wanted, *further), rel, weights, must=bool(several(settings["must"]))
-        )
-        pair = matched(data, settings, looks=results_needed(conditions, needed))
-        rel = pair.rel
-        scores = score(
-            pair,
-            needed,
-            weights=weights,
-            confidence=settings["confidence"],
-            cluster=settings["cluster"],
-            weight_by=settings["weight_by"],
-        )
-    verdict = reach_verdict(
-        scores,
-        conditions,
-        kept,
-        [one.with_rel(rel) for one in wanted],
-        rule,
-        named=settings["metrics"] is not None,
-        primary=settings["primary"],
-        by=settings["by"],
-        must=settings["must"],
-        cluster=settings["cluster"],
-        anyway=settings["anyway"],
-        rel=rel,
-        pair=pair,
-    )
-    if target is None or kept is None:
-        return verdict
-    return with_new_baseline(
-        verdict, scores, kept.name, target, settings["accept"], settings["now"]
-    )
+    return check_result(data, settings)
 
 
 @operation(page="gate", command="gate show")
