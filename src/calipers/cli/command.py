@@ -112,12 +112,7 @@ class CommandInput:
         if "watch" in takes and "watch" not in more:
             call = partial(call, watch=asking)
         with reading() as progress:
-            found = call(progress=progress) if "progress" in takes else call()
-        if self.settings.get("memory") is not None:
-            from calipers.io.files.spill import too_little
-
-            click.echo(too_little(self.settings["memory"]), nl=False, err=True)
-        return found
+            return call(progress=progress) if "progress" in takes else call()
 
     def _called(self, name: str) -> str:
         """The name of a setting as the user wrote it: an option, or a key of the settings file."""
@@ -319,9 +314,16 @@ class Command(LayeredHelp):
                     raise InvalidInput(
                         f"{left[0]} does not go with {_long(asks[0])}; leave one of them out."
                     )
-                self.ask_instead()
+                self._note_memory(self.ask_instead())
                 return
-        self._answer({name or "": given[name or ""] for name in own})
+        self._note_memory(self._answer({name or "": given[name or ""] for name in own}))
+
+    def _note_memory(self, asked: CommandInput) -> None:
+        """Say where --memory was exceeded; last, as what writes the answer takes memory too."""
+        if asked.settings.get("memory") is not None:
+            from calipers.io.files.spill import too_little
+
+            click.echo(too_little(asked.settings["memory"]), nl=False, err=True)
 
     def _given(self) -> list[click.Parameter]:
         source = click.get_current_context().get_parameter_source
@@ -333,7 +335,7 @@ class Command(LayeredHelp):
         takes = {option, *(one.name for one in other.params)}
         return [_long(one) for one in self._given() if one.name not in takes]
 
-    def ask_instead(self) -> None:
+    def ask_instead(self) -> CommandInput:
         """Run the other command with the options that were given."""
         context, given = click.get_current_context(), {one.name for one in self._given()}
         _, other = self.instead or ("", self)
@@ -343,9 +345,9 @@ class Command(LayeredHelp):
                 values[one.name or ""] = one.type_cast_value(context, context.params[one.name])
             elif one.required:
                 raise click.MissingParameter(ctx=context, param=one)
-        other._answer(values)
+        return other._answer(values)
 
-    def _answer(self, given: dict[str, Any]) -> None:
+    def _answer(self, given: dict[str, Any]) -> CommandInput:
         for one, setting in self._offered.items():
             for name, _ in setting.pairs:
                 if (said := given.pop(name)) is not None:
@@ -370,6 +372,7 @@ class Command(LayeredHelp):
             self._body(asked, **given)
         finally:
             COMPLETING.reset(token)
+        return asked
 
 
 def _long(parameter: click.Parameter) -> str:

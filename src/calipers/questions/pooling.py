@@ -129,21 +129,24 @@ def rows_to_label(
 
     ``text_of`` returns the text of a question, which the rows may lack.
     """
-    tables = [pl.DataFrame(schema=TO_LABEL)]
-    for block in blocks:
-        rows = [[getattr(one, name) for name in TO_LABEL] for one in block]
-        table = pl.DataFrame(rows, TO_LABEL, orient="row")
-        filled = [one for one in table if one.null_count() < table.height]
-        tables.append(pl.DataFrame(filled))
+    tables = [pl.DataFrame(schema=TO_LABEL), *map(table_to_label, blocks)]
     whole = pl.concat(tables, how="diagonal")
     kept = whole.select(one.name for one in whole if one.null_count() < whole.height)
     return TableRows(
         whole if whole.is_empty() else kept,
-        partial(_label, text_of),
+        partial(label_row, text_of),
     )
 
 
-def _label(text_of: Callable[[str], str | None], query_id: str, **facts: Any) -> Label:
+def table_to_label(block: Iterable[Label]) -> pl.DataFrame:
+    """A block of rows to label as a table, without columns that are empty."""
+    rows = [[getattr(one, name) for name in TO_LABEL] for one in block]
+    table = pl.DataFrame(rows, TO_LABEL, orient="row")
+    return table.select(one.name for one in table if one.null_count() < table.height)
+
+
+def label_row(text_of: Callable[[str], str | None], query_id: str, **facts: Any) -> Label:
+    """A row to label from a row of its table."""
     return Label(query_id, text_of(query_id), **facts)
 
 

@@ -1,8 +1,11 @@
 """How much two rankings differ, against references that follow the definitions word by word."""
 
+import json
 import math
+import pickle
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,10 +14,17 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
+from calipers.io.files import spill
 from calipers.model.run import Run
 from calipers.questions import pooling
 from calipers.questions.compare import unlabelled
-from calipers.questions.compare.unlabelled import diff_runs, overlap_at, rank_biased_overlap
+from calipers.questions.compare.unlabelled import (
+    diff_runs,
+    json_rows,
+    overlap_at,
+    rank_biased_overlap,
+)
+from tests.command import calipers_command
 
 RANKINGS = st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=8)
 PERSISTENCE = st.sampled_from([0.5, 0.8, 0.9])
@@ -140,10 +150,27 @@ def test_runs_read_side_by_side_give_what_both_at_once_give(seed, monkeypatch):
     runs = [in_pieces(one, mixed=seed == 5) for one in (old, new)]
     if not old.keys() & new.keys():
         return
-    found = diff_runs(*runs, k=4)
     whole = calipers.diff(old, new, k=4)
-    assert found.to_dict() == {**whole.to_dict()}
+    # What is found is read from disk, a few rows at a time.
+    monkeypatch.setattr(spill, "MOST_HELD", 400 * (seed % 3))
+    monkeypatch.setattr(spill, "READ_AT_ONCE", 3)
+    found = diff_runs(*runs, k=4)
+    assert found.to_dict() == whole.to_dict()
+    assert b",\n".join(json_rows(found)) == b",\n".join(json_rows(whole))
+    assert found.explain() == whole.explain()
     assert list(found.to_judge) == list(whole.to_judge)
+    assert pickle.loads(pickle.dumps(found)).to_dict() == whole.to_dict()
+
+
+def test_a_limit_of_memory_that_printing_exceeds_is_noted_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        Path(f"{name}.jsonl").write_text(json.dumps({"query": "q r", "retrieved": [name]}))
+    used = iter([900 << 20])
+    monkeypatch.setattr(spill, "most_used", lambda: next(used))
+    done = calipers_command("compare", "a.jsonl", "b.jsonl", "--json", "--memory", "500MB")
+    assert json.loads(done.out)["changed"] == 1
+    assert done.err.count("900MB of memory were used") == 1
 
 
 def test_runs_in_the_same_order_are_never_in_memory_together(monkeypatch):

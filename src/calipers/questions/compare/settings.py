@@ -162,4 +162,6 @@ def diff(
         k=settings["k"],
         truth=None if given is None else given.ground_truth,
         seed=settings["seed"],
+        memory=settings["memory"],
+        temp=settings["temp"],
     )

@@ -14,8 +14,8 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.files.spill import SpilledRows
 from calipers.measures.spec import check_cutoff
-from calipers.model.arrays import TableRows
 from calipers.model.document import Document, Lines, Note, Table
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
@@ -26,10 +26,11 @@ from calipers.present.escape import printable
 from calipers.questions.pooling import (
     by_queries,
     facts_shown,
+    label_row,
     pool_runs,
     query_names,
-    rows_to_label,
     shuffled,
+    table_to_label,
     without_judged,
 )
 from calipers.text import normalise
@@ -89,8 +90,10 @@ class Diff(Plain, HasRows):
     old: str
     new: str
     k: int
-    queries: TableRows[QueryDiff]
-    """Stored as a table of ``DIFF_SCHEMA``."""
+    queries: SpilledRows[QueryDiff]
+    """Rows of ``DIFF_SCHEMA``."""
+    numbers: pl.DataFrame
+    """For each query rbo, overlap, changed, and how many results are new and lost."""
     only_old: tuple[str, ...]
     """Queries that the new run does not have."""
     only_new: tuple[str, ...]
@@ -104,18 +107,18 @@ class Diff(Plain, HasRows):
     @property
     def changed(self) -> int:
         """How many queries have different results or a different order."""
-        return int(self.queries.table["changed"].sum())
+        return int(self.numbers["changed"].sum())
 
     def moved(self, which: Literal["new", "lost"]) -> int:
         """The total number of new or lost results."""
-        return int(self.queries.table[which].list.len().sum())
+        return int(self.numbers[which].sum())
 
     def mean(self, name: str) -> float:
         """The mean of ``rbo`` or ``overlap`` over the queries."""
         if not isinstance(name, str) or name not in ("rbo", "overlap"):
             raise InvalidInput(f"The mean of {short(name)} is not known; rbo and overlap are.")
         # Sum in the order of the queries: another order would round differently.
-        return float(sum(self.queries.table[name])) / len(self.queries)
+        return float(sum(self.numbers[name])) / len(self.queries)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the new results as a file to label, .jsonl or .csv."""
@@ -161,59 +164,66 @@ def diff_runs(
     k: int = 10,
     truth: GroundTruth | None = None,
     seed: int = 0,
+    memory: str | int | None = None,
+    temp: str | PathLike[str] | None = None,
 ) -> Diff:
-    """Compare the first k results of two runs; ``truth`` supplies texts and judgements."""
+    """Compare the first k results of two runs; ``truth`` supplies texts and judgements.
+
+    Rows of the answer go to a file in ``temp`` as they are made, so that ``memory`` suffices.
+    """
     check_cutoff(k)
     texts = {**_texts_in(new.queries), **_texts_in(old.queries)}
-    tables: list[pl.DataFrame] = []
-    asked: list[list[pl.Series]] = []
-    judged = 0
+    # Where a question has no id of its own, its text is its id.
+    known = texts if truth is None else texts | _texts_in(truth.queries)
+    label = partial(label_row, partial(_question, known))
 
-    def to_judge() -> Iterator[list[Label]]:
-        nonlocal judged
-        judged, asked[:] = 0, ([], [])
-        tables.clear()
+    def read(old: Run, new: Run) -> Diff:
+        queries, to_judge = (SpilledRows(make, memory, temp) for make in (_query_diff, label))
+        numbers: list[pl.DataFrame] = []
+        asked: list[list[pl.Series]] = [[], []]
+        judged = 0
         for names, (olds, news) in _in_step((old, new), k, asked):
             before, after = _listed(olds), _listed(news)
             found = [
                 _row(one, texts.get(one), before.get(one, []), after.get(one, [])) for one in names
             ]
-            tables.append(pl.DataFrame(found, DIFF_SCHEMA))
+            table = pl.DataFrame(found, DIFF_SCHEMA)
+            queries.add(table)
+            numbers.append(table.select("rbo", "overlap", "changed", _LENGTHS))
             fresh = {one["query"]: {new["item"] for new in one["new"]} for one in found}
             labels, left_out = _to_judge(news, fresh, k, truth, seed)
             judged += left_out
-            yield labels
-
-    known = texts if truth is None else texts | _texts_in(truth.queries)
-    # Where a question has no id of its own, its text is its id.
-    try:
-        rows = rows_to_label(to_judge(), partial(_question, known))
-    except NotGroupedError:
-        old, new = old.grouped(), new.grouped()
-        rows = rows_to_label(to_judge(), partial(_question, known))
-    before, after = (pl.concat([NOBODY, *names]).unique(maintain_order=True) for names in asked)
-    if not tables:
-        raise InvalidInput(
-            f"The two runs share no query: {old.name or 'the old one'} has {_some(before)}; "
-            f"{new.name or 'the new one'} has {_some(after)}. Ask both the same questions."
+            to_judge.add(table_to_label(labels))
+        before, after = (pl.concat([NOBODY, *names]).unique(maintain_order=True) for names in asked)
+        if not numbers:
+            raise InvalidInput(
+                f"The two runs share no query: {old.name or 'the old one'} has {_some(before)}; "
+                f"{new.name or 'the new one'} has {_some(after)}. Ask both the same questions."
+            )
+        every = pl.concat(numbers)
+        order = every.select(pl.arg_sort_by("rbo", "overlap", maintain_order=True)).to_series()
+        queries.sort(order.to_numpy())
+        said = (*(() if truth is None else truth.notes), *old.notes, *new.notes)
+        return Diff(
+            old=old.name or "old",
+            new=new.name or "new",
+            k=k,
+            queries=queries,
+            numbers=every[order],
+            only_old=tuple(before.filter(~before.is_in(after.implode()))),
+            only_new=tuple(after.filter(~after.is_in(before.implode()))),
+            to_judge=to_judge,
+            already_judged=judged,
+            notes=tuple(dict.fromkeys(said)),
         )
-    found = pl.concat(tables)
-    tables.clear()
-    return Diff(
-        old=old.name or "old",
-        new=new.name or "new",
-        k=k,
-        queries=TableRows(found.sort("rbo", "overlap", maintain_order=True), _query_diff),
-        only_old=tuple(before.filter(~before.is_in(after.implode()))),
-        only_new=tuple(after.filter(~after.is_in(before.implode()))),
-        to_judge=rows,
-        already_judged=judged,
-        notes=tuple(
-            dict.fromkeys((*(() if truth is None else truth.notes), *old.notes, *new.notes))
-        ),
-    )
+
+    try:
+        return read(old, new)
+    except NotGroupedError:
+        return read(old.grouped(), new.grouped())
 
 
+_LENGTHS = pl.col("new", "lost").list.len()
 NOBODY = pl.Series("query", [], dtype=pl.String)
 _NO_ROWS = {"query": pl.String(), "rank": pl.Int64()}
 
@@ -396,14 +406,17 @@ ROWS_AT_ONCE = 5_000
 
 def json_rows(diff: Diff) -> Iterator[bytes]:
     """Yield the members of ``per_query`` in indented pieces, so that memory stays bounded."""
-    for part in diff.queries.table.iter_slices(ROWS_AT_ONCE):
-        text = msgspec.json.format(msgspec.json.encode(part.to_dicts()), indent=2)
-        yield b"  " + text[2:-2].replace(b"\n", b"\n  ")
+    for some in diff.queries.frames():
+        for part in some.iter_slices(ROWS_AT_ONCE):
+            text = msgspec.json.format(msgspec.json.encode(part.to_dicts()), indent=2)
+            yield b"  " + text[2:-2].replace(b"\n", b"\n  ")
 
 
 def document(diff: Diff, examples: int = EXAMPLES) -> Document:
     """How many queries changed, by how much, and the most changed of them."""
-    changed = diff.queries.like(diff.queries.table.filter("changed").head(examples))
+    places = diff.numbers["changed"].arg_true().head(examples)
+    some = diff.queries[: places[-1] + 1] if len(places) else ()
+    changed = [one for one in some if one.changed]
     rest = diff.changed - len(changed)
     more = [Note("counted", f"{rest:,} more queries changed.")] if rest else []
     lines = [line for one in changed for line in _query(one, MOST_MOVED)]
