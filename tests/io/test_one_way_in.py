@@ -150,7 +150,7 @@ def test_one_result_in_each_row_is_said_with_the_proposed_line(role, what, tmp_p
 
     path = put(tmp_path, ONE_HIT_A_ROW)
     line = f"--column item=Treffer --column {what}=Punkte"
-    with pytest.raises(InvalidInput, match=f"say it with {line}"):
+    with pytest.raises(InvalidInput, match=f"Say {line}"):
         load(path, role)
     with pytest.raises(InvalidInput, match=line):
         load(path, "both")
@@ -161,7 +161,7 @@ def test_one_result_in_each_row_is_said_with_the_proposed_line(role, what, tmp_p
 
 def test_one_result_in_each_row_under_our_own_name(tmp_path):
     path = put(tmp_path, "query,retrieved,score\nq,a,3\nq,b,2\n")
-    with pytest.raises(InvalidInput, match="say it with --column item=retrieved "):
+    with pytest.raises(InvalidInput, match="Say --column item=retrieved; "):
         load(path, "run")
     scores = {"ground_truth": {"q": ["b"]}, "run": path, "columns": "item=retrieved"}
     assert mean("mrr", **scores) == 0.5
@@ -476,7 +476,7 @@ def test_lists_beside_the_targets_are_merged_with_them(name, lines, tmp_path):
 @pytest.mark.parametrize("cells", ["u;z,0;1", '"[""u"", ""z""]","[0, 1]"', '"u, z","0, 1"'])
 def test_grades_of_several_ids_in_a_cell_are_refused(cells, tmp_path):
     path = put(tmp_path, f"question,expected_ids,grades\nq,{cells}\n")
-    with pytest.raises(InvalidInput, match=r"--column ignore=grades: .* seem to grade several ids"):
+    with pytest.raises(InvalidInput, match=r"--column ignore=grades; .* seem to grade several ids"):
         load(path, "ground_truth")
     from calipers.io.tables.columns import Columns
 
@@ -484,3 +484,47 @@ def test_grades_of_several_ids_in_a_cell_are_refused(cells, tmp_path):
     assert targets(path, columns=said) == {("q", "u"): 1, ("q", "z"): 1}
     path = put(tmp_path, "question,expected_ids,labels\nq,u;z,faq\n")
     assert targets(path) == {("q", "u"): 1, ("q", "z"): 1}
+
+
+@pytest.mark.parametrize(
+    ("written", "grade"), [("50%", 0.5), ("2,5", 2.5), ("7.5 %", 0.075), ("x", 1.0), ("👎", 0.0)]
+)
+def test_a_grade_is_one_number_in_every_form(written, grade, tmp_path):
+    row = {"question": "q", "chunk_id": "a", "relevance": written}
+    table = f'question;chunk_id;relevance\nq;a;"{written}"\n'
+    inside = {"query": "q", "ground_truth": [{"chunk_id": "a", "relevance": written}]}
+    beside = {"query": "q", "ground_truth": ["a"], "grades": [written]}
+    forms = (put(tmp_path, table), put(tmp_path, json.dumps(row), "f.jsonl"), [row], [inside])
+    for given in (*forms, [beside], pl.DataFrame([row]), {"q": {"a": written}}):
+        if not isinstance(given, dict):
+            assert targets(given) == {("q", "a"): grade}, given
+    assert targets([{"query": "q", "ground_truth": {"a": written}}]) == {("q", "a"): grade}
+
+
+def test_a_rank_in_a_text_is_held_against_the_order_too(tmp_path):
+    for ranks in ((2, 1), ("2", "1"), ("2.0", "1.0")):
+        listed = [{"id": f"d{n}", "rank": one} for n, one in enumerate(ranks)]
+        with pytest.raises(InvalidInput, match="ranks do not rise"):
+            load([{"query": "q", "retrieved": listed}], "run")
+
+
+@pytest.mark.parametrize("value", [True, 3, 1.5, "a"])
+def test_a_tag_is_one_text_in_every_form(value, tmp_path):
+    text = str(value).lower()
+    table = f"query,chunk_id,tag.kind\nq,a,{text}\n"
+    flat = {"query": "q", "chunk_id": "a", "tag.kind": value}
+    own = {"query": "q", "ground_truth": ["a"]}
+    listed = [{**own, "tags": {"kind": value}}], [{**own, "tag.kind": value}]
+    for given in (put(tmp_path, table), [flat], pl.DataFrame([flat]), *listed):
+        assert [*load(given, "ground_truth").ground_truth.tags["kind"]] == [text], given
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet", "csv"])
+def test_an_id_that_looks_like_nothing_is_written_and_read_again(ending, tmp_path):
+    from calipers import convert
+
+    group = {"query": "q", "ground_truth": [{"id": "-", "grade": 1, "group": "g"}, {"id": "b"}]}
+    plain = {"query": "p", "ground_truth": {"-": 1, "b": 0}}
+    convert([group, plain], tmp_path / f"out.{ending}")
+    assert targets(tmp_path / f"out.{ending}") == targets([group, plain])
+    assert ("q", "-") in targets([group, plain])

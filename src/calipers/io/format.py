@@ -39,7 +39,6 @@ from calipers.io.records.records import (
     results_by_row,
 )
 from calipers.io.tables.cells import TAG, Splitter, cell_value, in_order
-from calipers.io.tables.columns import with_tags
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
@@ -548,7 +547,7 @@ def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> Rec
                         else:
                             made[key] = splitters[key].split(row[key], partial(table.where, seen))
                     seen += 1
-                    yield with_tags(made) if tagged else made
+                    yield made
         for splitter in splitters.values():
             notes.extend(splitter.notes())
 

@@ -160,15 +160,15 @@ REFUSED = {
     "a list that is none": ("question,chunk_id\nHow?,[a#14]\n", "is no list of ids at .*:2"),
     "unknown names": (
         "Kysymys,Vastaus\nHow?,a#14\n",
-        r"no column for the query; found Kysymys, Vastaus.*--column query=Kysymys",
+        r"Say --column query=Kysymys.*no column for the query; found Kysymys, Vastaus",
     ),
     "an unknown name of ids": (
         "question,richtig\nHow?,a#14\n",
-        r"no column for the item; found question, richtig\..*quote.*--column item=richtig",
+        r"Say --column item=richtig; .* no column for the item; found question, richtig\.",
     ),
     "a name that could be ids": (
         "question,right_chunks\nHow?,a#14\n",
-        "such as --column item=right_chunks",
+        "Say --column item=right_chunks; ",
     ),
     "a column twice": ("question,chunk_id,chunk_id\nHow?,a,b\n", "column 'chunk_id' twice"),
     "whether, and not what": (
@@ -183,7 +183,10 @@ REFUSED = {
         "question,chunk_id,grade\nHow?,a,fair\n",
         "'grade' holds 'fair' at .*:2; it must hold a finite number, or yes or no",
     ),
-    "questions alone": ("question\nHow?\n", "no column for the item; found question"),
+    "questions alone": (
+        "question\nHow?\n",
+        r"Add a column chunk_id .* no column for the item; found question\.",
+    ),
 }
 
 

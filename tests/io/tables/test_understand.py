@@ -104,7 +104,7 @@ def test_numbers_of_rows_and_words_are_passed_over(tmp_path):
 
 def test_two_columns_that_could_be_the_grade(tmp_path):
     path = sheet(tmp_path, "question,chunk_id,Relevanz,Bewertung\nHow?,a,1,0\nWhen?,c,1,1\n")
-    with pytest.raises(InvalidInput, match=r"Two columns of .* 'Relevanz' and 'Bewertung'"):
+    with pytest.raises(InvalidInput, match=r"two columns of .* 'Relevanz' and 'Bewertung'"):
         load(path, "ground_truth")
 
 
@@ -118,7 +118,9 @@ def test_words_in_a_grade_column_can_be_left_out(tmp_path):
 def test_results_whose_order_a_column_contradicts(tmp_path):
     rows = "How?,b,0.2\nHow?,a,0.9\nWhen?,c,0.8\n"
     path = sheet(tmp_path, f"question,chunk_id,Wert\n{rows}", "run.csv")
-    with pytest.raises(InvalidInput, match=r"'Wert' may be one: .*--column score=Wert"):
+    with pytest.raises(
+        InvalidInput, match=r"--column score=Wert; .* 'Wert' of .* has another order"
+    ):
         load(path, "run")
     in_order = sheet(tmp_path, "question,chunk_id,Wert\nHow?,a,0.9\nHow?,b,0.2\n", "run.csv")
     assert load(in_order, "run").run.frame["item"].to_list() == ["a", "b"]

@@ -145,7 +145,7 @@ def _check_no_grades_beside(table: InputTable, left: Sequence[str]) -> None:
         cells = table.open().select(pl.col(one).cast(pl.String)).head(SOME).collect().to_series()
         if len(several := cells.filter(cells.str.contains(_NUMBERS).fill_null(False))):
             raise InvalidInput(
-                f"Give each target a row with its grade, or say {say((IGNORE, one))}: the cells of "
+                f"Give each target a row with its grade, or say {say((IGNORE, one))}; the cells of "
                 f"{one!r} in {table.name}, such as {several[0]!r:.30}, seem to grade several ids."
             )
 

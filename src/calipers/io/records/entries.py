@@ -21,7 +21,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
-from calipers.names import words_in
+from calipers.names import EMPTY, words_in
 
 Counts = Counter[str]
 
@@ -428,7 +428,9 @@ def named(row: dict[str, Any]) -> dict[str, Any]:
 def _graded(row: dict[str, Any]) -> dict[str, Any]:
     grade = row["grade"]
     rest = {key: value for key, value in row.items() if key != "grade"}
-    return rest if grade == 1 else {**rest, "grade": plain_number(grade)}
+    # Without its grade, an id such as - would be read as no target.
+    short = grade == 1 and rest.get("id") not in EMPTY
+    return rest if short else {**rest, "grade": plain_number(grade)}
 
 
 def plain_number(value: float) -> int | float:

@@ -21,9 +21,11 @@ from calipers.io.records.records import At, Record, Result, Target
 from calipers.io.tables.cells import Splitter, looks_like_texts
 from calipers.io.tables.columns import (
     IGNORE,
+    may_be_the_grade,
     numbered_groups,
     renaming,
     say,
+    with_tags,
     words_as_grades,
 )
 from calipers.io.tables.grades import grade_of, may_hide_grades, may_tell_apart
@@ -189,7 +191,7 @@ def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
     grade.
     """
     check_spelling(record, Record, at)
-    made = dict(record)
+    made = with_tags(dict(record))
     if all(made.get(name) is None for name in ("query", "question", "text")):
         known = next((key for key in record if plain_name(str(key)) in QUERY_TEXT), None)
         if known is not None:
@@ -367,12 +369,7 @@ def _refuse_possible_grade(key: str, values: list[Any], at: At) -> None:
     cells = pl.Series(key, list(map(str, plain)), dtype=pl.String)
     differs = cells.n_unique() > 1 and may_tell_apart(key, cells)
     if may_hide_grades(key, cells) or differs:
-        raise InvalidInput(
-            f"The field {key!r} of targets is not understood, and it may say which are relevant "
-            f"(it holds {plain[0]!r:.40} at {at()}): without it every target counts as relevant. "
-            f"If it is the grade, say {say(('grade', key))}; if it is not, {say((IGNORE, key))} "
-            "(columns= in Python, [columns] in the settings)."
-        )
+        raise may_be_the_grade(key, plain[0], at())
 
 
 def check_spelling(given: Mapping[str, Any], kind: type, at: At) -> None:

@@ -18,9 +18,9 @@ import msgspec
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import BYTE_ORDER_MARK, Source
 from calipers.io.files.write import check_place, guard, unguard, whole_file
-from calipers.io.records.documents import finite
 from calipers.io.records.entries import plain_number
 from calipers.io.records.json_files import decoded, opening
+from calipers.io.tables.cells import number_in
 from calipers.io.tables.scan import header, long_cells
 from calipers.model.labels import Label
 
@@ -140,11 +140,7 @@ def _from_csv(source: Source) -> Iterator[Placed]:
                         f"A row has {len(cells)} cells at {place}, and the table {len(names)} "
                         "columns; put texts that hold the divider into double quotes."
                     )
-                row = dict(zip(names, map(unguard, cells), strict=False))
-                if found[1] == ";":
-                    # A spreadsheet that separates by semicolons writes 1,5 for 1.5.
-                    row["grade"] = row.get("grade", "").replace(",", ".")
-                yield place, _label(row, place)
+                yield place, _label(dict(zip(names, map(unguard, cells), strict=False)), place)
         except csv.Error as error:
             raise UnreadableFile(
                 f"{source.name}:{reader.line_num} is not valid CSV: {error}; write it again."
@@ -190,9 +186,7 @@ def _position(value: Any, name: str, place: str) -> int | None:
 def _grade(value: Any, place: str) -> float | None:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    # Only Python reads 1_0 as ten.
-    odd = isinstance(value, bool) or "_" in str(value)
-    number = None if odd else finite(value)
+    number = None if isinstance(value, bool) else number_in(str(value))
     if number is None:
         raise InvalidInput(
             f"A grade cannot be read at {place}: found {value!r:.60}; a grade is a number such as "

@@ -17,7 +17,13 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.records.gather import MemoryBudget, Results
-from calipers.io.tables.cells import bare_name, bare_names, check_results, words_for_nothing
+from calipers.io.tables.cells import (
+    bare_name,
+    bare_names,
+    check_results,
+    number_in,
+    words_for_nothing,
+)
 from calipers.model.arrays import Rows, as_series, frame_of_columns
 from calipers.model.ground_truth import (
     FORBIDDEN_SCHEMA,
@@ -63,7 +69,8 @@ class Target(msgspec.Struct):
     start: int | None = None
     end: int | None = None
     page: str | int | float | None = None
-    grade: float = 1.0
+    grade: float | msgspec.UnsetType = msgspec.UNSET
+    """1 where none is given."""
     group: Id | None = None
 
 
@@ -216,7 +223,7 @@ _WRITTEN: dict[str, Callable[[Any], Any]] = {
     "page": page_label,
     "version": version_text,
     # A rank in words says nothing about the order.
-    "rank": lambda rank: None if isinstance(rank, str) else float(rank),
+    "rank": lambda rank: number_in(rank) if isinstance(rank, str) else float(rank),
 }
 
 _INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
@@ -448,16 +455,17 @@ def no_targets(queries: Sequence[str]) -> tuple[str, ...]:
 def _add_targets(
     columns: Rows, query: str, truth: Any, place: Place, number: int, part: str = "ground_truth"
 ) -> None:
-    nothing = words_for_nothing(graded=isinstance(truth, dict))
     if isinstance(truth, dict):
         truth = [Target(id=item, grade=grade) for item, grade in truth.items()]
+    nothing = words_for_nothing(graded=False)
     for i, one in enumerate(truth):
         if not isinstance(one, Target):
             if str(one).strip().lower() not in nothing:
                 columns.add(query=query, grade=1.0, item=bare_name(str(one)))
             continue
-        empty = isinstance(one.id, str) and one.id.strip().lower() in nothing
-        if empty and one.quote is None and one.document is None:
+        graded = one.grade is not msgspec.UNSET
+        empty = str(one.id).strip().lower() in words_for_nothing(graded=graded)
+        if empty and one.id is not None and one.quote is None and one.document is None:
             continue
         if one.id is None and one.quote is None and one.document is None and one.page is None:
             at = f"{place(number)}.{part}[{i}]"
@@ -466,7 +474,7 @@ def _add_targets(
             one.id = page_id(one.document, one.page, f"{place(number)}.{part}[{i}]", part)
         columns.add(
             query=query,
-            grade=one.grade,
+            grade=one.grade if graded else 1.0,
             item=None if one.id is None else bare_name(str(one.id)),
             quote=one.quote,
             document=_text(one.document),

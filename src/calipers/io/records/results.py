@@ -125,10 +125,9 @@ def _check_schema(content: bytes, source: Source) -> None:
     if found != SCHEMA:
         writer = value.get("calipers")
         raise UnreadableFile(
-            f"The result in {source.name} has the form number {found} (written by Calipers "
-            f"{writer if isinstance(writer, str) else 'of an unknown version'}), and this is "
-            f"Calipers {__version__}, which reads form number {SCHEMA}; write it again with this "
-            "version."
+            f"Write {source.name} again with this version, Calipers {__version__}: it has the form "
+            f"number {found} (written by Calipers "
+            f"{writer if isinstance(writer, str) else 'of an unknown version'}), not {SCHEMA}."
         )
 
 

@@ -15,6 +15,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.records.documents import finite
 from calipers.io.tables.columns import words_as_grades
 from calipers.model.ground_truth import check_direction
 from calipers.names import EMPTY
@@ -285,9 +286,8 @@ def cast_columns(
             if decimal_comma:
                 column = column.str.replace(",", ".", literal=True)
         cast = column.cast(dtype, strict=False)
-        if dtype.is_numeric() and column.dtype == pl.String and cast.null_count():
-            column = _in_plain_numbers(column, dtype)
-            cast = column.cast(dtype, strict=False)
+        if dtype.is_numeric() and column.dtype == pl.String:
+            cast = _with_written_numbers(cast, column, decimal_comma=name == "grade")
         if name in ("query", "item"):
             # Strip spaces that an export pads or a person types after a question.
             cast = bare_names(cast)
@@ -319,11 +319,30 @@ def cast_columns(
     return made
 
 
-def _in_plain_numbers(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Strip ``%`` where all values are percentages, and ``.0`` from whole numbers."""
-    if texts.str.ends_with("%").all():
-        return texts.str.strip_chars_end("% ")
-    return texts.str.replace(r"\.0+$", "") if dtype == pl.Int64() else texts
+def number_in(text: str, *, decimal_comma: bool = True) -> float | None:
+    """The finite number in a text, as people write it; None if it holds none.
+
+    >>> number_in("1,5"), number_in("50 %"), number_in("1_0"), number_in("two")
+    (1.5, 0.5, None, None)
+    """
+    bare = text.strip().removesuffix("%").rstrip()
+    bare = bare.replace(",", ".", 1) if decimal_comma else bare
+    # Only Python reads 1_0 as ten.
+    number = None if "_" in bare else finite(bare)
+    return number if number is None or "%" not in text else number / 100
+
+
+def _with_written_numbers(cast: pl.Series, texts: pl.Series, *, decimal_comma: bool) -> pl.Series:
+    """The numbers of a column, and those that only ``number_in`` understands: 50 %, rank 1.0."""
+    missed = texts.filter(cast.is_null() & texts.is_not_null())
+    found: dict[str, float | int] = {}
+    for text in missed.unique():
+        number = number_in(text, decimal_comma=decimal_comma)
+        if number is not None and (cast.dtype.is_float() or number.is_integer()):
+            found[text] = number if cast.dtype.is_float() else int(number)
+    if not found:
+        return cast
+    return cast.fill_null(texts.replace_strict(found, default=None, return_dtype=cast.dtype))
 
 
 def _is_plain(dtype: pl.DataType) -> bool:

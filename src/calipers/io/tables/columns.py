@@ -47,6 +47,8 @@ TAG_FIELD = "tag"
 """Pseudo-field for columns that hold a tag of the queries."""
 IGNORED = " (not read)"
 """Suffix for the name of a column that should not be read."""
+TWO_LINES = 193
+"""Characters of an error, so that it fits into two lines of 100 behind the word."""
 IDENTITIES = ("item", "quote", "document", "text", "retrieved")
 SEVERAL = ("item", "quote", "retrieved", "ground_truth")
 """Fields that may span several columns of a table, merged into one list."""
@@ -121,7 +123,7 @@ class Columns:
             if not names or not all(isinstance(one, str) and one for one in names):
                 raise InvalidInput(
                     f"The column for {ours} is {theirs!r}; write the name it has in the file, such "
-                    f"as {ours}=my_column."
+                    f"as {ours}=NAME."
                 )
             if ours in apart:
                 apart[ours] += names
@@ -298,12 +300,12 @@ def with_tags(row: dict[str, Any]) -> dict[str, Any]:
     """A row whose columns ``tag.NAME`` are the tags of a record.
 
     >>> with_tags({"query": "q", "tag.asked": 3, "tag.kind": None})
-    {'query': 'q', 'tags': {'asked': '3'}}
+    {'query': 'q', 'tags': {'asked': 3}}
     """
-    tags = [key for key in row if key.startswith("tag.")]
+    tags = [key for key in row if str(key).startswith("tag.")]
     if not tags:
         return row
-    own = {key[4:]: str(row[key]) for key in tags if row[key] is not None}
+    own = {key[4:]: row[key] for key in tags if row[key] is not None}
     given = row.get("tags")
     rest = {key: value for key, value in row.items() if key not in tags}
     return {**rest, "tags": {**own, **(given if isinstance(given, Mapping) else {})}}
@@ -375,10 +377,24 @@ def say(*pairs: tuple[str, str]) -> str:
 
 def words_as_grades(column: str) -> str:
     """What to do about a grade that is neither a number nor yes or no."""
-    return (
-        "Say which grades its words are, such as --grades good=1,bad=0; if it is no grade, "
-        f"{say((IGNORE, column))}."
+    return f"Say --grades good=1,bad=0 with its words; if it is no grade, {say((IGNORE, column))}."
+
+
+def may_be_the_grade(column: str, value: Any, where: str, *others: str) -> InvalidInput:
+    """The error for an unknown field that may say which targets are relevant."""
+    rest = [(IGNORE, one) for one in others]
+    is_grade, is_none = (("grade", column), *rest), ((IGNORE, column), *rest)
+    said = (
+        f"Say {say(*is_grade)}; if it is no grade, {say(*is_none)}; {column!r} of {where} is not "
+        f"understood (it holds {value!r:.40}), and may say which targets are relevant."
     )
+    return InvalidInput(with_settings(said, *is_grade))
+
+
+def with_settings(sentence: str, *pairs: tuple[str, str]) -> str:
+    """The sentence, and the same mapping for the settings file where two lines have room."""
+    more = f" Or in the settings: {in_settings(*pairs)}."
+    return sentence + more * (len(sentence) + len(more) <= TWO_LINES)
 
 
 def in_settings(*pairs: tuple[str, str]) -> str:
@@ -513,32 +529,24 @@ def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:
     listed = [one for one in columns if one.strip()]
     known = renaming(listed)
     numbered = {one for group in numbered_groups(listed).values() for one in group}
-    unknown = [
-        one
-        for one in listed
-        if one not in known and not one.startswith("tag.") and one not in numbered
-    ]
+    free = [one for one in listed if one not in {*known, *numbered} and not one.startswith("tag.")]
     has_item = bool(numbered or set(known.values()) & {*IDENTITIES})
     offers: list[tuple[str, str]] = []
     wanted = ("query", *(() if has_item else ("item",)), "retrieved")
     for ours in wanted if lacking == "query" else (lacking,):
-        free = [one for one in unknown if one not in (theirs for _, theirs in offers)]
         meant = (ours, "quote") if ours == "item" else (ours,)
         hinted = next((one for one in free if possible_meaning(one) in meant), None)
         plain = (one for one in free if not set(plain_name(one).split("_")) & HARMLESS)
         theirs = hinted or (next(plain, None) if ours != "retrieved" else None)
-        if theirs is not None or not offers:
-            offers.append(((hinted and possible_meaning(hinted)) or ours, theirs or "my_column"))
-    usual = {
-        "query": "question, query or query_id",
-        "item": "chunk_id or expected_ids (ids), quote or expected_text (texts)",
-    }
-    return (
-        f"{name} has no column for the {lacking}; found "
-        f"{', '.join(listed[:20]) or 'none with a name'}. Usual names are "
-        f"{usual.get(lacking, lacking)}; say which it is, such as {say(*offers)} (columns= in "
-        f"Python; in the settings, {in_settings(*offers)})."
-    )
+        if theirs is None:
+            continue
+        free.remove(theirs)
+        offers.append(((hinted and possible_meaning(hinted)) or ours, theirs))
+    why = f"{name} has no column for the {lacking}; found {', '.join(listed) or 'no name':.60}"
+    if lacking not in ("query", "item") or {ours for ours, _ in offers} & {lacking, "quote"}:
+        return with_settings(f"Say {say(*offers)}; {why}.", *offers)
+    usual = "question or query_id" if lacking == "query" else "chunk_id (ids) or quote (texts)"
+    return f"Add a column {usual}, or give another file: {why}."
 
 
 def unknown_fields(fields: Iterable[str], role: Role) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from calipers.io.records.documents import finite
-from calipers.io.tables.cells import looks_like_texts
+from calipers.io.tables.cells import looks_like_texts, number_in
 from calipers.names import HARMLESS, plain_name, unaccented, words_in
 
 _YES = frozenset(
@@ -156,14 +156,14 @@ def as_numbers(column: pl.Series, words: Mapping[str, float] | None = None) -> p
 def grade_of(value: Any) -> float | None:
     """The grade of a single value: a number, or a word for yes or no; else None.
 
-    >>> grade_of("good"), grade_of(True), grade_of("2"), grade_of("page 2")
-    (1.0, 1.0, 2.0, None)
+    >>> grade_of("good"), grade_of(True), grade_of("2,5"), grade_of("50%"), grade_of("page 2")
+    (1.0, 1.0, 2.5, 0.5, None)
     """
     if isinstance(value, str):
         word = unaccented(value.strip())
         if word in _YES | _MARKS:
             return 1.0
-        return 0.0 if word in _NO | _NOT_MARKED else finite(word)
+        return 0.0 if word in _NO | _NOT_MARKED else number_in(word)
     return finite(value)
 
 

@@ -14,8 +14,8 @@ from calipers.io.tables.cells import TAG, looks_like_texts
 from calipers.io.tables.columns import (
     IGNORE,
     IGNORED,
-    in_settings,
     may_be_texts,
+    may_be_the_grade,
     nothing_fits,
     numbered_groups,
     renaming,
@@ -273,9 +273,9 @@ def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[
     others = [one for one in table.names() if one not in names and plain_name(one) in ROW["item"]]
     if others and plain_name(item) in _YES_OR_NO and holds_grades(column):
         raise InvalidInput(
-            f"The column {item!r} of {table.name} could be the grade of {others[0]!r} (it holds "
-            f"{cells_of(column)[0]!r:.40}), or ids of its own; say which with "
-            f"{say(('grade', item), ('item', others[0]))}, or {say(('item', item))}."
+            f"Say {say(('grade', item), ('item', others[0]))}, or {say(('item', item))}; {item!r} "
+            f"of {table.name} could be the grade of {others[0]!r} (it holds "
+            f"{cells_of(column)[0]!r:.40}), or ids of its own."
         )
     if column.dtype.is_nested():
         column = column.explode() if isinstance(column.dtype, pl.List) else column
@@ -283,9 +283,8 @@ def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[
         cells = cells_of(column)
         if cells and holds_grades(column) and _are_grades(cells):
             raise InvalidInput(
-                f"The column {item!r} of {table.name} could be two things: ids that should be "
-                f"found, or whether something is relevant (it holds {cells[0]!r}); say which with "
-                f"{say(('item', item))} or {say(('grade', item))}, and name the other."
+                f"Say {say(('item', item))} or {say(('grade', item))}; {item!r} of {table.name} "
+                f"could be two things, ids to find or their grade (it holds {cells[0]!r:.40})."
             )
     if not looks_like_texts(column.to_list(), sure=not may_be_texts(item)):
         return names
@@ -329,8 +328,8 @@ def _check_grade(table: InputTable, found: list[str], names: dict[str, str]) -> 
     for other in others:
         if holds_grades(some[other]) and not some[other].equals(some[grade], check_names=False):
             raise InvalidInput(
-                f"Two columns of {table.name} could be the grade: {grade!r} and {other!r}, and "
-                f"they differ; say which counts with {say(('grade', grade))} (columns= in Python)."
+                f"Say {say(('grade', grade), (IGNORE, other))}, or the other way: two columns of "
+                f"{table.name} could be the grade, {grade!r} and {other!r}, and they differ."
             )
 
 
@@ -365,14 +364,7 @@ def check_no_grade_is_hidden(
         return
     one, *others = hidden
     value = next(iter(some[one].cast(pl.String, strict=False).drop_nulls()), "nothing")
-    rest = [(IGNORE, other) for other in others]
-    raise InvalidInput(
-        f"The column {one!r} of {table.name} is not understood, and it may say which targets are "
-        f"relevant (it holds {value!r:.40}): without it every target counts as relevant. If it "
-        f"is the grade, say {say(('grade', one), *rest)}; if it is not, "
-        f"{say((IGNORE, one), *rest)} (columns= in Python; in the settings, "
-        f"{in_settings(('grade', one), *rest)})."
-    )
+    raise may_be_the_grade(one, value, table.name, *others)
 
 
 def _differs_in_a_query(rows: pl.DataFrame, asked: str, column: str) -> bool:
@@ -409,10 +401,9 @@ def check_order_is_known(table: InputTable, names: dict[str, str], left: list[st
         if one not in left and numbers[one].null_count():
             continue
         raise InvalidInput(
-            f"The results in {table.name} have neither a score nor a rank that is understood, and "
-            f"the column {one!r} may be one: its numbers are not in the order of the rows. Say "
-            f"{say(('rank', one))} or {say(('score', one))}; or, if the rows are in order, "
-            f"{say((IGNORE, one))}."
+            f"Say {say(('rank', one))} or {say(('score', one))}; or, if the rows are in order, "
+            f"{say((IGNORE, one))}; {one!r} of {table.name} has another order, and nothing else "
+            "ranks them."
         )
 
 
@@ -432,13 +423,8 @@ def check_one_list_each(
     numbers = [one for one in left if holds_grades(some[one]) and not holds_words(some[one])]
     lines = [say(("item", listed), (what, one)) for one in numbers[:1] for what in _ABOUT[role]]
     lines = lines or [say(("item", listed))]
-    about = ""
-    if numbers:
-        called = " or ".join(f"{what}s" for what in _ABOUT[role])
-        about = f", and {numbers[0]!r} may hold their {called}"
     raise InvalidInput(
-        f"{table.name} has one result in each row of {listed!r}{about}; say it with "
-        f"{', or '.join(lines)} (columns= in Python)."
+        f"Say {', or '.join(lines)}; {table.name} has one result in each row of {listed!r}."
     )
 
 
@@ -478,9 +464,9 @@ def check_scores_fall(rows: pl.DataFrame, column: str, name: str) -> None:
     steps = rows.select(pl.col("score").diff().over("query")).to_series().drop_nulls()
     if len(steps) >= FEW_STEPS and (steps > 0).all():
         raise InvalidInput(
-            f"The column {column!r} of {name} rises down every list of results, and the highest "
-            f"score comes first. If it holds distances, say {join_words(('--distance', column))}; "
-            f"if it holds scores, {say(('score', column))}."
+            f"Say {join_words(('--distance', column))}; if they are scores, "
+            f"{say(('score', column))}; the numbers in {column!r} of {name} rise down every list, "
+            "and the highest score comes first."
         )
 
 
