@@ -30,13 +30,13 @@ class ExpectedGain(Plain):
         """What to expect of the named setting; None without a gain or an interval.
 
         >>> ExpectedGain(0.2, 0.1, -0.05, 0.25).sentence("k = 3")
-        'K = 3 gained +0.200 here, where it was chosen. Expect +0.100 on new queries, likely \
+        'k = 3 gained +0.200 here, where it was chosen. Expect +0.100 on new queries, likely \
 −0.050 to +0.250.'
         """
         if self.low is None or self.high is None or self.here <= 0:
             return None
         return (
-            f"{name[:1].upper()}{name[1:]} gained {signed(self.here)} here, where it was chosen. "
+            f"{name} gained {signed(self.here)} here, where it was chosen. "
             f"Expect {signed(self.expected)} on new queries, likely {signed(self.low)} to "
             f"{signed(self.high)}."
         )

@@ -89,18 +89,12 @@ def test_a_clear_win_is_heard() -> None:
 def test_luck_is_not_called_a_gain() -> None:
     draw = np.random.default_rng(5)
     heard = 0
-    for _ in range(20):
+    for _ in range(8):
         at = draw.integers(1, 25, (2, 40))
         found = fused(lambda i, at=at: int(at[0, i]), lambda i, at=at: int(at[1, i]), 40)
         heard += found.claim.standing == "better"
         assert found.expected_gain.expected <= found.expected_gain.here + 1e-12
-    assert heard <= 2
-
-
-def test_a_lane_that_adds_nothing_is_not_needed() -> None:
-    found = fused(lambda i: 1, lambda i: 1 if i % 2 else None, 40)
-    assert "words alone is enough" in str(found)
-    assert found.lanes[1].lost_without == 0
+    assert heard <= 1
 
 
 def test_what_each_lane_finds_alone_and_how_deep_it_is_read() -> None:
@@ -125,8 +119,6 @@ def test_which_queries_each_lane_wins_by_what_the_texts_show() -> None:
     words, vectors = calipers.fuse(lanes, records).lanes
     assert words.wins_by["form=identifier"] == vectors.wins_by["form=question"] == 20
     assert words.wins_by["form=question"] == 0
-    assert "form=identifier" in words.best_for
-    assert "form=question" in vectors.best_for
 
 
 def test_a_reranker_beside_its_candidates() -> None:
@@ -195,5 +187,5 @@ def test_the_command_writes_the_fused_run(tmp_path: Path, monkeypatch: Any) -> N
     assert {"default", "best", "expected_gain", "lanes"} <= found.keys()
     assert {"found_alone", "lost_without"} <= found["lanes"][0].keys()
     scores = calipers.evaluate(ground_truth="truth.json", run="fused.jsonl", metrics="recall@10")
-    advised = found["best"] if found["claim"]["standing"] == "better" else found["default"]
-    assert scores["recall@10"].mean == pytest.approx(advised["means"]["recall@10"], abs=1e-12)
+    means = found["advised"]["means"]
+    assert scores["recall@10"].mean == pytest.approx(means["recall@10"], abs=1e-12)

@@ -88,29 +88,26 @@ class Lanes:
         """The deepest rank of each lane."""
         return tuple(map(int, self.rank.max(axis=0, initial=0)))
 
+    @cached_property
+    def silent(self) -> tuple[int, ...]:
+        """For how many queries each lane returned nothing."""
+        firsts = (self.rank == 1).sum(axis=0)
+        return tuple(len(self.queries) - int(answered) for answered in firsts)
+
     def blocks(self) -> Iterator[CandidateBlock]:
         """Yield all queries in blocks that fit in memory."""
-        sizes = np.diff(self.start)
-        width = max(1, int(sizes.max(initial=0)))
-        step = max(1, AT_ONCE // (width * self.n))
+        widest = max(1, int(np.diff(self.start).max(initial=0)))
+        step = max(1, AT_ONCE // (widest * self.n))
         for first in range(0, len(self.queries), step):
-            yield self._block(first, min(first + step, len(self.queries)))
-
-    def _block(self, first: int, last: int) -> CandidateBlock:
-        start = self.start[first : last + 1]
-        sizes = np.diff(start)
-        there = np.arange(int(sizes.max(initial=0)))[None, :] < sizes[:, None]
-        stretch = slice(int(start[0]), int(start[-1]))
-        rank = np.zeros((self.n, *there.shape), dtype=np.int64)
-        score = np.full((self.n, *there.shape), np.nan)
-        for lane in range(self.n):
-            rank[lane][there] = self.rank[stretch, lane]
-            score[lane][there] = self.score[stretch, lane]
-        return CandidateBlock(first, there, rank, score)
-
-    def as_run(self) -> Run:
-        """All candidates of every query as one run, in the order of the rows."""
-        return self.run_of(np.arange(self.rows.height))
+            start = self.start[first : first + step + 1]
+            sizes = np.diff(start)
+            there = np.arange(int(sizes.max(initial=0)))[None, :] < sizes[:, None]
+            rank = np.zeros((self.n, *there.shape), dtype=np.int64)
+            score = np.full((self.n, *there.shape), np.nan)
+            for lane in range(self.n):
+                rank[lane][there] = self.rank[start[0] : start[-1], lane]
+                score[lane][there] = self.score[start[0] : start[-1], lane]
+            yield CandidateBlock(first, there, rank, score)
 
     def run_of(self, rows: Ints, scores: Floats | None = None) -> Run:
         """Some candidates as a run, in the given order; those of a query must be consecutive."""

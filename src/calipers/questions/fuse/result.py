@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import polars as pl
+from typing import ClassVar
 
 from calipers.model.claim import Claim
 from calipers.model.plain import Plain
@@ -19,6 +17,9 @@ class Latency(Plain):
 
     p50: float
     p95: float
+
+    def __str__(self) -> str:
+        return f"p50 {self.p50:,.0f} ms, p95 {self.p95:,.0f} ms"
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Lane(Plain):
 
     name: str
     means: Mapping[str, float]
+    silent: int
+    """Queries for which it returned nothing."""
     depth: int
     """The longest list that was recorded."""
     depth_needed: int
@@ -62,8 +65,6 @@ class Lane(Plain):
     """Queries on which it is better than every other lane."""
     wins_by: Mapping[str, int]
     """The same in slices by tag, and by language, form, length and question word."""
-    best_for: tuple[str, ...]
-    """Slices of the queries on which it is better than the other lanes."""
     latency: Latency | None
 
 
@@ -95,25 +96,30 @@ class Reranker(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fusion(HasRows):
+class Fusion(Plain, HasRows):
     """The best fusion of recorded lanes, and its gain on new queries."""
 
     shown_by: ClassVar[str] = "calipers.questions.fuse.document"
     dict_keys: ClassVar[str] = (
-        "claim queries k primary metrics lanes default best today expected_gain over_best_lane "
-        "over_weight settings ceiling reranker latency tokens snippets"
+        "claim queries k metrics primary decided_by lanes default best advised expected_gain "
+        "over_best_lane over_weight settings ceiling reranker latency tokens snippets"
     )
 
     claim: Claim
     queries: int
     k: int
-    primary: str
     metrics: tuple[str, ...]
+    """Those that decide, the primary one first."""
+    decided_by: str
+    """The metric by which ``best`` was chosen: the primary one, unless another shows a gain."""
     lanes: tuple[Lane, ...]
     default: FusedSetting
+    """RRF 60, or what is in use today."""
     best: FusedSetting
-    today: FusedSetting | None
+    advised: FusedSetting
+    """The setting to use: one that is clearly better, a lane that is enough, or the default."""
     expected_gain: ExpectedGain
+    """The gain of the best setting over the default."""
     over_best_lane: float
     """The gain of the best setting over the best single lane, on these queries."""
     over_weight: tuple[WeightPoint, ...]
@@ -124,25 +130,13 @@ class Fusion(HasRows):
     latency: Mapping[str, Latency]
     """The latency of all lanes in parallel and one after the other, if they were timed."""
     tokens: float | None
-    """Tokens per query in the first k results of the best setting."""
+    """Tokens per query in the first k results of the advised setting."""
     snippets: Mapping[str, str]
     """The advised setting for several engines, by name."""
     run: Run
     """The ranking of the advised setting."""
 
     @property
-    def advised(self) -> FusedSetting:
-        """The setting to use: the best if it is clearly better, else the default."""
-        return self.best if self.claim.standing == "better" else self.default
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fusion as plain values: what ``--json`` prints."""
-        from calipers.model.plain import plain
-
-        return {name: plain(getattr(self, name)) for name in self.dict_keys.split()}
-
-    def to_polars(self) -> pl.DataFrame:
-        """One row per setting, the best first."""
-        return pl.DataFrame(
-            [{"setting": one.name, "kind": one.kind, **one.means} for one in self.settings]
-        )
+    def primary(self) -> str:
+        """The metric that leads."""
+        return self.metrics[0]

@@ -64,50 +64,38 @@ def fuse(
     from calipers.engines.scoring import facts_of
     from calipers.errors import InvalidInput
     from calipers.match.pair import match_again
-    from calipers.model.slicing import clusters_of
+    from calipers.model.slicing import units_of
     from calipers.questions.default_metrics import asked_metrics, metrics_compared
     from calipers.questions.fuse.rule import fuse_lanes
+    from calipers.questions.inputs import matched_like
     from calipers.questions.systems import matched_systems, name_systems
 
     named = name_systems([lanes] if isinstance(lanes, str | PathLike) else lanes)
-    pairs = matched_systems(named, ground_truth, settings, measured=False)
-    reranked = None
-    if len(pairs) == 1:
-        [(name, reranked)] = pairs.items()
-        given = reranked.as_read[1].stages.get("candidates")
+    pairs = matched_systems(named, ground_truth, settings)
+    if not pairs:
+        raise InvalidInput("No lane is given; name two or more recorded runs.")
+    reranks = len(pairs) == 1
+    if reranks:
+        [(name, pair)] = pairs.items()
+        given = pair.as_read[1].stages.get("candidates")
         if given is None:
             raise InvalidInput(
                 f"One lane is given, {name}, and it does not hold the candidates of a reranker; "
                 "give another lane, or record candidates with each result."
             )
-        pairs = {"candidates": match_again(reranked, given), name: reranked}
-    elif not pairs:
-        raise InvalidInput("No lane is given; name two or more recorded runs.")
-    chosen = metrics_compared(
-        settings["metrics"] or ("recall", "ndcg"),
-        settings["k"] or (None if settings["metrics"] else 10),
-        settings["rel"],
-        None,
-        (),
-        settings["primary"],
-    )
-    facts = [facts_of(metric) for metric in chosen or ()]
-    asked = asked_metrics(facts, settings["primary"], named=True)
-    first = next(iter(pairs.values()))
+        pairs = {"candidates": match_again(pair, given), name: pair}
+    usual = ("recall", "ndcg"), settings["k"] or 10
+    asked = (settings["metrics"], settings["k"]) if settings["metrics"] else usual
+    chosen = metrics_compared(*asked, settings["rel"], None, (), settings["primary"]) or ()
+    facts = [facts_of(metric) for metric in chosen]
+    names = asked_metrics(facts, settings["primary"], named=True)
+    first, today = next(iter(pairs.values())), settings["today"]
     truth = first.ground_truth
-    today = None
-    if settings["today"] is not None:
-        from calipers.questions.inputs import matched_like
-
-        today = matched_like(first, settings["today"], cast(Reading, settings))
     return fuse_lanes(
         pairs,
-        [metric for name in asked for metric in chosen or () if str(metric) == name],
-        asked[0],
-        today=today,
-        reranked=reranked,
-        clusters=None
-        if settings["cluster"] is None
-        else clusters_of(truth.tags, settings["cluster"], truth.queries.height),
+        sorted((one for one in chosen if str(one) in names), key=lambda one: names.index(str(one))),
+        today=None if today is None else matched_like(first, today, cast(Reading, settings)),
+        reranks=reranks,
+        clusters=units_of(truth.queries, truth.tags, settings["cluster"]),
         confidence=settings["confidence"],
     )

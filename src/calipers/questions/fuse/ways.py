@@ -41,7 +41,7 @@ class Way:
         if self.kind == "alone":
             return f"{names[self.weights.index(1.0)]} alone"
         if self.kind == "interleave":
-            return "interleaved"
+            return "interleaving"
         head = {
             "rrf": f"RRF {self.constant}",
             "sum": f"{self.norm} sum",

@@ -121,7 +121,7 @@ def advice(sweep: Sweep) -> list[str]:
     if sweep.f1:
         line = f"By F1: k = {sweep.f1.k}, where it is highest: {number(sweep.f1.f1)}"
         gain = sweep.f1.expected_gain
-        said = gain and gain.sentence(f"over k = {sweep.points[-1].k} it")
+        said = gain and gain.sentence(f"Over k = {sweep.points[-1].k} it")
         line = f"{line}{_against_largest(sweep, sweep.f1.recall)}."
         lines.append(f"{line} {said}" if said else line)
     if sweep.tokens:
