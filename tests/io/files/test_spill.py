@@ -115,7 +115,7 @@ def outcome(path: Path) -> Any:
     return found
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(files(), st.sampled_from([ON_DISK, IN_BLOCKS]))
 def test_what_goes_to_disk_or_comes_in_blocks_is_what_would_be_held_in_one(parts, how):
     with TemporaryDirectory() as folder:

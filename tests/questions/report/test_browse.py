@@ -34,7 +34,7 @@ def browse(records, k=2):
     return Browse("one", calipers.evaluate(pair, metrics="recall", k=k), pair)
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(RECORDS)
 def test_a_query_alone_is_what_it_is_among_the_others(records):
     made = browse(records)
@@ -79,7 +79,6 @@ VIEWS = st.builds(
 )
 
 
-@settings(max_examples=25)
 @given(RECORDS, VIEWS)
 def test_a_page_is_what_a_loop_over_all_queries_gives(records, view):
     made = browse(records)
