@@ -125,33 +125,26 @@ def coverage(draws: int, numbers: Sequence[int] = (12, 30, 150)) -> Iterator[Rat
     """How often the interval of a mean difference holds it, where 8 or more queries changed."""
     for shape in (*SYMMETRIC_DIFFERENCES, *MILDLY_SKEWED, *STRONGLY_SKEWED):
         for n in numbers:
-            some = some_of(draws, n)
             rng = np.random.default_rng([SEED, 41, n])
             held = []
-            for start in range(0, some, AT_ONCE):
-                drawn = shape.draw(rng, (min(AT_ONCE, some - start), n))
+            for start in range(0, draws, AT_ONCE):
+                drawn = shape.draw(rng, (min(AT_ONCE, draws - start), n))
                 ends = (row.interval for row in _each_alone(drawn, ALPHA))
                 held += [one.low <= 0.0 <= one.high for one in ends if one is not None]
-            if len(held) * 2 >= some:
+            if len(held) * 2 >= draws:
                 known = shape.name in KNOWN
                 yield Rate(shape.name, n, float(np.mean(held)), len(held), 0.93, known=known)
-
-
-def some_of(draws: int, n: int) -> int:
-    """Fewer where each costs more."""
-    return draws * 3 if n <= 16 else draws if n <= 100 else max(1, draws * 2 // 5)
 
 
 def level(draws: int, numbers: Sequence[int] = NUMBERS) -> Iterator[Rate]:
     """Type I: how often a difference is shown where there is none, beside the t test."""
     for shape in (*SYMMETRIC_DIFFERENCES, *MILDLY_SKEWED, *STRONGLY_SKEWED):
         for n in numbers:
-            some = some_of(draws, n)
-            values = shape.draw(np.random.default_rng([SEED, 2, n]), (some, n))
+            values = shape.draw(np.random.default_rng([SEED, 2, n]), (draws, n))
             below, above = rejected(values, ALPHA)
             found = float((below | above).mean())
-            yield Rate(shape.name, n, found, some, highest=0.06, known=shape.name in KNOWN)
-            yield Rate(shape.name, f"t, {n}", _by_t(values), some)
+            yield Rate(shape.name, n, found, draws, highest=0.06, known=shape.name in KNOWN)
+            yield Rate(shape.name, f"t, {n}", _by_t(values), draws)
 
 
 def few_changes(draws: int, n: int = 30) -> Iterator[Rate]:
@@ -172,7 +165,7 @@ def power(draws: int, numbers: Sequence[int] = (12, 30, 80)) -> Iterator[Rate]:
     """How often a true gain is shown, beside the t test on the same samples."""
     for name, draw in EFFECTS.items():
         for n in numbers:
-            values = draw(np.random.default_rng([SEED, 3, n]), (some_of(draws, n), n))
+            values = draw(np.random.default_rng([SEED, 3, n]), (draws, n))
             _, above = rejected(values, ALPHA)
             rival = float(t_shows(values).mean())
             # Of few queries only some change, and few signs give few p-values.

@@ -7,8 +7,12 @@ import numpy as np
 
 from calipers.labels.agreement import cohen_kappa
 from calipers.statistics.agreement_interval import agreement_interval
-from calipers.statistics.drawn_sample import DrawnSample, planned_looks
-from calipers.statistics.prediction_powered import CorrectedMean, corrected_mean
+from calipers.statistics.prediction_powered import (
+    CorrectedMean,
+    DrawnSample,
+    corrected_mean,
+    planned_looks,
+)
 from calipers.statistics.score_interval import Ends
 from simulations.rates import Rate
 from simulations.shapes import SEED, Floats, Generator

@@ -5,14 +5,9 @@ import pytest
 from scipy import stats
 
 from calipers.errors import InvalidInput
-from calipers.statistics.against_people import (
-    AgainstPeople,
-    against_people,
-    wilson,
-)
 from calipers.statistics.bounded_mean import largest_bounded_mean
 from calipers.statistics.prediction_powered import corrected_mean
-from calipers.statistics.score_interval import score_ends
+from calipers.statistics.score_interval import score_ends, wilson
 from tests.statistics.ends import score_interval
 
 
@@ -126,21 +121,8 @@ def test_wilson(count, n):
     assert wilson(count, n) == pytest.approx(tuple(expected), abs=1e-9)
 
 
-def test_sensitivity_and_specificity():
-    found = against_people([1] * 8 + [0] * 2 + [1] * 3 + [0] * 7, [1] * 10 + [0] * 10)
-    assert found == AgainstPeople(both=8, missed=2, invented=3, neither=7)
-    assert found.sensitivity_interval() == wilson(8, 10)
-    assert found.specificity_interval() == wilson(7, 10)
-    assert AgainstPeople(0, 0, 1, 1).sensitivity() is None
-    assert AgainstPeople(0, 0, 1, 1).sensitivity_interval() is None
-
-
 def test_bad_input():
     with pytest.raises(InvalidInput, match="do not fit"):
         corrected_mean([0.5], [0.5, 0.5])
-    with pytest.raises(InvalidInput, match="every query"):
-        corrected_mean([np.nan, 0.5, 0.5], [0.5, 0.5, 0.5])
     with pytest.raises(InvalidInput, match="Too few judged"):
         corrected_mean([0.5, 0.5], [0.5, np.nan])
-    with pytest.raises(InvalidInput, match="labels do not fit"):
-        against_people([1], [1, 0])

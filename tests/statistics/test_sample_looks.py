@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from calipers.statistics.drawn_sample import DrawnSample, planned_looks
-from calipers.statistics.prediction_powered import corrected_mean, corrected_mean_of_defined
+from calipers.statistics.prediction_powered import DrawnSample, corrected_mean, planned_looks
 from calipers.statistics.sample_looks import SampleLooks, all_hold, looks_up_to
 
 
@@ -108,11 +107,11 @@ def test_queries_without_the_metric_are_no_zeros_and_not_left_to_the_machine():
     machine = np.where(lacking, 0.05, np.clip(truth + rng.normal(0, 0.05, 400), 0, 1))
     people = np.where(lacking, np.nan, truth)
     judged = np.arange(400) < 120
-    found = corrected_mean_of_defined(machine, people, judged)
+    found = corrected_mean(machine, people, judged=judged)
     target = truth[~lacking].mean()
     assert found.value == pytest.approx(target, abs=0.03)
     assert found.interval.low < target < found.interval.high
-    complete = corrected_mean_of_defined(machine, truth, judged)
+    complete = corrected_mean(machine, truth, judged=judged)
     assert found.interval.high - found.interval.low > complete.interval.high - complete.interval.low
     assert complete == corrected_mean(machine, np.where(judged, truth, np.nan))
 
@@ -120,6 +119,6 @@ def test_queries_without_the_metric_are_no_zeros_and_not_left_to_the_machine():
 def test_the_machine_has_no_say_where_it_lacks_the_metric():
     machine = np.tile([1.0, 0.0, np.nan, 1.0], 50)
     people = np.where(np.arange(200) < 60, np.tile([1.0, 0.0, 1.0, 1.0], 50), np.nan)
-    found = corrected_mean_of_defined(machine, people, np.arange(200) < 60)
+    found = corrected_mean(machine, people, judged=np.arange(200) < 60)
     assert found.machine == pytest.approx(2 / 3)
     assert found.value == pytest.approx(0.75, abs=0.01)

@@ -25,9 +25,8 @@ from calipers.labels.result import (
 from calipers.model.arrays import Bools, Floats
 from calipers.model.labels import is_machine
 from calipers.model.scores import Interval
-from calipers.statistics.against_people import against_people
 from calipers.statistics.agreement_interval import agreement_interval
-from calipers.statistics.score_interval import Ends
+from calipers.statistics.score_interval import wilson
 from calipers.store.pool import LabelState, LogEntry, PoolItem
 
 LEAST_SHARED = 10
@@ -111,23 +110,15 @@ def compare_with_people(
     judge: str, machine: Bools, people: Bools, confidence: float = CONFIDENCE, undecided: int = 0
 ) -> MachineCheck:
     """Compare a machine's relevant labels with those of human annotators."""
-    counts = against_people(machine, people)
+    pairs = (machine & people, ~machine & people, machine & ~people, ~machine & ~people)
+    both, missed, invented, neither = (int(np.count_nonzero(pair)) for pair in pairs)
 
-    def interval(ends: Ends | None) -> Interval | None:
-        return ends and Interval(*ends, confidence, "wilson")
+    def share(count: int, n: int) -> tuple[float | None, Interval | None]:
+        ends = wilson(count, n, confidence)
+        return (count / n, Interval(*ends, confidence, "wilson")) if ends else (None, None)
 
-    return MachineCheck(
-        judge,
-        counts.both,
-        counts.missed,
-        counts.invented,
-        counts.neither,
-        counts.sensitivity(),
-        interval(counts.sensitivity_interval(confidence)),
-        counts.specificity(),
-        interval(counts.specificity_interval(confidence)),
-        undecided,
-    )
+    found = (*share(both, both + missed), *share(neither, neither + invented))
+    return MachineCheck(judge, both, missed, invented, neither, *found, undecided)
 
 
 @dataclass(frozen=True)

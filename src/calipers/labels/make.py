@@ -31,7 +31,7 @@ from calipers.model.labels import (
 from calipers.model.matching import Matching
 from calipers.model.run import Run
 from calipers.model.scores import Scores
-from calipers.statistics.drawn_sample import planned_looks
+from calipers.statistics.prediction_powered import planned_looks
 from calipers.statistics.sample_looks import FIRST
 from calipers.store.label_pools import check_judge, list_pools, make_pool
 from calipers.store.open import Store

@@ -20,7 +20,7 @@ from calipers.model.run import Run
 from calipers.model.scores import Interval, Method, Scores
 from calipers.questions.evaluate.corrected import only
 from calipers.questions.pooling import known_grade
-from calipers.statistics.drawn_sample import DrawnSample
+from calipers.statistics.prediction_powered import DrawnSample
 from calipers.store.label_pools import PoolContent
 from calipers.store.pool import LabelState
 from calipers.words import did_you_mean

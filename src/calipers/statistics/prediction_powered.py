@@ -20,13 +20,18 @@ Two things are uncertain, and their distances from the mean add up like the side
 - What these queries say about others like them: the ordinary interval of as many values that spread
   like the human ones. Where humans judged everything, nothing else is left.
 
+A metric may be undefined (NaN) for some queries. The mean is over all queries that have it by human
+labels, sampled or not: a ratio. A query that humans judged and that lacks it counts as the mean
+itself, and the interval widens with their number. The model has no say where it lacks the metric.
+
 A sample whose size was not fixed before has looks (sample_looks), and limits that hold at all of
 them.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +40,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
 from calipers.statistics.bounded_mean import largest_bounded_mean
 from calipers.statistics.clusters import Units, as_units, exact_mean
-from calipers.statistics.sample_looks import SampleLooks
+from calipers.statistics.sample_looks import SampleLooks, looks_up_to
 from calipers.statistics.score_interval import (
     UNIT,
     Bounds,
@@ -74,12 +79,13 @@ def corrected_mean(
     bounds: Bounds | None = UNIT,
     clusters: ArrayLike | None = None,
     looks: Sequence[int] = (),
+    judged: ArrayLike | None = None,
 ) -> CorrectedMean:
     """The mean from one model value per query, and a human value, or NaN where there is none.
 
     The human sample must be drawn at random; where queries are taken in clusters, by clusters.
-    Where its size was not fixed before, ``looks`` are the sizes at which it may end. The interval
-    is one for the mean over queries like these. Simulations call it like this:
+    ``judged`` says which queries humans judged (default: those with a human value), and ``looks``
+    at which sizes the sample may end. The interval is one for the mean over queries like these.
 
     >>> machine = [0.9, 0.4, 0.7, 0.2, 1.0, 0.6, 0.8, 0.3] * 10
     >>> people = [value - 0.1 for value in machine[:24]] + [float("nan")] * 56
@@ -90,175 +96,79 @@ def corrected_mean(
     [0.449, 0.576]
     """
     check_confidence(confidence)
-    found = PeopleSample.of(machine, people, bounds, clusters, looks=looks)
-    alpha = found.level(0.5 - 0.5 * confidence)
-    confidence = 1.0 - 2.0 * alpha
-    spread = as_units(found.mine, found.named_sample)
-    n = as_units(found.everything, found.named).n
-    low, high = bounds or (-math.inf, math.inf)
-    value = min(max(found.value, low), high)
-    if bounds is None:
-        margin = quantile(confidence, n) * math.sqrt(spread.variance / n)
-        beyond = Ends(margin, margin)
-    else:
-        width = high - low
-        share, variance = np.array([(value - low) / width]), np.array([spread.variance / width**2])
-        left, right = score_ends(share, variance, n, confidence)
-        beyond = Ends(value - low - width * float(left[0]), low + width * float(right[0]) - value)
-    interval = Ends(
-        max(low, value - math.hypot(found.down(alpha), beyond.low)),
-        min(high, value + math.hypot(found.up(alpha), beyond.high)),
-    )
-    return CorrectedMean(
-        value,
-        interval,
-        found.weight,
-        exact_mean(found.mine),
-        exact_mean(found.everything),
-        len(found.mine),
-        len(found.everything),
-    )
-
-
-def corrected_mean_of_defined(
-    machine: ArrayLike,
-    people: ArrayLike,
-    judged: ArrayLike,
-    confidence: float = 0.95,
-    bounds: Bounds | None = UNIT,
-    clusters: ArrayLike | None = None,
-    looks: Sequence[int] = (),
-) -> CorrectedMean:
-    """The same for a metric that is undefined (NaN) for some queries, by either's labels.
-
-    The mean is over all queries that have it by human labels, sampled or not: a ratio. A query
-    that humans judged (``judged``) and that lacks it counts as the mean itself, and the interval
-    widens with their number. The model's labels do not count where it lacks the metric.
-
-    >>> machine = [1.0, 0.0, 1.0, 0.0] * 10
-    >>> people = [1.0, float("nan")] * 10 + [float("nan")] * 20
-    >>> judged = [True] * 20 + [False] * 20
-    >>> found = corrected_mean_of_defined(machine, people, judged)
-    >>> found.value, found.people, found.sampled
-    (1.0, 1.0, 20)
-    """
     mine, theirs = np.asarray(machine, dtype=np.float64), np.asarray(people, dtype=np.float64)
-    told = np.asarray(judged, dtype=np.bool_)
-    known = ~np.isnan(mine)
-    alone = exact_mean(mine[known]) if known.any() else 0.0
-    filled = np.where(known, mine, alone)
-    lacking = told & np.isnan(theirs)
-    theirs = np.where(told, theirs, np.nan)
-    if not lacking.any():
-        return replace(
-            corrected_mean(filled, theirs, confidence, bounds, clusters, looks), machine=alone
+    if mine.shape != theirs.shape or mine.ndim != 1:
+        raise InvalidInput(
+            f"The values do not fit: found {mine.size} of the machine and {theirs.size} of "
+            "people; give one for each query, NaN where people did not judge."
         )
-    by_people = exact_mean(theirs[~np.isnan(theirs)])
-    value = by_people
-    for _ in range(_STEPS):
+    told = ~np.isnan(theirs) if judged is None else np.asarray(judged, dtype=np.bool_)
+    theirs = np.where(told, theirs, np.nan)
+    by_people = theirs[~np.isnan(theirs)]
+    if len(by_people) < 2:
+        raise InvalidInput(
+            f"Too few judged by people: found {len(by_people)} queries, at least 2 are needed."
+        )
+    known, value = ~np.isnan(mine), exact_mean(by_people)
+    alone = exact_mean(mine[known]) if known.any() else 0.0
+    mine, lacking = np.where(known, mine, alone), told & np.isnan(theirs)
+    for _ in range(_STEPS if lacking.any() else 0):
         before = value
-        imputed = np.where(lacking, before, theirs)
-        value = PeopleSample.of(filled, imputed, bounds, clusters).value
+        value = _Sample.of(mine, np.where(lacking, before, theirs), bounds, clusters).value
         if abs(value - before) < _ROUNDING:
             break
-    found = corrected_mean(
-        filled, np.where(lacking, value, theirs), confidence, bounds, clusters, looks
-    )
-    share = 1.0 - int(lacking.sum()) / int(told.sum())
+    sample = _Sample.of(mine, np.where(lacking, value, theirs), bounds, clusters)
     low, high = bounds or (-math.inf, math.inf)
-    ends = Ends(
-        max(low, found.value - (found.value - found.interval.low) / share),
-        min(high, found.value + (found.interval.high - found.value) / share),
-    )
-    return replace(found, interval=ends, people=by_people, machine=alone)
+    value = min(max(sample.value, low), high)
+    down, up = sample.reach(value, 0.5 - 0.5 * confidence, looks, bounds)
+    ends = Ends(max(low, value - down), min(high, value + up))
+    if lacking.any():
+        share = 1.0 - int(lacking.sum()) / int(told.sum())
+        ends = Ends(
+            max(low, value - (value - ends.low) / share),
+            min(high, value + (ends.high - value) / share),
+        )
+    sampled, n = len(sample.mine), len(sample.everything)
+    return CorrectedMean(value, ends, sample.weight, exact_mean(by_people), alone, sampled, n)
 
 
 @dataclass(frozen=True, eq=False)
-class PeopleSample:
+class _Sample:
     """Human values on a sample beside the model's on everything."""
 
     mine: Floats
     """Human values, in the sample."""
     everything: Floats
-    """The model's values, sorted."""
+    """The model's values, ascending."""
+    units: int
+    """Queries, or clusters of them, in all."""
     named: Ints | None
-    named_sample: Ints | None
+    """The clusters of the sample."""
     weight: float
+    """The weight of the model's labels."""
     residuals: Units
-    """Human values minus the weighted ones of the model."""
+    """Human values minus the weighted model values; one unit per query or cluster."""
     errors: Floats
-    """Human values minus the model's."""
+    """Human minus model values, per query."""
     bounds: Bounds
-    stretch: float
-    """The size of the sample's largest cluster over that of an average unit."""
-    looks: SampleLooks | None = None
-    """The sizes at which the sample may have been looked at before."""
 
     @classmethod
     def of(
-        cls,
-        machine: ArrayLike,
-        people: ArrayLike,
-        bounds: Bounds | None,
-        clusters: ArrayLike | None,
-        *,
-        looks: Sequence[int] = (),
-    ) -> "PeopleSample":
-        """Check and align both."""
-        everything = np.asarray(machine, dtype=np.float64)
-        truth = np.asarray(people, dtype=np.float64)
-        if everything.shape != truth.shape or everything.ndim != 1:
-            raise InvalidInput(
-                f"The values do not fit: found {everything.size} of the machine and {truth.size} "
-                "of people; give one for each query, NaN where people did not judge."
-            )
-        if np.isnan(everything).any():
-            raise InvalidInput(
-                "The machine must have judged every query; found one without a value."
-            )
-        chosen = ~np.isnan(truth)
-        if chosen.sum() < 2:
-            raise InvalidInput(
-                f"Too few judged by people: found {chosen.sum()} queries, at least 2 are needed."
-            )
-        mine, theirs = truth[chosen], everything[chosen]
+        cls, machine: Floats, people: Floats, bounds: Bounds | None, clusters: ArrayLike | None
+    ) -> "_Sample":
+        chosen = ~np.isnan(people)
+        mine, theirs = people[chosen], machine[chosen]
         named = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
-        named_sample = None if named is None else named[chosen]
-        seen = np.concatenate([mine, everything])
+        units = len(machine) if named is None else len(np.unique(named))
+        named = None if named is None else named[chosen]
+        seen = np.concatenate([mine, machine])
         low, high = bounds or (float(seen.min()), float(seen.max()))
         weight = 0.0 if chosen.all() else _weight(mine, theirs, high - low)
-        residuals = as_units(mine - weight * theirs, named_sample)
+        residuals = as_units(mine - weight * theirs, named)
         if residuals.n < 2:
             raise InvalidInput("People judged queries of one cluster only; at least 2 are needed.")
-        sizes = (
-            np.ones(1) if named_sample is None else np.unique(named_sample, return_counts=True)[1]
-        )
-        stretch = float(sizes.max() / sizes.mean())
-        seen_looks = None
-        if len(looks) > 1:
-            # One unobserved error is part of the variance, as in the limits.
-            unseen = (residuals.n * residuals.variance + 0.25 * (high - low) ** 2) / (
-                residuals.n + 1
-            )
-            total = len(everything) if named is None else len(np.unique(named))
-            spread = as_units(mine, named_sample).variance
-            seen_looks = SampleLooks(tuple(looks), total, unseen, spread)
-        return cls(
-            mine,
-            np.sort(everything),
-            named,
-            named_sample,
-            weight,
-            residuals,
-            mine - theirs,
-            (low, high),
-            stretch,
-            seen_looks,
-        )
-
-    def level(self, alpha: float) -> float:
-        """The error rate of one look, so that the limits of all looks hold at alpha."""
-        return alpha if self.looks is None else self.looks.level(alpha)
+        errors = mine - theirs
+        return cls(mine, np.sort(machine), units, named, weight, residuals, errors, (low, high))
 
     @property
     def value(self) -> float:
@@ -267,32 +177,51 @@ class PeopleSample:
             return self.residuals.mean
         return self.weight * exact_mean(self.everything) + self.residuals.mean
 
-    def up(self, alpha: float) -> float:
-        """How far the mean of all these queries may lie above the corrected mean, at alpha."""
-        return self._reach(1.0, self.bounds[1], self._worst(self.everything, alpha), alpha)
+    def reach(
+        self, value: float, alpha: float, looks: Sequence[int], bounds: Bounds | None
+    ) -> tuple[float, float]:
+        """How far the mean over queries like these may lie below and above the value."""
+        spread = as_units(self.mine, self.named).variance
+        width = self.bounds[1] - self.bounds[0]
+        if len(looks) > 1:
+            # One unobserved error is part of the variance, as in the limits.
+            n, variance = self.residuals.n, self.residuals.variance
+            unseen = (n * variance + 0.25 * width**2) / (n + 1)
+            alpha = SampleLooks(tuple(looks), self.units, unseen, spread).level(alpha)
+        confidence = 1.0 - 2.0 * alpha
+        if bounds is None:
+            below = above = quantile(confidence, self.units) * math.sqrt(spread / self.units)
+        else:
+            low = self.bounds[0]
+            share, variances = np.array([(value - low) / width]), np.array([spread / width**2])
+            left, right = score_ends(share, variances, self.units, confidence)
+            below, above = (
+                value - low - width * float(left[0]),
+                low + width * float(right[0]) - value,
+            )
+        down, up = (self._beyond(sign, alpha) for sign in (-1.0, 1.0))
+        return math.hypot(down, below), math.hypot(up, above)
 
-    def down(self, alpha: float) -> float:
-        """How far below it."""
-        return self._reach(-1.0, self.bounds[0], self._worst(self.everything[::-1], alpha), alpha)
-
-    def _worst(self, values: Floats, alpha: float) -> float:
-        """The model's mean over the queries where humans may say the opposite end of the range."""
-        lacking = 1.0 - math.pow(alpha, 1.0 / self.residuals.n)
-        return _mean_of_first(values, lacking)
-
-    def _reach(self, sign: float, end: float, machine: float, alpha: float) -> float:
-        """The distance, where at worst humans say ``end`` and the model said ``machine``."""
+    def _beyond(self, sign: float, alpha: float) -> float:
+        """How far the mean of all these queries may lie above (1) or below (-1) the value."""
         unjudged = 1.0 - len(self.mine) / len(self.everything)
         if unjudged <= 0.0:
             return 0.0
+        # At worst humans say the end of the range where the model says the opposite.
+        end = self.bounds[int(sign > 0.0)]
+        ordered = self.everything[:: int(sign)]
+        machine = _mean_of_first(ordered, 1.0 - math.pow(alpha, 1.0 / self.residuals.n))
         mean, worst = sign * self.residuals.mean, sign * (end - machine)
         # Errors in the other direction are as informative about the size of errors.
         seen = np.abs(self.errors[np.abs(self.errors) > _ROUNDING])
         usual = max((math.fsum(seen) + worst) / (len(seen) + 1), float(seen.max(initial=0.0)))
         share = min(usual / worst, 1.0) if worst > 0.0 else 1.0
+        # A cluster may be larger than the average one, and err as a whole.
+        sizes = np.ones(1) if self.named is None else np.unique(self.named, return_counts=True)[1]
+        stretch = float(sizes.max() / sizes.mean())
         away = max(sign * (end - self.weight * machine) - mean, 0.0)
         limit = largest_bounded_mean(
-            sign * self.residuals.values, mean + self.stretch * share * away, alpha
+            sign * self.residuals.values, mean + stretch * share * away, alpha
         )
         return math.sqrt(unjudged) * max(limit - mean, 0.0)
 
@@ -313,3 +242,103 @@ def _weight(mine: Floats, theirs: Floats, width: float) -> float:
     whole = together.mean * together.n + prior
     weight = whole / (two.central(2) + prior) if prior else 0.0
     return round(min(max(weight, 0.0), 1.0), 12)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnSample:
+    """The model's values in the order of the draw, and the human values so far.
+
+    Values of one cluster stand together. The effect of more labels is estimated as if the model
+    keeps making the errors it made so far: the observed errors are repeated, in turn, for queries
+    that are not judged yet.
+    """
+
+    machine: Floats
+    """NaN where the metric is not defined."""
+    people: Floats
+    """NaN also where no human judged yet."""
+    judged: int
+    """Queries (or clusters) judged by humans: the first ones of the draw."""
+    looks: Sequence[int]
+    confidence: float = 0.95
+    bounds: Bounds | None = UNIT
+    clusters: Ints | None = None
+
+    @cached_property
+    def _ends(self) -> Ints:
+        """The cumulative number of values up to each query or cluster."""
+        if self.clusters is None:
+            return np.arange(1, len(self.machine) + 1)
+        return np.append(np.flatnonzero(np.diff(self.clusters)) + 1, len(self.clusters))
+
+    @property
+    def last_look(self) -> int | None:
+        """The last look that was reached."""
+        return max((one for one in self.looks if one <= self.judged), default=None)
+
+    @property
+    def next_look(self) -> int | None:
+        """The next look."""
+        return next((one for one in self.looks if one > self.judged), None)
+
+    def at(self, number: int) -> CorrectedMean | None:
+        """The corrected mean from the first units; None where fewer than two have a value."""
+        return self._corrected(self.people, number)
+
+    def width(self, number: int) -> float | None:
+        """The mean half-width of the interval; an estimate beyond the judged units."""
+        judged = int(self._ends[self.judged - 1]) if self.judged else 0
+        errors = (self.people - self.machine)[:judged]
+        people = self.people
+        if number > self.judged:
+            again = np.resize(errors if len(errors) else np.zeros(1), len(people) - judged)
+            low, high = self.bounds or (-np.inf, np.inf)
+            more = np.clip(self.machine[judged:] + again, low, high)
+            people = np.concatenate([people[:judged], more])
+        found = self._corrected(people, number)
+        return None if found is None else 0.5 * (found.interval.high - found.interval.low)
+
+    def enough(self, until: float) -> int | None:
+        """The first look with an actual or expected half-width of at most ``until``; else None."""
+        wide = ((one, self.width(one)) for one in self.looks)
+        return next((one for one, width in wide if width is not None and width <= until), None)
+
+    def _corrected(self, people: Floats, number: int) -> CorrectedMean | None:
+        judged = np.arange(len(people)) < int(self._ends[min(number, len(self._ends)) - 1])
+        seen = judged & ~np.isnan(people)
+        units = np.arange(len(people)) if self.clusters is None else self.clusters
+        if len(np.unique(units[seen])) < 2:
+            return None
+        return corrected_mean(
+            self.machine, people, self.confidence, self.bounds, self.clusters, self.looks, judged
+        )
+
+
+def planned_looks(
+    machine: Floats,
+    until: float,
+    most: int,
+    confidence: float = 0.95,
+    bounds: Bounds | None = UNIT,
+    clusters: Ints | None = None,
+) -> tuple[tuple[int, ...], float]:
+    """The looks at a sample of at most this size, and the last half-width if there are no errors.
+
+    The first is the earliest at which the interval can be narrow enough, if humans find no error.
+    An earlier look would cost width and could not end the sampling.
+
+    >>> machine = np.tile([1.0, 1.0, 0.0], 100)
+    >>> planned_looks(machine, 0.1, 300)[0], planned_looks(machine, 0.07, 300)[0]
+    ((45, 70, 100, 150, 225, 300), (100, 150, 225, 300))
+    """
+    every = looks_up_to(most)
+    wide = float("inf")
+    for first in every:
+        looks = looks_up_to(most, first)
+        sample = DrawnSample(
+            machine, np.full(len(machine), np.nan), 0, looks, confidence, bounds, clusters
+        )
+        wide = sample.width(first) or float("inf")
+        if wide <= until:
+            return looks, wide
+    return every[-1:], wide

@@ -15,7 +15,6 @@ width, or at a number fixed before, it misses it less often.
 """
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -29,7 +28,6 @@ FIRST = 20
 """Fewer human labels than this say too little about the others."""
 NUMBERS = (FIRST, 30, 45, 70, 100, 150, 225, 340, 500, 750, 1_000)
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(45)
-_ALPHAS = (1e-6, 1e-4, 1e-3, 0.005, 0.025, 0.05, 0.1, 0.2)
 _CLOSE = 0.15
 
 
@@ -75,20 +73,7 @@ class SampleLooks:
         >>> round(looks.level(0.025), 4), SampleLooks((30,), 1000, 0.1, 0.2).level(0.025)
         (0.0078, 0.025)
         """
-        if len(self._information) < 2:
-            return alpha
-        if not _ALPHAS[0] <= alpha <= _ALPHAS[-1]:
-            # Beyond them nothing is decided.
-            end = _ALPHAS[0] if alpha < _ALPHAS[0] else _ALPHAS[-1]
-            return alpha * _level(self._information, end) / end
-        # A straight line between two of them, on a logarithmic scale.
-        after = bisect_left(_ALPHAS, alpha)
-        high = math.log(_level(self._information, _ALPHAS[after]))
-        if _ALPHAS[after] == alpha:
-            return math.exp(high)
-        low = math.log(_level(self._information, _ALPHAS[after - 1]))
-        part = math.log(alpha / _ALPHAS[after - 1]) / math.log(_ALPHAS[after] / _ALPHAS[after - 1])
-        return math.exp(low + part * (high - low))
+        return _level(self._information, alpha) if len(self._information) > 1 else alpha
 
 
 @lru_cache(maxsize=4_096)

@@ -139,6 +139,24 @@ def _limit_of_few(share: Floats, worth: Floats, t: float, confidence: float) -> 
     return limit
 
 
+def wilson(count: int, n: int, confidence: float = 0.95) -> Ends | None:
+    """Wilson's interval of a share; None where nothing was counted.
+
+    >>> [round(end, 3) for end in wilson(8, 10)]
+    [0.49, 0.943]
+    """
+    check_confidence(confidence)
+    if not n:
+        return None
+    z = round(normal_quantile(0.5 + 0.5 * confidence), _DIGITS)
+    share, pull = count / n, z * z / n
+    margin = math.sqrt(pull * share * (1.0 - share) + 0.25 * pull * pull)
+    low, high = (share + 0.5 * pull + sign * margin for sign in (-1.0, 1.0))
+    return Ends(
+        0.0 if not count else low / (1.0 + pull), 1.0 if count == n else high / (1.0 + pull)
+    )
+
+
 def quantile(confidence: float, n: int) -> float:
     """The t quantile of a two-sided interval from n values."""
     return round(t_quantile(0.5 + 0.5 * confidence, n - 1), _DIGITS)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.model.evaluation import Evaluation
-from calipers.questions.history.alarm import AlarmRule, Night, judged
+from calipers.questions.history.alarm import Night, due_by, judged
 from calipers.questions.history.result import Alarm
 from calipers.store.save import _judgements
 from tests.store.saved import START, measure
@@ -40,7 +40,7 @@ def nights(runs) -> list[Night]:
     return [night(data, day) for day, data in enumerate(runs)]
 
 
-def answer(runs, *, metrics=("recall@5", "mrr"), by=(), **asked):
+def answer(runs, *, metrics=("recall@5", "mrr"), by=(), allow=0.02):
     made = nights(runs)
     bare = Alarm(
         name="n",
@@ -53,11 +53,11 @@ def answer(runs, *, metrics=("recall@5", "mrr"), by=(), **asked):
         by=tuple(by),
         lines=(),
         marks=(),
-        allow=0.02,
+        allow=allow,
         false_alarms=1.0,
         calipers="0",
     )
-    return judged(bare, made, AlarmRule(**asked))
+    return judged(bare, made)
 
 
 def checks(runs, **asked):
@@ -182,8 +182,8 @@ def test_what_cannot_be_compared_is_said_with_exit_code_two():
 )
 def test_an_evaluation_that_is_missing(every, later, missing):
     saved = [START + timedelta(days=day) for day in range(5)]
-    due = AlarmRule(every=every).latest_by(saved)
+    due = due_by(saved, every)
     assert (saved[-1] + timedelta(days=later, hours=1) > due) is missing
     hourly = [START + timedelta(hours=hour) for hour in range(5)]
-    assert AlarmRule().latest_by(hourly) == hourly[-1] + timedelta(days=1)
-    assert AlarmRule().latest_by([START]) is None
+    assert due_by(hourly) == hourly[-1] + timedelta(days=1)
+    assert due_by([START]) is None

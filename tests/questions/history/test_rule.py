@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers import history_alarm
 from calipers.errors import InvalidInput
-from calipers.questions.history.alarm import AlarmRule, over_time
-from calipers.questions.history.rule import Filter, listed, metric_names
+from calipers.questions.history.rule import listed, metric_names
 from calipers.store.git import GitState
 from calipers.store.open import open_store
 from calipers.store.record import write
@@ -20,8 +20,13 @@ NOW = START + timedelta(days=NIGHTS)
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    made = open_store(tmp_path_factory.mktemp("history") / "history.db", create=True)
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("history") / "history.db"
+
+
+@pytest.fixture(scope="module")
+def store(place):
+    made = open_store(place, create=True)
     for day in range(NIGHTS):
         git = GitState("a" * 40, "main" if day % 2 else "side", dirty=False)
         tags = {"model": "e5"} if day % 3 == 0 else None
@@ -45,26 +50,21 @@ def test_what_fits_is_what_a_loop_finds(store, since, until, last, branch, tagge
         and branch in (None, "main" if day % 2 else "side")
         and (not tagged or day % 3 == 0)
     ]
-    wanted = Filter.of(
-        "nightly",
-        since=None if since is None else f"{since}d",
-        until=None if until is None else f"{24 * until}h",
-        last=last,
-        branch=branch,
-        tags={"model": "e5"} if tagged else None,
-        now=NOW,
-    )
-    found = listed(store, wanted)
+    asked = {
+        "since": None if since is None else f"{since}d",
+        "until": None if until is None else f"{24 * until}h",
+        "last": last,
+        "branch": branch,
+        "tags": {"model": "e5"} if tagged else None,
+        "now": NOW,
+    }
+    found = listed(store, "nightly", asked)
     assert [(one.saved - START).days for one in found.evaluations] == expected[:last]
     assert found.total == NIGHTS
 
 
-def watched(store, wanted):
-    return over_time(store, "nightly", wanted, AlarmRule(), now=NOW)
-
-
-def test_the_order_of_a_trend_is_that_of_time(store):
-    line = watched(store, Filter.of("nightly", metrics="mrr")).lines[0]
+def test_the_order_of_a_trend_is_that_of_time(store, place):
+    line = history_alarm("nightly", metrics="mrr", store=place, now=NOW).lines[0]
     assert [(point.saved - START).days for point in line.points] == list(range(NIGHTS))
 
 
@@ -74,14 +74,19 @@ def test_names_of_metrics_are_those_of_results():
     assert metric_names(()) == []
 
 
-def test_what_cannot_be_meant_is_refused_before_the_history_is_opened(store):
-    with pytest.raises(InvalidInput, match="whole number of at least 1"):
-        Filter.of(last=0)
-    with pytest.raises(InvalidInput, match="in since is 'soon'"):
-        Filter.of(since="soon")
-    with pytest.raises(InvalidInput, match=r"[Dd]id you mean"):
-        listed(store, Filter.of("nightyl"))
-    with pytest.raises(InvalidInput, match="left after the filters"):
-        watched(store, Filter.of("nightly", branch="gone"))
-    with pytest.raises(InvalidInput, match=r"have no recall@7; the latest has recall@5, mrr"):
-        watched(store, Filter.of("nightly", metrics="recall@7"))
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"last": 0}, "whole number of at least 1"),
+        ({"since": "soon"}, "in since is 'soon'"),
+        ({"name": "nightyl"}, r"[Dd]id you mean"),
+        ({"branch": "gone"}, "left after the filters"),
+        ({"metrics": "recall@7"}, r"have no recall@7; the latest has recall@5, mrr"),
+        ({"every": "soon"}, "The time in --every"),
+        ({"allow": -1.0}, "The loss that is allowed"),
+        ({"false_alarms": 0.0}, "The budget of false alarms a year"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(store, place, asked, said):
+    with pytest.raises(InvalidInput, match=said):
+        history_alarm(**{"name": "nightly", "store": place, "now": NOW} | asked)

@@ -32,7 +32,7 @@ from calipers.model.labels import (
 from calipers.model.result import SCHEMA, HasRows, Plain
 from calipers.model.scores import Interval, Method, Scores
 from calipers.model.slicing import clusters_in
-from calipers.statistics.prediction_powered import corrected_mean_of_defined
+from calipers.statistics.prediction_powered import corrected_mean
 from calipers.words import number, plural
 
 _DRAW = "Let `calipers labels sample` draw them, let people judge these, and export that"
@@ -254,8 +254,8 @@ def correct_scores(
         if facts.aggregate != "mean" or _judged(theirs, clusters) < FEWEST:
             skipped.append(facts.name)
             continue
-        result = corrected_mean_of_defined(
-            mine, theirs, judged, confidence, value_bounds(facts), clusters, looks
+        result = corrected_mean(
+            mine, theirs, confidence, value_bounds(facts), clusters, looks, judged
         )
         kind: Method = "score" if value_bounds(facts) else "t"
         found.append(

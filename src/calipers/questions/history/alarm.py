@@ -4,11 +4,12 @@ Only queries with the same question and the same ground truth are compared: ther
 the retriever (or the corpus).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -31,7 +32,7 @@ from calipers.questions.history.result import (
     Standing,
     day,
 )
-from calipers.questions.history.rule import Filter, changes, lines_of
+from calipers.questions.history.rule import changes, lines_of, metric_names, selected
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.nights import WEEK, Watched, watch
 from calipers.statistics.paired_rows import paired_rows
@@ -39,6 +40,9 @@ from calipers.store.load import load_judgements, load_scores
 from calipers.store.open import Store
 from calipers.version import __version__
 from calipers.words import plural
+
+if TYPE_CHECKING:
+    from calipers.questions.history.settings import HistoryAlarmSettings
 
 NIGHTS_A_YEAR = 365
 ORDER = ("failed", "no clear difference", "passed")
@@ -57,43 +61,23 @@ class Night:
     """Columns query, text and judgements: a digest of the targets, null if unknown."""
 
 
-@dataclass(frozen=True)
-class AlarmRule:
-    """When to raise an alarm."""
-
-    allow: float = 0.02
-    false_alarms: float = 1.0
-    every: str | None = None
-
-    def __post_init__(self) -> None:
-        what = "The budget of false alarms a year"
-        check_number(what, self.false_alarms, above=0, most=NIGHTS_A_YEAR, such_as=1)
-        check_number("The loss that is allowed", self.allow, least=0, such_as=0.02)
-        if self.every is not None:
-            age_of(self.every, "The time in --every")
-
-    def latest_by(self, saved: Sequence[datetime]) -> datetime | None:
-        """When the next evaluation is due, from the times of the earlier ones."""
-        if self.every is not None:
-            return saved[-1] + age_of(self.every, "The time in --every")
-        gaps = [(after - before).total_seconds() for before, after in pairwise(saved)][-30:]
-        usual = timedelta(seconds=median(gaps)) if gaps else None
-        return None if usual is None else saved[-1] + max(_A_DAY, _GAPS * usual)
+def due_by(saved: Sequence[datetime], every: str | None = None) -> datetime | None:
+    """When the next evaluation is due, from the times of the earlier ones."""
+    if every is not None:
+        return saved[-1] + age_of(every, "The time in --every")
+    gaps = [(after - before).total_seconds() for before, after in pairwise(saved)][-30:]
+    usual = timedelta(seconds=median(gaps)) if gaps else None
+    return None if usual is None else saved[-1] + max(_A_DAY, _GAPS * usual)
 
 
-def over_time(
-    store: Store,
-    name: str,
-    wanted: Filter,
-    rule: AlarmRule,
-    *,
-    by: str | Iterable[str] | None = (),
-    primary: str | None = None,
-    now: datetime,
-) -> Alarm:
-    """The matching evaluations of a name over time, and whether the latest is worse."""
+def over_time(store: Store, name: str, asked: "HistoryAlarmSettings") -> Alarm:
+    """The selected evaluations of a name over time, and whether the latest is worse."""
+    budget, by, primary = asked["false_alarms"], asked["by"], asked["primary"]
+    what = "The budget of false alarms a year"
+    check_number(what, budget, above=0, most=NIGHTS_A_YEAR, such_as=1)
+    check_number("The loss that is allowed", asked["allow"], least=0, such_as=0.02)
     cuts = tuple(dict.fromkeys([by] if isinstance(by, str) else by or ()))
-    found = wanted.among(store, slices=cuts)[::-1]
+    found = selected(store, name, asked, cuts)[::-1]
     if not found:
         raise InvalidInput(
             f"No evaluation called {name} is left after the filters; there are others of that "
@@ -101,7 +85,7 @@ def over_time(
         )
     nights = [Night(one, load_scores(store, one), load_judgements(store, one)) for one in found]
     latest, alike = nights[-1], alike_of(nights)
-    metrics = wanted.metrics
+    metrics = metric_names(asked["metrics"])
     if metrics is None:
         known = _watchable(alike)
         metrics = asked_pair(known, primary) if known else headlines(found[-1].summaries)
@@ -118,17 +102,17 @@ def over_time(
         by=cuts,
         lines=lines_of(store, name, found, metrics, cuts),
         marks=changes(found),
-        allow=rule.allow,
-        false_alarms=rule.false_alarms,
+        allow=asked["allow"],
+        false_alarms=budget,
         calipers=__version__,
     )
-    due = rule.latest_by([one.saved for one in found]) if wanted.until is None else None
-    if due is not None and now > due:
+    due = due_by([one.saved for one in found], asked["every"])
+    if due is not None and asked["until"] is None and (asked["now"] or datetime.now(UTC)) > due:
         answer = replace(answer, missing=due)
-    return judged(answer, nights, rule)
+    return judged(answer, nights)
 
 
-def judged(answer: Alarm, nights: Sequence[Night], rule: AlarmRule) -> Alarm:
+def judged(answer: Alarm, nights: Sequence[Night]) -> Alarm:
     """Add the verdict, if there is something to compare the latest with."""
     latest, alike = nights[-1], alike_of(nights)
     if len(nights) == 1:
@@ -145,9 +129,9 @@ def judged(answer: Alarm, nights: Sequence[Night], rule: AlarmRule) -> Alarm:
         return replace(answer, unchecked=f"{said}: not all have it, or neither way is better.")
     parts = [everything(latest.scores), *slices_by(latest.scores, answer.by)]
     rows = [_rows(latest, one) for one in alike]
-    level = rule.false_alarms / NIGHTS_A_YEAR / (len(watched) * len(parts))
+    level = answer.false_alarms / NIGHTS_A_YEAR / (len(watched) * len(parts))
     checks = [
-        _check(alike, rows, facts, part, rule.allow, level) for part in parts for facts in watched
+        _check(alike, rows, facts, part, answer.allow, level) for part in parts for facts in watched
     ]
     if not checks[0].n:
         said = "The latest evaluation shares no query with those before that asks the same and "

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from calipers.model.document import (
@@ -20,7 +21,7 @@ from calipers.model.result import moment
 from calipers.present.escape import query_name
 from calipers.present.scores import document as scores_document
 from calipers.present.scores import summary_rows
-from calipers.questions.history.result import Alarm, History, Line, Point, Shown
+from calipers.questions.history.result import Alarm, History, Mark, Point, Shown
 from calipers.questions.history.trend_chart import trend_chart
 from calipers.words import number, plural
 
@@ -141,12 +142,14 @@ def _tags(one: Evaluation) -> str:
     return ", ".join(f"{name}={value}" for name, value in one.tags.items())
 
 
-def _bars(measured: Sequence[tuple[float, bool]]) -> str:
-    """A sparkline with a break before each marked value."""
-    measured = measured[-_LONGEST_SPARK:]
-    bars = zip(sparkline([mean for mean, _ in measured]), measured, strict=True)
-    line = "".join(f"{BREAK if changed else ''}{bar}" for bar, (_, changed) in bars)
-    return line.lstrip(BREAK)
+def _bars(points: Sequence[Point], marks: Sequence[Mark]) -> str:
+    """A sparkline of the last points, broken where the ground truth or the corpus changed."""
+    points = points[-_LONGEST_SPARK:]
+    line, *bars = sparkline([point.mean for point in points])
+    for bar, (before, after) in zip(bars, pairwise(points), strict=True):
+        broken = any(before.saved < mark.saved <= after.saved for mark in marks)
+        line += f"{BREAK if broken else ''}{bar}"
+    return line
 
 
 def _legend(found: History) -> Iterator[Note]:
@@ -251,16 +254,15 @@ def _line_table(found: Alarm) -> Table:
     rows = []
     for line in found.lines:
         if line.points:
-            breaks = _breaks(line.points, found)
-            values = [(point.mean, at in breaks) for at, point in enumerate(line.points)]
             part = None if line.tag is None else f"{line.tag}={line.value}"
             check = checks.get((line.metric, part))
-            row: list[Cell | str] = [_named(line), "", Cell(number(line.points[-1].mean)), "", ""]
+            named = line.metric + ("" if part is None else f" for {part}")
+            row: list[Cell | str] = [named, "", Cell(number(line.points[-1].mean)), "", ""]
             if check is not None and check.before is not None and check.now is not None:
                 now = Cell(number(check.now), "worse" if check.rings else None)
                 row[1:] = [number(check.before), now]
                 row += [f"{check.worse:,}", f"{check.better:,}"]
-            rows.append((*row, _bars(values)))
+            rows.append((*row, _bars(line.points, found.marks)))
     return Table(columns, rows)
 
 
@@ -273,26 +275,7 @@ def _point_rows(found: Alarm) -> Iterator[dict[str, Any]]:
                 "metric": line.metric,
                 "tag": line.tag,
                 "value": line.value,
-                "id": point.id,
+                **vars(point),
                 "saved": moment(point.saved),
-                "commit": point.commit,
-                "mean": point.mean,
-                "low": point.low,
-                "high": point.high,
-                "n": point.n,
                 "changed": changed.get(point.id),
             }
-
-
-def _breaks(points: Sequence[Point], found: Alarm) -> set[int]:
-    """The points such that something changed since the point before."""
-    when = [mark.saved for mark in found.marks]
-    return {
-        index
-        for index in range(1, len(points))
-        if any(points[index - 1].saved < one <= points[index].saved for one in when)
-    }
-
-
-def _named(line: Line) -> str:
-    return line.metric + (f" for {line.tag}={line.value}" if line.tag else "")

@@ -1,8 +1,7 @@
 """List the evaluations of a history, show one of them, or draw lines through several."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -24,60 +23,32 @@ _MOST_METRICS = 4
 """How many metrics a list has by default."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Filter:
-    """Selects evaluations of a history."""
-
-    name: str | None = None
-    tags: Mapping[str, str] | None = None
-    branch: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    last: int | None = None
-    metrics: list[str] | None = None
-    """The metrics whose summaries are read; None: all."""
-
-    @classmethod
-    def of(
-        cls, name: str | None = None, asked: Mapping[str, Any] | None = None, **more: Any
-    ) -> "Filter":
-        """Build a filter from the settings of a caller, checked before the history is opened."""
-        given = {**(asked or {}), **more}
-        last = given.get("last")
-        if last is not None:
-            check_number("The number of evaluations", last, whole=True, least=1)
-        begin, end = span_of(*(given.get(name) for name in ("since", "until", "now")))
-        return cls(
-            name=name,
-            tags=given.get("tags"),
-            branch=given.get("branch"),
-            since=begin,
-            until=end,
-            last=last,
-            metrics=metric_names(given.get("metrics")),
-        )
-
-    def among(self, store: Store, *, slices: Sequence[str] = ()) -> list[Evaluation]:
-        """The matching evaluations, newest first."""
-        if self.name is not None:
-            resolve(store, f"@name:{self.name}")  # raises if no evaluation has the name
-        return evaluations(
-            store,
-            name=self.name,
-            branch=self.branch,
-            tags=self.tags,
-            since=self.since,
-            until=self.until,
-            last=self.last,
-            metrics=self.metrics,
-            slices=slices,
-        )
+def selected(
+    store: Store, name: str | None, asked: Mapping[str, Any], slices: Sequence[str] = ()
+) -> list[Evaluation]:
+    """The evaluations that settings such as ``since`` and ``branch`` select, newest first."""
+    last = asked.get("last")
+    if last is not None:
+        check_number("The number of evaluations", last, whole=True, least=1)
+    since, until = span_of(*(asked.get(one) for one in ("since", "until", "now")))
+    if name is not None:
+        resolve(store, f"@name:{name}")  # raises if no evaluation has the name
+    return evaluations(
+        store,
+        name=name,
+        branch=asked.get("branch"),
+        tags=asked.get("tags"),
+        since=since,
+        until=until,
+        last=last,
+        metrics=metric_names(asked.get("metrics")),
+        slices=slices,
+    )
 
 
-def listed(store: Store, wanted: Filter) -> History:
-    """The matching evaluations, with the metrics to list."""
-    found = wanted.among(store)
-    chosen = wanted.metrics
+def listed(store: Store, name: str | None, asked: Mapping[str, Any]) -> History:
+    """The selected evaluations, with the metrics to list."""
+    found, chosen = selected(store, name, asked), metric_names(asked.get("metrics"))
     if chosen is None:
         shown = [metric for one in found for metric in headlines(one.summaries)]
         chosen = list(dict.fromkeys(shown))[:_MOST_METRICS]

@@ -15,34 +15,28 @@ if TYPE_CHECKING:
     from calipers.store.result import Checked, Copied, Logged, Pruned
 
 
-WithTags = Annotated[
-    Mapping[str, str] | None,
-    Setting(
-        "Only evaluations with this tag; may be given several times.",
-        "--with-tag",
-        "NAME=VALUE",
-        several=True,
-        read=tag_pairs,
-    ),
-]
-Branch = Annotated[str | None, Setting("Only evaluations of this git branch.", metavar="BRANCH")]
-Since = Annotated[
-    str | datetime | None,
-    Setting("Only evaluations from this time on: a date, or an age such as 30d.", metavar="TIME"),
-]
-Until = Annotated[
-    str | datetime | None,
-    Setting("Only evaluations before this time: a date, or an age.", metavar="TIME"),
-]
-
-
 class Which(TypedDict, total=False):
     """Settings that select evaluations of a name."""
 
-    tags: WithTags
-    branch: Branch
-    since: Since
-    until: Until
+    tags: Annotated[
+        Mapping[str, str] | None,
+        Setting(
+            "Only evaluations with this tag; may be given several times.",
+            "--with-tag",
+            "NAME=VALUE",
+            several=True,
+            read=tag_pairs,
+        ),
+    ]
+    branch: Annotated[str | None, Setting("Only evaluations of this git branch.", metavar="BRANCH")]
+    since: Annotated[
+        str | datetime | None,
+        Setting("Only evaluations from this time on: a date, or an age such as 30d.", "", "TIME"),
+    ]
+    until: Annotated[
+        str | datetime | None,
+        Setting("Only evaluations before this time: a date, or an age.", metavar="TIME"),
+    ]
     now: Now
 
 
@@ -118,10 +112,10 @@ def history(
     **settings: Unpack[HistorySettings],
 ) -> "History":
     """What was measured when, on which commit, how good; newest first."""
-    from calipers.questions.history.rule import Filter, listed
+    from calipers.questions.history.rule import listed
     from calipers.store.open import open_store
 
-    return listed(open_store(settings["store"]), Filter.of(name, settings))
+    return listed(open_store(settings["store"]), name, settings)
 
 
 class HistoryAlarmSettings(Which, total=False):
@@ -199,20 +193,10 @@ def history_trend(
 
 
 def _over_time(name: str, settings: HistoryAlarmSettings) -> "Alarm":
-    from calipers.questions.history.alarm import AlarmRule, over_time
-    from calipers.questions.history.rule import Filter
+    from calipers.questions.history.alarm import over_time
     from calipers.store.open import open_store
 
-    rule = AlarmRule(settings["allow"], settings["false_alarms"], settings["every"])
-    return over_time(
-        open_store(settings["store"]),
-        name,
-        Filter.of(name, settings),
-        rule,
-        by=settings["by"],
-        primary=settings["primary"],
-        now=settings["now"] or datetime.now(UTC),
-    )
+    return over_time(open_store(settings["store"]), name, settings)
 
 
 class LogToMlflowSettings(TypedDict, total=False):
