@@ -4,12 +4,12 @@ Only queries with the same question and the same ground truth are compared: ther
 the retriever (or the corpus).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -41,9 +41,6 @@ from calipers.store.open import Store
 from calipers.version import __version__
 from calipers.words import plural
 
-if TYPE_CHECKING:
-    from calipers.questions.history.settings import HistoryAlarmSettings
-
 NIGHTS_A_YEAR = 365
 ORDER = ("failed", "no clear difference", "passed")
 _GAPS = 3
@@ -70,7 +67,7 @@ def due_by(saved: Sequence[datetime], every: str | None = None) -> datetime | No
     return None if usual is None else saved[-1] + max(_A_DAY, _GAPS * usual)
 
 
-def over_time(store: Store, name: str, asked: "HistoryAlarmSettings") -> Alarm:
+def over_time(store: Store, name: str, asked: Mapping[str, Any]) -> Alarm:
     """The selected evaluations of a name over time, and whether the latest is worse."""
     budget, by, primary = asked["false_alarms"], asked["by"], asked["primary"]
     what = "The budget of false alarms a year"
