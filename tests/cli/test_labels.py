@@ -85,7 +85,7 @@ def test_a_taken_port_is_refused_with_an_offer(files):
         taken.bind(("127.0.0.1", 0))
         taken.listen(1)
         port = taken.getsockname()[1]
-        assert "the next free one is" in refused("serve", "--port", str(port))
+        assert "without --port the next free one is taken" in refused("serve", "--port", str(port))
 
 
 def test_the_command_serves_and_goes_on_with_its_pool(files):

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
+from calipers.web.pages_judge import graded_by
 
 import calipers
 from calipers.errors import InvalidInput
 from calipers.labels import desk as desks
 from calipers.labels.make import to_judge
 from calipers.store.label_pools import PoolClosedError, read_on
-from calipers.web.pages_judge import graded_by
 from tests.command import calipers_command, refused
 from tests.store.judged import BM25, DENSE, TRUTH, entries, pool, run
 

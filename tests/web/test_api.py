@@ -8,7 +8,7 @@ import pytest
 import calipers
 from calipers.store.label_pools import read_on
 from calipers.store.open import open_store
-from calipers.web import pages_judge
+from calipers.web import pages
 from calipers.web.api import AHEAD, SENT
 from calipers.web.app import ADDRESSES
 from tests.store.judged import BM25, TRUTH, pool, run
@@ -195,7 +195,7 @@ def differing(own, monkeypatch):
         desk.give("anna", item.position, 3)
         desk.give("ben", item.position, 0)
     desk.give("ben", 1, kind="note", note="It is <b>not</b> about that.")
-    monkeypatch.setattr(pages_judge, "ON_A_PAGE", 4)
+    monkeypatch.setattr(pages, "CARDS", 4)
     return own, own.visitor("me"), own.visitor("anna")
 
 

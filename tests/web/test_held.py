@@ -8,7 +8,7 @@ import calipers
 from calipers.questions.audit.settings import audit
 from calipers.questions.report import browse
 from calipers.store.load import load_retrieved
-from calipers.web import held, pages_compare, sources
+from calipers.web import held, pages, sources
 from calipers.web.held import Held, StillWorkingError
 from calipers.web.sources import WebSources
 from tests.store.judged import BM25, TRUTH
@@ -31,7 +31,7 @@ def wait_for(shown):
 
 
 def test_who_asks_again_gets_what_was_begun_and_it_is_made_once(hasty):
-    go, made, kept = threading.Event(), [], Held()
+    go, made, kept = threading.Event(), [], Held(4)
 
     def slow():
         go.wait(20)
@@ -40,14 +40,14 @@ def test_who_asks_again_gets_what_was_begun_and_it_is_made_once(hasty):
 
     for _ in range(3):
         with pytest.raises(StillWorkingError, match=r"^It is being made: 0 seconds so far\.$"):
-            kept.soon("a", "It is being made", slow)
+            kept.get("a", slow, "It is being made")
     go.set()
-    assert wait_for(lambda: kept.soon("a", "It", slow)) == "there"
+    assert wait_for(lambda: kept.get("a", slow, "It")) == "there"
     assert made == [1]
 
 
 def test_what_fails_in_the_background_is_told_and_tried_again(hasty):
-    go, failed, kept, answers = threading.Event(), [], Held(), iter([ValueError("no"), "yes"])
+    go, failed, kept, answers = threading.Event(), [], Held(4), iter([ValueError("no"), "yes"])
 
     def maybe():
         go.wait(20)
@@ -58,16 +58,16 @@ def test_what_fails_in_the_background_is_told_and_tried_again(hasty):
         return answer
 
     with pytest.raises(StillWorkingError):
-        kept.soon("a", "It", maybe)
+        kept.get("a", maybe, "It")
     go.set()
     while not failed:
         pass
     # Nobody waited when it failed: whoever comes back is told, and nothing is begun again.
     failed[0].join()
     with pytest.raises(ValueError, match="no"):
-        kept.soon("a", "It", maybe)
+        kept.get("a", maybe, "It")
     assert len(failed) == 1
-    assert wait_for(lambda: kept.soon("a", "It", maybe)) == "yes"
+    assert wait_for(lambda: kept.get("a", maybe, "It")) == "yes"
 
 
 def test_a_page_that_is_being_made_says_so_and_blocks_no_other(hasty, monkeypatch, tmp_path):
@@ -81,10 +81,10 @@ def test_a_page_that_is_being_made_says_so_and_blocks_no_other(hasty, monkeypatc
         go.wait(20)
         return load_retrieved(*given, **more)
 
-    monkeypatch.setattr(sources, "audit", slow)
+    monkeypatch.setattr(pages, "audit", slow)
     monkeypatch.setattr(browse, "load_retrieved", slow_to_open)
     monkeypatch.setattr(sources, "LARGE_QUERIES", 0)
-    monkeypatch.setattr(pages_compare, "OPENED_UNASKED", 0)
+    monkeypatch.setattr(pages, "OPENED_UNASKED", 0)
     given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
     shelf = WebSources(str(tmp_path / "history.db"), given)
     both = "/compare?" + "&".join(

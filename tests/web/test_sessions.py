@@ -43,11 +43,13 @@ def test_a_session_of_another_address_or_of_last_week_is_none(store):
     here, there = Address("http", "127.0.0.1:1"), Address("http", "127.0.0.1:2")
     doors = doors_of(shelf, here)
     cookie = doors.enter(doors.invite("anna"))
-    assert doors_of(shelf, here).who(cookie).name == "anna"
+    assert doors_of(shelf, here).who(cookie) == "anna"
     assert doors_of(shelf, there).who(cookie) is None
     late = doors._clock() + LIFETIME + 1
     assert Doors("lea", clock=lambda: late, keeper=doors._keeper).who(cookie) is None
-    assert doors._keeper.all(0) == []
+    doors._keeper.add("0" * 64, "ben", 1.0)
+    doors.enter(doors.invite("anna"))
+    assert {one.name for one in doors._keeper.all(0)} == {"anna"}
 
 
 def test_a_store_that_is_away_keeps_nobody_out_and_forgets_no_removal(store, monkeypatch):
@@ -58,7 +60,7 @@ def test_a_store_that_is_away_keeps_nobody_out_and_forgets_no_removal(store, mon
         raise StoreAway("The store does not answer.")
 
     monkeypatch.setattr(SessionKeeper, "_write", away)
-    assert doors.who(doors.enter(doors.invite("anna"))).name == "anna"
+    assert doors.who(doors.enter(doors.invite("anna"))) == "anna"
     with pytest.raises(StoreAway):
         doors.shut_out("anna")
-    assert doors.people()[1].browsers == 1
+    assert doors.people()[1] == ("anna", "judge", 1, False)

@@ -28,7 +28,7 @@ def test_those_that_share_a_name_have_their_ids_behind_it(shelf_and_ids):
     expected = [f"nightly {one[:8]}", f"nightly {two[:8]}"]
     assert list(shelf.named((one, two))) == expected
     assert list(shelf.named((one, other))) == ["nightly", "other"]
-    assert list(shelf.comparison((one, two)).systems) == expected
+    assert list(shelf.comparison((one, two))[0].systems) == expected
 
 
 def test_they_can_be_judged_together(shelf_and_ids):
@@ -61,4 +61,4 @@ def test_a_comparison_needs_no_results(shelf_and_ids, monkeypatch):
     """Of two large evaluations only the scores are read."""
     shelf, (one, _, other) = shelf_and_ids
     monkeypatch.setattr("calipers.questions.report.browse.load_retrieved", None)
-    assert list(shelf.comparison((one, other)).systems) == ["nightly", "other"]
+    assert list(shelf.comparison((one, other))[0].systems) == ["nightly", "other"]

@@ -20,6 +20,7 @@ from calipers.store.load import query_tags
 from calipers.store.open import Store
 from calipers.store.pool import (
     KINDS,
+    SAID,
     EntryKind,
     LabelState,
     LogEntry,
@@ -34,15 +35,16 @@ from calipers.store.schema import LABEL, POOL, POOL_CONTENT
 from calipers.words import did_you_mean
 
 ITEM_SCHEMA: dict[str, pl.DataType] = {
-    "query_id": pl.String(),
-    "query": pl.String(),
-    "item": pl.String(),
-    "text": pl.String(),
-    "document": pl.String(),
-    "start": pl.Int64(),
-    "end": pl.Int64(),
-    "title": pl.String(),
+    **dict.fromkeys(("query_id", "query", "item", "text", "document", "title"), pl.String()),
+    **dict.fromkeys(("start", "end"), pl.Int64()),
 }
+_LISTED = ("number", "name", "created", "closed", "items", "queries")
+LONGEST_TEXT = 20_000
+"""Most characters of a note or a quote."""
+
+
+class PoolClosedError(InvalidInput):
+    """The pool is closed; a label may be sent again once it is reopened."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +81,7 @@ def make_pool(
         contents.append(("targets", None, ground_truth.targets))
         contents.append(("queries", None, ground_truth.queries.with_columns(tags)))
     with store.writing() as connection:
-        if _number(connection, name) is not None:
+        if connection.execute(select(POOL.c.number).where(POOL.c.name == name)).first():
             raise InvalidInput(
                 f"There is a pool called {name!r} already in {store.place.shown}; serve it with "
                 f"`calipers serve --pool {name}`, or give the new one another name."
@@ -101,19 +103,39 @@ def make_pool(
 def add_items(store: Store, pool: int, labels: Sequence[Label]) -> None:
     """Append items to a pool; existing items keep their positions."""
     with store.writing() as connection:
-        lock_pool(connection, pool)
+        row = lock_pool(connection, pool)
         mine = POOL_CONTENT.c.pool == pool
         last = connection.execute(select(func.max(POOL_CONTENT.c.position)).where(mine)).scalar()
         _add_content(connection, pool, (last or 0) + 1, "items", None, _item_table(labels))
-        parts = connection.execute(
-            select(POOL_CONTENT.c.digest, POOL_CONTENT.c.bytes).where(
-                mine, POOL_CONTENT.c.kind == "items"
-            )
-        )
-        whose = f"The pool number {pool} in {store.place.shown}"
-        tables = [unpack(bytes(one.bytes), one.digest, whose) for one in parts]
-        queries = pl.concat([one["query_id"] for one in tables])
+        tables = _tables(connection, row, store, POOL_CONTENT.c.kind == "items")
+        queries = pl.concat([table["query_id"] for _, _, table in tables])
         _change(connection, pool, items=len(queries), queries=queries.n_unique())
+
+
+def _add_content(
+    connection: Connection, pool: int, at: int, kind: str, name: str | None, table: pl.DataFrame
+) -> None:
+    content = pack(table)
+    row = {"pool": pool, "position": at, "kind": kind, "name": name}
+    row |= {"digest": digest_of(content), "bytes": content}
+    connection.execute(insert(POOL_CONTENT).values(row))
+
+
+def _item_table(labels: Sequence[Label]) -> pl.DataFrame:
+    rows = [{name: getattr(one, name) for name in ITEM_SCHEMA} for one in labels]
+    return pl.DataFrame(rows, schema=ITEM_SCHEMA)
+
+
+def _tables(
+    connection: Connection, row: Row[Any], store: Store, *which: Any
+) -> list[tuple[str, str | None, pl.DataFrame]]:
+    """The kind, the name and the rows of each part of a pool."""
+    parts = select(POOL_CONTENT).where(POOL_CONTENT.c.pool == row.number, *which)
+    whose = f"The pool {row.name} in {store.place.shown}"
+    return [
+        (one.kind, one.name, unpack(bytes(one.bytes), one.digest, whose))
+        for one in connection.execute(parts.order_by(POOL_CONTENT.c.position))
+    ]
 
 
 def change_pool(store: Store, pool: int, change: PoolChange, by: str) -> None:
@@ -138,11 +160,9 @@ def _change(connection: Connection, pool: int, **values: Any) -> None:
 
 def list_pools(store: Store) -> PoolList:
     """Every pool and how much of it is labelled, newest first."""
+    pools = select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number.desc())
     with store.reading() as connection:
-        rows = connection.execute(
-            select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number.desc())
-        ).all()
-        found = tuple(_info(connection, row) for row in rows)
+        found = tuple(_info(connection, row) for row in connection.execute(pools).all())
     return PoolList(store.place.shown, found)
 
 
@@ -157,63 +177,44 @@ def _info(connection: Connection, row: Row[Any]) -> PoolInfo:
     # The latest entry of each judge for an item counts, as in LabelState.
     latest = (
         select(func.max(LABEL.c.number))
-        .where(mine, LABEL.c.kind.in_(("label", "skip")), LABEL.c.number.not_in(undone))
+        .where(mine, LABEL.c.kind.in_(SAID), LABEL.c.number.not_in(undone))
         .group_by(LABEL.c.item, LABEL.c.judge)
     )
     machine = LABEL.c.judge.startswith(MACHINE, autoescape=True)
-    labels, judged, by_machines = connection.execute(
-        select(
-            func.count().filter(~machine),
-            func.count(LABEL.c.item.distinct()).filter(~machine),
-            func.count().filter(machine),
-        ).where(LABEL.c.number.in_(latest), LABEL.c.kind == "label")
-    ).one()
-    entries = select(func.count()).select_from(LABEL).where(mine)
+    counts = select(
+        func.count().filter(~machine).label("labels"),
+        func.count(LABEL.c.item.distinct()).filter(~machine).label("judged"),
+        func.count().filter(machine).label("by_machines"),
+        select(func.count()).select_from(LABEL).where(mine).scalar_subquery().label("entries"),
+    ).where(LABEL.c.number.in_(latest), LABEL.c.kind == "label")
     return PoolInfo(
-        name=row.name,
-        created=row.created,
-        items=row.items,
-        queries=row.queries,
+        **connection.execute(counts).mappings().one(),
+        **{name: getattr(row, name) for name in _LISTED},
         runs=tuple(one or "" for one in connection.execute(runs).scalars()),
-        labels=labels,
-        judged=judged,
-        by_machines=by_machines,
-        entries=int(connection.execute(entries).scalar_one()),
         settings=msgspec.json.decode(row.settings, type=PoolSettings),
-        number=row.number,
-        closed=row.closed,
         made_of=msgspec.json.decode(row.made_of, type=dict[str, str]),
     )
 
 
 def pool_number(store: Store, name: str) -> int:
     """The number of the named pool; the error lists the pools that exist."""
+    pools = select(POOL.c.name, POOL.c.number).where(POOL.c.deleted.is_(None))
     with store.reading() as connection:
-        number = _number(connection, name)
-        if number is None:
-            names = select(POOL.c.name).where(POOL.c.deleted.is_(None)).order_by(POOL.c.name)
-            known = list(connection.execute(names).scalars())
-            there = f"there are {', '.join(known[:8])}" if known else "there is none yet"
-            raise InvalidInput(
-                f"There is no pool called {name!r} in {store.place.shown}; {there}."
-                f"{did_you_mean(name, known)}"
-            )
-    return number
+        known = {row.name: row.number for row in connection.execute(pools.order_by(POOL.c.name))}
+    if name not in known:
+        there = f"there are {', '.join([*known][:8])}" if known else "there is none yet"
+        raise InvalidInput(
+            f"There is no pool called {name!r} in {store.place.shown}; {there}."
+            f"{did_you_mean(name, known)}"
+        )
+    return known[name]
 
 
 def load_pool(store: Store, number: int) -> PoolContent:
     """Load the content of a pool."""
     with store.reading() as connection:
-        row = connection.execute(select(POOL).where(POOL.c.number == number)).first()
-        if row is None or row.deleted is not None:
-            raise InvalidInput(f"There is no pool number {number} in {store.place.shown}.")
-        parts = connection.execute(
-            select(POOL_CONTENT)
-            .where(POOL_CONTENT.c.pool == number)
-            .order_by(POOL_CONTENT.c.position)
-        ).all()
-    whose = f"The pool {row.name} in {store.place.shown}"
-    tables = [(one.kind, one.name, unpack(bytes(one.bytes), one.digest, whose)) for one in parts]
+        row = _row(connection, number)
+        tables = _tables(connection, row, store)
     items = pl.concat([table for kind, _, table in tables if kind == "items"])
     truth, single = None, {kind: table for kind, _, table in tables}
     if "targets" in single:
@@ -252,32 +253,7 @@ def check_judge(name: str) -> str:
     return plain
 
 
-def _number(connection: Connection, name: str) -> int | None:
-    statement = select(POOL.c.number).where(POOL.c.name == name)
-    found: int | None = connection.execute(statement).scalar()
-    return found
-
-
-def _add_content(
-    connection: Connection, pool: int, at: int, kind: str, name: str | None, table: pl.DataFrame
-) -> None:
-    content = pack(table)
-    row = {"pool": pool, "position": at, "kind": kind, "name": name}
-    row |= {"digest": digest_of(content), "bytes": content}
-    connection.execute(insert(POOL_CONTENT).values(row))
-
-
-def _item_table(labels: Sequence[Label]) -> pl.DataFrame:
-    rows = [{name: getattr(one, name) for name in ITEM_SCHEMA} for one in labels]
-    return pl.DataFrame(rows, schema=ITEM_SCHEMA)
-
-
-class PoolClosedError(InvalidInput):
-    """The pool is closed; a label may be sent again once it is reopened."""
-
-
-LONGEST_TEXT = 20_000
-"""Most characters of a note or a quote."""
+# The log
 
 
 class Marks(TypedDict, total=False):
@@ -323,9 +299,9 @@ def append(
     """
     check_entry(kind, grades, said)
     with store.writing() as connection:
-        named = request or new_request()
+        request = request or new_request()
         entry = append_on(
-            connection, pool, item=item, judge=judge, kind=kind, request=named, **said
+            connection, pool, item=item, judge=judge, kind=kind, request=request, **said
         )
         return entry, _read(connection, pool, after)
 
@@ -343,31 +319,26 @@ def append_on(
     """Add one entry as part of the caller's transaction."""
     undoes, note = said.get("undoes"), said.get("note")
     lock_pool(connection, pool)
-    sent = connection.execute(
-        select(LABEL).where(
-            LABEL.c.pool == pool, LABEL.c.judge == judge, LABEL.c.request == request
-        )
-    ).first()
-    if sent is not None:
+    mine = (LABEL.c.pool == pool, LABEL.c.judge == judge, LABEL.c.request == request)
+    if (sent := connection.execute(select(LABEL).where(*mine)).first()) is not None:
         return _entry(sent)
     if kind == "undo" and undoes is None:
         last = label_state(connection, pool).latest(judge)
         if last is None:
             raise InvalidInput(f"There is nothing to undo: {judge} has no label left.")
         item, undoes = last.item, last.number
-    row = {
-        "pool": pool,
-        "item": item,
-        "judge": judge,
-        "kind": kind,
+    statement = insert(LABEL).values(
+        pool=pool,
+        item=item,
+        judge=judge,
+        kind=kind,
         **{name: said.get(name) for name in ("grade", "quote", "quote_start")},
-        "note": note and note.replace("\x00", "\ufffd"),
-        "undoes": undoes,
-        "request": request,
-        "saved": moment(said.get("now") or datetime.now(UTC)),
-    }
-    added = connection.execute(insert(LABEL).values(row).returning(*LABEL.c)).one()
-    return _entry(added)
+        note=note and note.replace("\x00", "\ufffd"),
+        undoes=undoes,
+        request=request,
+        saved=moment(said.get("now") or datetime.now(UTC)),
+    )
+    return _entry(connection.execute(statement.returning(*LABEL.c)).one())
 
 
 @dataclass(frozen=True)
@@ -382,9 +353,7 @@ class PoolNews:
 def read_on(store: Store, pool: int, after: int) -> PoolNews:
     """Read the entries of a pool after a given one, and its state, in one snapshot."""
     with store.reading() as connection:
-        row = connection.execute(select(POOL).where(POOL.c.number == pool)).first()
-        if row is None or row.deleted is not None:
-            raise InvalidInput(f"There is no pool number {pool}.")
+        row = _row(connection, pool)
         return PoolNews(row.version, row.closed, _read(connection, pool, after))
 
 
@@ -393,29 +362,32 @@ def label_state(connection: Connection, pool: int) -> LabelState:
     return LabelState(_read(connection, pool, 0))
 
 
-def lock_pool(connection: Connection, pool: int, *, closed: bool = False) -> None:
+def lock_pool(connection: Connection, pool: int, *, closed: bool = False) -> Row[Any]:
     """Lock a pool for one writer, so that log entries become visible in order.
 
     A closed pool is refused unless ``closed`` is true.
     """
-    statement = select(POOL).where(POOL.c.number == pool)
-    if connection.dialect.name == "postgresql":
-        statement = statement.with_for_update()
-    found = connection.execute(statement).first()
-    if found is None or found.deleted is not None:
-        raise InvalidInput(f"There is no pool number {pool}.")
+    found = _row(connection, pool, lock=True)
     if found.closed is not None and not closed:
         raise PoolClosedError(
             f"The pool {found.name} is closed since {found.closed[:16].replace('T', ' ')} UTC; "
             "its owner can open it again."
         )
+    return found
+
+
+def _row(connection: Connection, pool: int, *, lock: bool = False) -> Row[Any]:
+    statement = select(POOL).where(POOL.c.number == pool, POOL.c.deleted.is_(None))
+    # SQLite, which has one writer at a time, leaves the lock out.
+    row = connection.execute(statement.with_for_update() if lock else statement).first()
+    if row is None:
+        raise InvalidInput(f"There is no pool number {pool}.")
+    return row
 
 
 def _read(connection: Connection, pool: int, after: int) -> list[LogEntry]:
-    statement = (
-        select(LABEL).where(LABEL.c.pool == pool, LABEL.c.number > after).order_by(LABEL.c.number)
-    )
-    return [_entry(row) for row in connection.execute(statement)]
+    later = select(LABEL).where(LABEL.c.pool == pool, LABEL.c.number > after)
+    return [_entry(row) for row in connection.execute(later.order_by(LABEL.c.number))]
 
 
 def _entry(row: Any) -> LogEntry:

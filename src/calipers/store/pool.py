@@ -16,6 +16,8 @@ PoolChange = Literal["close", "reopen", "delete"]
 EntryKind = JudgeKind | PoolChange
 KINDS: tuple[str, ...] = get_args(JudgeKind)
 CHANGES: tuple[str, ...] = get_args(PoolChange)
+SAID = ("label", "skip")
+"""What a judge says of an item; the latest that was not undone counts."""
 SCALES: Mapping[str, tuple[float, ...]] = {"0-3": (0, 1, 2, 3), "yes/no": (0, 1)}
 """The grades of each scale."""
 GRADE_NAMES: Mapping[str, tuple[str, ...]] = {
@@ -114,55 +116,48 @@ class PoolItem:
 
 
 class LabelState:
-    """The current labels after reading a log: the latest entries that were not undone."""
+    """The current labels after reading a log: the entries that were not undone."""
 
     def __init__(self, entries: Iterable[LogEntry] = ()) -> None:
         self.last = 0
         self.taken_back: dict[int, LogEntry] = {}
         """Undone entries, by number."""
-        self._given: dict[int, dict[str, list[LogEntry]]] = {}
-        self._notes: dict[int, dict[str, list[LogEntry]]] = {}
-        self._final: dict[int, list[LogEntry]] = {}
+        self._entries: dict[int, LogEntry] = {}
+        self._by_item: dict[int, dict[int, LogEntry]] = {}
+        self._by_judge: dict[str, dict[int, LogEntry]] = {}
         self._changed: dict[int, int] = {}
         """The number of the last entry that changed a label or a skip, by item."""
-        self._entries: dict[int, LogEntry] = {}
-        self._by_judge: dict[str, dict[int, LogEntry]] = {}
         self.add(entries)
 
     def add(self, entries: Iterable[LogEntry]) -> None:
         """Add further entries of the log."""
         for one in entries:
             self.last = max(self.last, one.number)
-            if one.kind in CHANGES:
-                continue
             entry = self._entries.pop(one.undoes or 0, None) if one.kind == "undo" else one
-            if entry is None:
+            if entry is None or entry.kind in CHANGES:
                 continue
-            if entry.kind in ("label", "skip"):
+            if entry.kind in SAID:
                 self._changed[entry.item] = one.number
-            if entry is one:
-                self._entries[one.number] = one
-                self._by_judge.setdefault(one.judge, {})[one.number] = one
-                self._stack(one).append(one)
-            else:
-                self.taken_back[entry.number] = entry
-                del self._by_judge[entry.judge][entry.number]
-                self._stack(entry).remove(entry)
+            mine = self._by_judge.setdefault(entry.judge, {})
+            for stack in (self._by_item.setdefault(entry.item, {}), mine):
+                if entry is one:
+                    stack[one.number] = one
+                else:
+                    del stack[entry.number]
+            (self._entries if entry is one else self.taken_back)[entry.number] = entry
 
-    def _stack(self, one: LogEntry) -> list[LogEntry]:
-        if one.kind == "final":
-            return self._final.setdefault(one.item, [])
-        kept = self._notes if one.kind == "note" else self._given
-        return kept.setdefault(one.item, {}).setdefault(one.judge, [])
+    def _of(self, item: int, kinds: tuple[str, ...]) -> list[LogEntry]:
+        """The entries of an item of these kinds, oldest first."""
+        # A copy: other threads may add entries meanwhile.
+        return [one for one in list(self._by_item.get(item, {}).values()) if one.kind in kinds]
 
     def given(self, item: int) -> dict[str, LogEntry]:
         """The current label or skip of each judge."""
-        # A copy: other threads may add entries meanwhile.
-        return {judge: stack[-1] for judge, stack in [*self._given.get(item, {}).items()] if stack}
+        return {one.judge: one for one in self._of(item, SAID)}
 
     def touched(self) -> list[int]:
         """Items with any entry other than a note."""
-        return sorted({*self._given, *self._final})
+        return sorted(item for item in list(self._by_item) if self._of(item, (*SAID, "final")))
 
     def labels(self, item: int) -> dict[str, LogEntry]:
         """The current label of each judge.
@@ -170,65 +165,58 @@ class LabelState:
         A final label that was reopened by a later change still counts as its judge's label.
         """
         found = {who: one for who, one in self.given(item).items() if one.kind == "label"}
-        stack = self._final.get(item)
-        if stack and self.final(item) is None:
-            found.setdefault(stack[-1].judge, stack[-1])
+        if (reopened := self.reopened(item)) is not None:
+            found.setdefault(reopened.judge, reopened)
         return found
 
     def people(self, item: int) -> int:
         """How many human judges labelled an item."""
-        stacks = [*self._given.get(item, {}).items()]
-        return sum(
-            bool(stack) and stack[-1].kind == "label" and not is_machine(who)
-            for who, stack in stacks
-        )
+        given = self.given(item).values()
+        return sum(one.kind == "label" and not is_machine(one.judge) for one in given)
 
     def final(self, item: int) -> LogEntry | None:
         """The final label of an item, unless a judge changed a label after it."""
-        stack = self._final.get(item)
+        stack = self._of(item, ("final",))
         return stack[-1] if stack and stack[-1].number > self._changed.get(item, 0) else None
 
     def reopened(self, item: int) -> LogEntry | None:
         """The final label of an item, if a judge changed a label after it."""
-        stack = self._final.get(item)
+        stack = self._of(item, ("final",))
         return stack[-1] if stack and self.final(item) is None else None
 
     def current(self, item: int, judge: str) -> LogEntry | None:
         """The current label or skip of a judge."""
-        stack = self._given.get(item, {}).get(judge)
-        return stack[-1] if stack else None
+        return self.given(item).get(judge)
 
     def note(self, item: int, judge: str) -> str | None:
         """A judge's note on an item."""
-        stack, given = self._notes.get(item, {}).get(judge), self.current(item, judge)
-        return stack[-1].note if stack else given.note if given else None
+        return self.notes(item).get(judge)
 
     def notes(self, item: int) -> dict[str, str]:
         """The notes on an item, by judge."""
-        names = {**self._given.get(item, {}), **self._notes.get(item, {})}
-        found = {judge: self.note(item, judge) for judge in names}
-        return {judge: note for judge, note in found.items() if note}
+        said = [*self.given(item).values(), *self._of(item, ("note",))]
+        return {one.judge: one.note for one in said if one.note}
 
     def noted(self) -> list[int]:
         """Items with a note."""
-        return [item for item in sorted({*self._given, *self._notes}) if self.notes(item)]
+        return sorted(item for item in list(self._by_item) if self.notes(item))
 
     def held(self) -> Iterator[tuple[LogEntry, str | None]]:
         """All current entries, by item and judge, each with its note."""
-        for item in sorted({*self._given, *self._notes}):
-            given, notes = self.given(item), self._notes.get(item, {})
-            for judge in sorted({*given, *(who for who, stack in notes.items() if stack)}):
-                yield given.get(judge) or notes[judge][-1], self.note(item, judge)
-        for stack in list(self._final.values()):
-            yield from ((one, one.note) for one in stack[-1:])
+        for item in sorted(self._by_item):
+            notes = self.notes(item)
+            held = {one.judge: one for one in self._of(item, ("note",))} | self.given(item)
+            yield from ((held[judge], notes.get(judge)) for judge in sorted(held))
+        for item in list(self._by_item):
+            yield from ((one, one.note) for one in self._of(item, ("final",))[-1:])
 
     def latest(self, judge: str) -> LogEntry | None:
         """The entry that an undo takes back: a judge's last one that is neither undone nor final.
 
         A final label decides for everybody, so it is changed only where it is shown.
         """
-        stack = self._by_judge.get(judge, {})
-        return next((one for one in reversed(stack.values()) if one.kind != "final"), None)
+        mine = reversed(self.of_judge(judge))
+        return next((one for one in mine if one.kind != "final"), None)
 
     def of_judge(self, judge: str) -> list[LogEntry]:
         """A judge's entries that were not undone, oldest first."""

@@ -1,12 +1,12 @@
 """The JSON API for judging: the queue, the labels, and the owner's actions."""
 
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -15,9 +15,7 @@ from calipers.labels.desk import PoolSession
 from calipers.labels.exchange import TOOLS, write_every_label, write_tasks
 from calipers.present.escape import clean
 from calipers.store.pool import LabelState, PoolChange, PoolItem
-from calipers.web import parameters as asked
-from calipers.web.login import Doors
-from calipers.web.render import shown_title
+from calipers.web.render import asked, shown_title
 from calipers.web.sources import WebSources
 
 MOST_QUERIES = 2_000
@@ -32,7 +30,7 @@ KINDS = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 """The formats that labels are written in."""
 
 S = TypeVar("S")
-Handler = Callable[[Request], Awaitable[Response]]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 Request_ = Annotated[str, msgspec.Meta(min_length=8, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
 
 
@@ -67,14 +65,14 @@ class WantedPage(msgspec.Struct, forbid_unknown_fields=True):
 
     of: Annotated[list[str], msgspec.Meta(min_length=1, max_length=8)]
     queries: Annotated[list[str], msgspec.Meta(min_length=1, max_length=MOST_QUERIES)]
-    metric: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    metric: Name | None = None
     """The metric of the page that the request comes from."""
 
 
 class Invited(msgspec.Struct, forbid_unknown_fields=True):
     """A person who gets a new link, or loses access."""
 
-    name: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+    name: Name
     out: bool = False
     """End every session and the link of this person instead."""
 
@@ -94,6 +92,14 @@ class Changed(msgspec.Struct, forbid_unknown_fields=True):
     change: PoolChange
 
 
+def read(body: bytes, kind: type[S]) -> S:
+    """The body of a request, decoded strictly."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"The request cannot be read: {error}.") from None
+
+
 def answer(value: Any, status: int = 200) -> Response:
     """Plain values as JSON."""
     return Response(msgspec.json.encode(value), status, media_type="application/json")
@@ -103,22 +109,6 @@ def desk_of(request: Request) -> PoolSession:
     """The pool that the address names."""
     shelf: WebSources = request.app.state.shelf
     return shelf.desk(request.path_params["number"])
-
-
-def takes(kind: type[S]) -> Callable[[Callable[[Request, S], Response]], Handler]:
-    """A handler that gets the body of the request, decoded strictly as this type."""
-
-    def made(work: Callable[[Request, S], Response]) -> Handler:
-        async def handle(request: Request) -> Response:
-            try:
-                given = msgspec.json.decode(await request.body(), type=kind)
-            except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
-                raise InvalidInput(f"The request cannot be read: {error}.") from None
-            return await run_in_threadpool(work, request, given)
-
-        return handle
-
-    return made
 
 
 # Actions of judges
@@ -145,9 +135,10 @@ def shown_item(
     }
 
 
-def _next(desk: PoolSession, judge: str, query: str | None, fresh: bool = True) -> dict[str, Any]:
+def _next(request: Request, wanted: Taking, fresh: bool = True) -> dict[str, Any]:
     """The judge's next items, some prefetched, and the progress."""
-    items = desk.take(judge, AHEAD, query or None, fresh=fresh)
+    desk, judge = desk_of(request), request.state.judge
+    items = desk.take(judge, AHEAD, wanted.query or None, fresh=fresh)
     progress, sample = desk.known_progress(judge), desk.sample() or desk.switch()
     return {
         "next": [shown_item(desk.known, one, judge) for one in items],
@@ -157,26 +148,24 @@ def _next(desk: PoolSession, judge: str, query: str | None, fresh: bool = True) 
     }
 
 
-def _another(request: Request, judge: str | None) -> Response | None:
-    """Refuse a page of a judge who is no longer the one signed in; None if it is allowed."""
-    if judge in (None, request.state.judge):
-        return None
-    words = f"This page is that of {judge:.60}, and {request.state.judge} is signed in now."
-    return answer({"error": f"{words} Open a link of the right judge."}, 409)
+def _check_judge(request: Request, wanted: Taking) -> None:
+    """Refuse a page of a judge who is no longer the one signed in."""
+    if wanted.judge not in (None, request.state.judge):
+        words = f"This page is that of {wanted.judge:.60}, and {request.state.judge} is signed in"
+        raise HTTPException(409, f"{words} now. Open a link of the right judge.")
 
 
-@takes(Taking)
-def taking(request: Request, wanted: Taking) -> Response:
+def taking(request: Request, body: bytes) -> Response:
     """The next items for the signed-in judge."""
-    refused = _another(request, wanted.judge)
-    return refused or answer(_next(desk_of(request), request.state.judge, wanted.query))
+    wanted = read(body, Taking)
+    _check_judge(request, wanted)
+    return answer(_next(request, wanted))
 
 
-@takes(Given)
-def label(request: Request, given: Given) -> Response:
+def label(request: Request, body: bytes) -> Response:
     """Add an entry to the log; it is on disk when this answers."""
-    if (refused := _another(request, given.judge)) is not None:
-        return refused
+    given = read(body, Given)
+    _check_judge(request, given)
     judge, desk = request.state.judge, desk_of(request)
     if given.shown is not None and desk.item(given.item).key != given.shown:
         raise InvalidInput(
@@ -198,7 +187,7 @@ def label(request: Request, given: Given) -> Response:
         note=given.note,
         request=given.request,
     )
-    ahead, undone = _next(desk, judge, given.query, fresh=False), None
+    ahead, undone = _next(request, given, fresh=False), None
     if entry.undoes is not None:
         # After an undo the judge sees what it was, and its item.
         about = shown_item(desk.known, desk.items[entry.item], judge)
@@ -209,14 +198,14 @@ def label(request: Request, given: Given) -> Response:
 def one_item(request: Request) -> Response:
     """An item with its whole text."""
     desk = desk_of(request)
-    found = desk.item(asked.whole(request, "item", 0))
+    found = desk.item(asked(request).item or 0)
     return answer(shown_item(desk.state(), found, request.state.judge, most=None))
 
 
 def question_list(request: Request) -> Response:
     """Every result of an item's question that the judge may see, with short texts."""
     desk, judge = desk_of(request), request.state.judge
-    query = desk.item(asked.whole(request, "item", 0)).label.query_id
+    query = desk.item(asked(request).item or 0).label.query_id
     items = [one for one in desk.queue(judge) if one.label.query_id == query]
     rows = [shown_item(desk.known, one, judge, LISTED_TEXT) for one in items]
     return answer({"query": rows[0]["query"] if rows else clean(query), "items": rows})
@@ -225,7 +214,7 @@ def question_list(request: Request) -> Response:
 def search(request: Request) -> Response:
     """Items whose question or text contains some words."""
     desk, judge = desk_of(request), request.state.judge
-    found, state = desk.search(asked.words(request, "text")), desk.state()
+    found, state = desk.search(asked(request).text), desk.state()
     return answer({"items": [shown_item(state, one, judge) for one in found]})
 
 
@@ -235,14 +224,14 @@ def search(request: Request) -> Response:
 def moved(request: Request) -> Response:
     """How the labels changed the watched metric of every run."""
     desk = desk_of(request)
-    drawn = desk.content.settings.sample or desk.content.settings.switch
-    found = [] if drawn else [one.to_dict() for one in desk.moved()]
-    return answer({"metric": desk.content.settings.metric, "moved": found})
+    settings = desk.content.settings
+    found = [] if settings.sample or settings.switch else desk.moved()
+    return answer({"metric": settings.metric, "moved": [one.to_dict() for one in found]})
 
 
-@takes(WantedPage)
-def make_pool(request: Request, wanted: WantedPage) -> Response:
+def make_pool(request: Request, body: bytes) -> Response:
     """Add the results of some questions to the pool of their evaluations."""
+    wanted = read(body, WantedPage)
     shelf: WebSources = request.app.state.shelf
     desk = shelf.judge_these(tuple(wanted.of), set(wanted.queries), wanted.metric)
     number = desk.content.number
@@ -250,10 +239,9 @@ def make_pool(request: Request, wanted: WantedPage) -> Response:
     return answer({**found, "page": f"/pools/{number}/judge"}, 201)
 
 
-@takes(Invited)
-def invite(request: Request, wanted: Invited) -> Response:
+def invite(request: Request, body: bytes) -> Response:
     """Make a new link for a person, whose sessions stay open; or end their access."""
-    doors: Doors = request.app.state.doors
+    wanted, doors = read(body, Invited), request.app.state.doors
     if wanted.out:
         doors.shut_out(wanted.name)
         return answer({"name": wanted.name, "link": None})
@@ -261,31 +249,28 @@ def invite(request: Request, wanted: Invited) -> Response:
     return answer({"name": wanted.name.strip(), "link": link}, 201)
 
 
-@takes(Settling)
-def settle(request: Request, wanted: Settling) -> Response:
+def settle(request: Request, body: bytes) -> Response:
     """Give a final label, or take it back; it is on disk when this answers."""
-    desk, who, item = desk_of(request), request.state.judge, wanted.item
+    wanted, desk, who = read(body, Settling), desk_of(request), request.state.judge
     if wanted.grade is None:
-        entry = desk.reopen(who, item, wanted.request)
+        entry = desk.reopen(who, wanted.item, wanted.request)
     else:
-        entry = desk.give(who, item, wanted.grade, kind="final", request=wanted.request)
-    found = [one for one in desk.agreement().conflicts if one.item.position == item]
+        entry = desk.give(who, wanted.item, wanted.grade, kind="final", request=wanted.request)
+    found = [one for one in desk.agreement().conflicts if one.item.position == wanted.item]
     said = {"standing": found[0].standing, "verdict": found[0].verdict} if found else None
     return answer({"saved": entry.to_dict(), "conflict": said})
 
 
-@takes(Changed)
-def change_pool(request: Request, wanted: Changed) -> Response:
+def change_pool(request: Request, body: bytes) -> Response:
     """Close, reopen or delete a pool; the log records who did it."""
-    desk = desk_of(request)
-    desk.change(wanted.change, request.state.judge)
-    return answer({"pool": desk.content.number, "change": wanted.change})
+    desk, change = desk_of(request), read(body, Changed).change
+    desk.change(change, request.state.judge)
+    return answer({"pool": desk.content.number, "change": change})
 
 
 def labels(request: Request) -> Response:
     """Download every label as CSV or JSON lines, or the items as tasks of another tool."""
-    form = asked.words(request, "as", "jsonl")
-    desk = desk_of(request)
+    desk, form = desk_of(request), request.query_params.get("as", "jsonl")
     if form in TOOLS:
         kind = "application/json"
         return _download(desk, f"-{form}.json", kind, lambda at: write_tasks(desk, at, form))
@@ -296,7 +281,7 @@ def labels(request: Request) -> Response:
 
 def export(request: Request) -> Response:
     """Download the ground truth with the labels."""
-    desk, machines = desk_of(request), asked.switch(request, "machines")
+    desk, machines = desk_of(request), asked(request).machines
     return _download(desk, ".jsonl", KINDS["jsonl"], lambda at: desk.export(at, machines=machines))
 
 

@@ -1,9 +1,8 @@
-"""The application: routes and error pages."""
+"""The application: routes, signing in, and what is answered if something fails."""
 
-import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -18,20 +17,11 @@ from calipers.errors import CalipersError, MissingExtra, StoreAway, UnreadableFi
 from calipers.present.escape import clean
 from calipers.questions.report.page.page import HERE as REPORT
 from calipers.store.label_pools import PoolClosedError
-from calipers.web import api, pages, pages_compare, pages_judge
-from calipers.web.guard import (
-    LOG,
-    NOT_IN,
-    TOO_LARGE,
-    Address,
-    BodyTooLargeError,
-    Guard,
-    refusal,
-    set_cookie,
-)
+from calipers.web import api, pages
+from calipers.web.guard import LOG, NOT_IN, TOO_LARGE, Address, BodyTooLargeError, Guard, refusal
 from calipers.web.held import StillWorkingError
 from calipers.web.login import LIFETIME, Doors, TooManyTriesError, client_of
-from calipers.web.render import message, render
+from calipers.web.render import render
 from calipers.web.sources import WebSources
 
 AWAY = "The database with the evaluations and labels does not answer; it is asked again."
@@ -43,6 +33,10 @@ RETRY_AFTER = 2
 OpenTo = Literal["anybody", "judge", "owner"]
 """Who may open a page: anybody, signed-in judges, or only the owner."""
 OWNER_ONLY = "This is for the owner of the server; you are signed in as a judge."
+USED_UP = (
+    "A link works once, and this one was used, is too old or was never given. Ask the owner for a "
+    "new one, or start the server again."
+)
 
 OWN_ASSETS = Path(__file__).parent / "assets"
 ASSETS: dict[str, tuple[Path, str]] = {
@@ -66,57 +60,84 @@ def make_app(shelf: WebSources, address: Address, doors: Doors) -> ASGIApp:
     return Guard(app, address, doors)
 
 
-def home(request: Request) -> Response:
-    """The evaluations for the owner, the pools for a judge."""
-    owns = request.state.role == "owner"
-    return pages.evaluations(request) if owns else pages_judge.pools(request)
+def guarded(address: str, open_to: OpenTo, answer: Callable[..., Response]) -> Route:
+    """A route that checks who may open it; ``address`` is its method and path."""
+    method, _, path = address.partition(" ")
+
+    async def handle(request: Request) -> Response:
+        if request.state.judge is None and open_to != "anybody":
+            return said(request, 401, NOT_IN, "Not signed in")
+        if request.state.role != "owner" and open_to == "owner":
+            return said(request, 403, OWNER_ONLY, "For the owner")
+        body = [await request.body()] if method == "POST" else []
+        return await run_in_threadpool(answer, request, *body)
+
+    return Route(path, handle, methods=[method])
 
 
-async def link(request: Request) -> Response:
+def asset(request: Request) -> Response:
+    """One file."""
+    if request.path_params["name"] not in ASSETS:
+        raise HTTPException(404)
+    path, kind = ASSETS[request.path_params["name"]]
+    kept = {"cache-control": "private, max-age=300"}
+    return Response(path.read_bytes(), headers=kept, media_type=kind)
+
+
+# Signing in
+
+
+def link(request: Request) -> Response:
     """Sign in at once on this machine; else show a button, so that a link preview uses no token."""
     token = request.query_params.get("token", "")[:200]
     if request.app.state.address.is_loopback:
-        return await _sign_in(request, token)
-    return render(request, "enter.html.j2", title="Sign in", token=token)
+        return _sign_in(request, token)
+    return render(request, "enter", title="Sign in", token=token)
 
 
-async def enter(request: Request) -> Response:
+def enter(request: Request, body: bytes) -> Response:
     """Sign in a person who pressed the button."""
-    given = parse_qs((await request.body()).decode("utf-8", "replace"))
-    return await _sign_in(request, given.get("token", [""])[0])
+    return _sign_in(request, parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0])
 
 
-async def _sign_in(request: Request, token: str) -> Response:
+def _sign_in(request: Request, token: str) -> Response:
     """Exchange a token for a cookie, and show a page without the token in its address."""
-    doors: Doors = request.app.state.doors
+    address: Address = request.app.state.address
     peer = request.client.host if request.client else ""
     client = client_of(peer, request.headers.get("x-forwarded-for"))
     try:
-        cookie = await run_in_threadpool(doors.enter, token, client)
+        cookie = request.app.state.doors.enter(token, client)
     except TooManyTriesError:
-        words = "You tried too many wrong links; wait a minute."
-        return message(request, 429, "Too many tries", words)
+        wait = "You tried too many wrong links; wait a minute."
+        return render(request, "message", 429, title="Too many tries", sentence=wait)
     if cookie is None and request.state.judge is None:
-        words = (
-            "A link works once, and this one was used, is too old or was never given. Ask the "
-            "owner for a new one, or start the server again."
-        )
-        return message(request, 403, "This link is used up", words)
+        return render(request, "message", 403, title="This link is used up", sentence=USED_UP)
     # A page, not a redirect: coming from another site, a browser would not send the cookie.
     first = request.app.state.shelf.first_page
-    response = render(request, "entered.html.j2", title="Signed in", first=first)
+    response = render(request, "entered", title="Signed in", first=first)
     if cookie is not None:
-        set_cookie(response, request.app.state.address, cookie, LIFETIME)
+        # Scripts cannot read it, and other sites cannot send it.
+        response.set_cookie(
+            address.cookie,
+            cookie,
+            max_age=LIFETIME,
+            secure=address.scheme == "https",
+            httponly=True,
+            samesite="strict",
+        )
     return response
 
 
-async def leave(request: Request) -> Response:
+def leave(request: Request, _: bytes) -> Response:
     """Sign out in this browser."""
-    name, doors = request.app.state.address.cookie, request.app.state.doors
-    await run_in_threadpool(doors.leave, request.cookies.get(name))
+    name = request.app.state.address.cookie
+    request.app.state.doors.leave(request.cookies.get(name))
     response = RedirectResponse("/", 303)
     response.delete_cookie(name)
     return response
+
+
+# What went wrong
 
 
 def failed(request: Request, error: Exception) -> Response:
@@ -124,7 +145,7 @@ def failed(request: Request, error: Exception) -> Response:
     words = str(error)
     if isinstance(error, StillWorkingError):
         # The page says so, and reloads until it is ready.
-        return render(request, "working.html.j2", 202, title="One moment", sentence=words)
+        return render(request, "working", 202, title="One moment", sentence=words)
     if isinstance(error, BodyTooLargeError):
         return refusal(request.scope, 413, TOO_LARGE)
     if isinstance(error, AWAY_ERRORS):
@@ -140,7 +161,7 @@ def failed(request: Request, error: Exception) -> Response:
         return said(request, 400, request.app.state.shelf.without_place(words))
     if isinstance(error, HTTPException):
         status = error.status_code
-        return said(request, status, "There is no such page." if status == 404 else words)
+        return said(request, status, "There is no such page." if status == 404 else error.detail)
     return refusal(request.scope, 500, "The server made a mistake; its log says which.")
 
 
@@ -149,58 +170,25 @@ def said(request: Request, status: int, words: str, title: str = "That did not w
     stranger = request.state.judge is None and status != 401
     if request.url.path.startswith("/api/") or stranger:
         return refusal(request.scope, status, words)
-    return message(request, status, title, words, request.url.path if status == 401 else None)
+    retry = request.url.path if status == 401 else None
+    return render(request, "message", status, title=title, sentence=words, retry=retry)
 
 
-def asset(request: Request) -> Response:
-    """One file."""
-    if request.path_params["name"] not in ASSETS:
-        raise HTTPException(404)
-    path, kind = ASSETS[request.path_params["name"]]
-    return Response(
-        path.read_bytes(), media_type=kind, headers={"cache-control": "private, max-age=300"}
-    )
-
-
-def guarded(address: str, open_to: OpenTo, answer: Callable[[Request], Any]) -> Route:
-    """A route that checks who may open it; ``address`` is its method and path."""
-    method, _, path = address.partition(" ")
-
-    async def handle(request: Request) -> Response:
-        refused = _refused(request, open_to)
-        if refused is not None:
-            return refused
-        if inspect.iscoroutinefunction(answer):
-            return await answer(request)  # type: ignore[no-any-return]
-        return await run_in_threadpool(answer, request)
-
-    return Route(path, handle, methods=[method])
-
-
-def _refused(request: Request, open_to: OpenTo) -> Response | None:
-    """The refusal for a person without access; None if they have it."""
-    if request.state.judge is None and open_to != "anybody":
-        return said(request, 401, NOT_IN, "Not signed in")
-    if open_to == "owner" and request.state.role != "owner":
-        return said(request, 403, OWNER_ONLY, "For the owner")
-    return None
-
-
-ADDRESSES: Mapping[str, tuple[OpenTo, Callable[[Request], Any]]] = {
+ADDRESSES: Mapping[str, tuple[OpenTo, Callable[..., Response]]] = {
     "GET /enter": ("anybody", link),
     "POST /enter": ("anybody", enter),
     "GET /assets/{name}": ("anybody", asset),
     "POST /leave": ("judge", leave),
-    "GET /": ("judge", home),
-    "GET /pools": ("judge", pages_judge.pools),
-    "GET /pools/{number:int}": ("owner", pages_judge.pool),
-    "GET /pools/{number:int}/judge": ("judge", pages_judge.judge),
-    "GET /pools/{number:int}/mine": ("judge", pages_judge.mine),
+    "GET /": ("judge", pages.home),
+    "GET /pools": ("judge", pages.pools),
+    "GET /pools/{number:int}": ("owner", pages.pool),
+    "GET /pools/{number:int}/judge": ("judge", pages.judge),
+    "GET /pools/{number:int}/mine": ("judge", pages.mine),
     "GET /evaluations/{reference}": ("owner", pages.queries),
     "GET /evaluations/{reference}/report": ("owner", pages.report),
     "GET /evaluations/{reference}/truth": ("owner", pages.truth),
-    "GET /compare": ("owner", pages_compare.compared),
-    "GET /team": ("owner", pages_judge.people),
+    "GET /compare": ("owner", pages.compared),
+    "GET /team": ("owner", pages.people),
     "POST /api/v1/people": ("owner", api.invite),
     "POST /api/v1/pools": ("owner", api.make_pool),
     "POST /api/v1/pools/{number:int}/take": ("judge", api.taking),

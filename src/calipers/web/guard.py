@@ -4,20 +4,20 @@ import logging
 import time
 import traceback
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from calipers.web.login import Doors, Person
+from calipers.web.login import Doors
 
 LARGEST_BODY = 64_000
 FORMS = ("/enter", "/leave")
 """Pages that take a form."""
 LONGEST_TARGET = 8_000
 READS = ("GET", "HEAD")
+METHODS = (*READS, "POST")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -91,16 +91,26 @@ class Guard:
                     sent["cache-control"] = "no-store"
             await send(message)
 
-        refused = self._refusal(scope, headers)
+        cookies = cookie_parser(headers.get("cookie", ""))
+        judge = self.doors.who(cookies.get(self.address.cookie))
+        refused = self._refusal(scope, headers, judge)
+        taken = 0
+
+        async def counted() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > LARGEST_BODY:
+                raise BodyTooLargeError
+            return message
+
         try:
             if refused is not None:
                 await refused(scope, receive, answer)
             else:
-                person = self._person(headers)
-                scope.setdefault("state", {}).update(
-                    judge=person and person.name, role=person and self.doors.role(person.name)
-                )
-                await self._within_limits(scope, receive, answer, headers)
+                role = judge and self.doors.role(judge)
+                scope.setdefault("state", {}).update(judge=judge, role=role)
+                await self.app(scope, counted, answer)
         except ClientDisconnect:
             pass
         except Exception as error:  # noqa: BLE001 - a mistake of ours, whatever it is
@@ -109,72 +119,37 @@ class Guard:
             LOG.error("%s", whereabouts(error))
         finally:
             # The path only: a query string may contain a token or words of a corpus.
-            taken = 1000 * (time.perf_counter() - began)
-            LOG.info("%s %s %d %.0f ms", scope["method"], logged(scope["path"]), status, taken)
+            spent = 1000 * (time.perf_counter() - began)
+            LOG.info("%s %s %d %.0f ms", scope["method"], logged(scope["path"]), status, spent)
 
-    def _person(self, headers: Headers) -> Person | None:
-        cookies = cookie_parser(headers.get("cookie", ""))
-        return self.doors.who(cookies.get(self.address.cookie))
-
-    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
-        if headers.getlist("host") != [self.address.host]:
-            return refusal(scope, 421, f"This server answers to {self.address.host} alone.")
+    def _refusal(self, scope: Scope, headers: Headers, judge: str | None) -> Response | None:
+        """The first rule that a request breaks; None if it keeps them all."""
+        method, path, host = scope["method"], scope["path"], self.address.host
+        api, writes = path.startswith("/api/"), method not in READS
         target = scope["raw_path"] + b"?" + scope["query_string"]
-        if len(target) > LONGEST_TARGET:
-            return refusal(scope, 414, "The address is too long.")
-        if scope["method"] not in (*READS, "POST"):
-            return refusal(scope, 405, f"The method {scope['method'][:20]} is not known here.")
-        if scope["path"].startswith("/api/"):
-            return self._api_refusal(scope, headers)
-        if scope["method"] == "POST":
-            return self._form_refusal(scope, headers)
-        return None
-
-    def _form_refusal(self, scope: Scope, headers: Headers) -> Response | None:
-        if scope["path"] not in FORMS:
-            return refusal(scope, 405, "Pages are read; only the API takes anything.")
-        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        # As our pages send no referrer, browsers send the origin "null" with their forms.
-        own = origin == self.address.origin or (origin == "null" and site == "same-origin")
-        if not own or site not in (None, "same-origin"):
-            return refusal(scope, 403, FOREIGN)
-        return None
-
-    def _api_refusal(self, scope: Scope, headers: Headers) -> Response | None:
-        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        reading = scope["method"] in READS
-        if origin is None and not reading:
-            return refusal(scope, 403, "A request that changes something needs its Origin.")
-        sites = (None, "same-origin", "none") if reading else (None, "same-origin")
-        if origin not in (None, self.address.origin) or site not in sites:
-            return refusal(scope, 403, FOREIGN)
-        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if not reading and kind != "application/json":
-            return refusal(scope, 415, "The API takes JSON (application/json) alone.")
-        return None if self._person(headers) else refusal(scope, 401, NOT_IN)
-
-    async def _within_limits(
-        self, scope: Scope, receive: Receive, send: Send, headers: Headers
-    ) -> None:
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > LARGEST_BODY:
-            await refusal(scope, 413, TOO_LARGE)(scope, receive, send)
-            return
-        taken = 0
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        if not api and origin == "null" and site == "same-origin":
+            # As our pages send no referrer, browsers send this origin with their forms.
+            origin = self.address.origin
+        ours = origin == self.address.origin or (origin is None and not writes)
+        ours &= site in ((None, "same-origin") if writes else (None, "same-origin", "none"))
+        rules = (
+            (headers.getlist("host") != [host], 421, f"This server answers to {host} alone."),
+            (len(target) > LONGEST_TARGET, 414, "The address is too long."),
+            (method not in METHODS, 405, f"The method {method[:20]} is not known here."),
+            (writes and not api and path not in FORMS, 405, "Only the API takes anything."),
+            # A page may be opened by a link on another site; the API and forms may not.
+            ((api or writes) and not ours, 403, "The request comes from another site."),
+            (api and writes and kind != "application/json", 415, "The API takes JSON alone."),
+            (api and judge is None, 401, NOT_IN),
+            (not length.isdecimal() or int(length) > LARGEST_BODY, 413, TOO_LARGE),
+        )
+        broken = [refusal(scope, *rest) for breaks, *rest in rules if breaks]
+        return broken[0] if broken else None
 
-        async def counted() -> Message:
-            nonlocal taken
-            message = await receive()
-            if message["type"] == "http.request":
-                taken += len(message.get("body", b""))
-                if taken > LARGEST_BODY:
-                    raise BodyTooLargeError
-            return message
 
-        await self.app(scope, counted, send)
-
-
-FOREIGN = "The request comes from another site."
 NOT_IN = "You are not signed in, or no longer; open your link, or ask the owner for a new one."
 TOO_LARGE = f"The request is too large; at most {LARGEST_BODY:,} bytes are taken."
 
@@ -208,11 +183,3 @@ def refusal(scope: Scope, status: int, sentence: str) -> Response:
     if scope["path"].startswith("/api/"):
         return JSONResponse({"error": sentence}, status)
     return PlainTextResponse(sentence + "\n", status)
-
-
-def set_cookie(response: Response, address: Address, cookie: str, lifetime: int) -> None:
-    """Set a cookie that scripts cannot read and other sites cannot send."""
-    settings: dict[str, Any] = {"httponly": True, "samesite": "strict", "path": "/"}
-    response.set_cookie(
-        address.cookie, cookie, max_age=lifetime, secure=address.scheme == "https", **settings
-    )

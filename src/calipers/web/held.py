@@ -7,13 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import suppress
-from functools import partial
 from typing import Any, TypeVar
 
 from calipers.words import plural
 
-HELD = 4
-"""How many values stay in memory; the least recently used goes first."""
 PATIENCE = 2.0
 """Seconds that a page waits for a value before it says that it is being computed."""
 
@@ -26,66 +23,45 @@ class StillWorkingError(Exception):
 
 
 class Held:
-    """A thread-safe LRU cache in which each value is computed once."""
+    """A thread-safe LRU cache in which each value is computed once, in a thread of its own."""
 
-    def __init__(self, most: int = HELD) -> None:
+    def __init__(self, most: int) -> None:
         self._most = most
+        """How many values stay in memory; the least recently used goes first."""
         self._lock = threading.Lock()
-        self._values: OrderedDict[Any, Any] = OrderedDict()
-        self._making: dict[Any, threading.Lock] = {}
-        self._begun: dict[Any, tuple[float, Future[Any]]] = {}
+        self._made: OrderedDict[Any, tuple[float, Future[Any]]] = OrderedDict()
 
-    def get(self, name: Any, make_it: Callable[[], T]) -> T:
-        """Return a cached value, or compute it now."""
+    def start(self, name: Any, make_it: Callable[[], T]) -> "tuple[float, Future[T]]":
+        """Begin to compute a value, unless that was begun already."""
         with self._lock:
-            if name in self._values:
-                return self._used(name)  # type: ignore[no-any-return]
-            own = self._making.setdefault(name, threading.Lock())
-        with own:
-            with self._lock:
-                if name in self._values:
-                    return self._values[name]  # type: ignore[no-any-return]
-            made = make_it()
-            with self._lock:
-                self._values[name] = made
-                self._making.pop(name, None)
-                while len(self._values) > self._most:
-                    self._values.popitem(last=False)
-        return made
-
-    def _used(self, name: Any) -> Any:
-        self._values.move_to_end(name)
-        return self._values[name]
-
-    def soon(self, name: Any, what: str, make_it: Callable[[], T]) -> T:
-        """Like ``get``, but raise StillWorkingError with ``what`` if it takes long."""
-        with self._lock:
-            if name in self._values:
-                return self._used(name)  # type: ignore[no-any-return]
-            if name not in self._begun:
+            if name not in self._made:
                 made: Future[T] = Future()
-                self._begun[name] = time.monotonic(), made
-                work = partial(self._in_background, name, make_it, made)
-                threading.Thread(target=work, daemon=True).start()
-            began, making = begun = self._begun[name]
-        if not wait([making], PATIENCE).done:
+                self._made[name] = time.monotonic(), made
+                threading.Thread(target=_compute, args=(made, make_it), daemon=True).start()
+            self._made.move_to_end(name)
+            return self._made[name]
+
+    def get(self, name: Any, make_it: Callable[[], T], what: str | None = None) -> T:
+        """Return a value; given ``what``, raise StillWorkingError with it if that takes long."""
+        began, made = begun = self.start(name, make_it)
+        if not wait([made], None if what is None else PATIENCE).done:
             seconds = plural(round(time.monotonic() - began), "second")
             raise StillWorkingError(f"{what}: {seconds} so far.")
         with self._lock:
-            if self._begun.get(name) is begun:
-                del self._begun[name]
-        found: T = making.result()
-        return found
+            # An error stays until a page has shown it, or the next request would start over.
+            if made.exception() is not None and self._made.get(name) is begun:
+                del self._made[name]
+            done = [one for one, (_, other) in self._made.items() if other.done()]
+            for one in done[: max(len(self._made) - self._most, 0)]:
+                del self._made[one]
+        return made.result()
 
-    def _in_background(self, name: Any, make_it: Callable[[], T], made: "Future[T]") -> None:
-        try:
-            made.set_result(self.get(name, make_it))
-        except BaseException as error:  # noqa: BLE001 - whoever asked is told
-            # The error stays until a page has shown it, or the next request would start over.
-            made.set_exception(error)
-            return
-        with self._lock:
-            self._begun.pop(name, None)
+
+def _compute(made: "Future[T]", make_it: Callable[[], T]) -> None:
+    try:
+        made.set_result(make_it())
+    except BaseException as error:  # noqa: BLE001 - whoever asked is told
+        made.set_exception(error)
 
 
 def alone(work: Callable[[], T]) -> T:

@@ -6,9 +6,8 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from typing import Literal
 
@@ -27,25 +26,8 @@ MOST_CLIENTS = 10_000
 """Clients whose wrong tokens are remembered; the oldest goes first."""
 
 
-@dataclass(frozen=True)
-class Person:
-    """A person with a link or a session."""
-
-    name: str
-    until: float
-    """When the link or the cookie expires."""
-
-
-@dataclass(frozen=True)
-class Membership:
-    """What the owner sees of one person."""
-
-    name: str
-    role: Role
-    browsers: int
-    """Browsers in which they are signed in."""
-    link: bool
-    """Whether there is a link that nobody has used yet."""
+Secrets = dict[bytes, tuple[str, float]]
+"""Whose a secret is and until when it is valid, by the digest of the secret."""
 
 
 class Doors:
@@ -63,12 +45,12 @@ class Doors:
         """Everybody with access; the owner may judge too."""
         self._clock, self._keeper = clock, keeper
         self._lock = threading.Lock()
-        self._tokens: dict[bytes, Person] = {}
-        self._sessions: dict[bytes, Person] = {}
+        self._tokens: Secrets = {}
+        self._sessions: Secrets = {}
         self._wrong: OrderedDict[str, list[float]] = OrderedDict()
         with suppress(CalipersError):
             for one in keeper.all(clock()) if keeper else ():
-                self._sessions[bytes.fromhex(one.digest)] = Person(one.name, one.until)
+                self._sessions[bytes.fromhex(one.digest)] = one.name, one.until
                 if one.name not in self.names:
                     self.names.append(one.name)
 
@@ -82,8 +64,8 @@ class Doors:
         with self._lock:
             if name not in self.names:
                 self.names.append(name)
-            self._tokens = {one: who for one, who in self._tokens.items() if who.name != name}
-            self._tokens[_digest(token)] = Person(name, self._clock() + LIFETIME)
+            self._tokens = _without(self._tokens, name)
+            self._tokens[_digest(token)] = name, self._clock() + LIFETIME
         return token
 
     def enter(self, token: str, client: str = "") -> str | None:
@@ -96,36 +78,36 @@ class Doors:
             recent = [when for when in self._wrong.get(client, ()) if now - when < WITHIN]
             if len(recent) >= TRIES:
                 raise TooManyTriesError
-            found = _find_digest(self._tokens, token)
-            person = self._tokens.pop(found) if found is not None else None
-            if person is None or person.until < now:
+            found = _find(self._tokens, token)
+            name, until = self._tokens.pop(found) if found else (None, 0.0)
+            if name is None or until < now:
                 self._wrong[client] = [*recent, now]
                 self._wrong.move_to_end(client)
                 if len(self._wrong) > MOST_CLIENTS:
                     self._wrong.popitem(last=False)
                 return None
-        cookie, person = secrets.token_urlsafe(32), Person(person.name, now + LIFETIME)
+        cookie, until = secrets.token_urlsafe(32), now + LIFETIME
         # Without the store the session lasts until the server stops.
         with suppress(CalipersError):
             if self._keeper:
-                self._keeper.add(_digest(cookie).hex(), person.name, person.until)
+                self._keeper.add(_digest(cookie).hex(), name, until)
         with self._lock:
-            self._sessions[_digest(cookie)] = person
+            self._sessions[_digest(cookie)] = name, until
         return cookie
 
-    def who(self, cookie: str | None) -> Person | None:
+    def who(self, cookie: str | None) -> str | None:
         """The person of a cookie; None if it is wrong or expired."""
         with self._lock:
-            found = _find_digest(self._sessions, cookie or "")
-            person = None if found is None else self._sessions[found]
-            return person if person is not None and person.until >= self._clock() else None
+            found = _find(self._sessions, cookie or "")
+            name, until = self._sessions[found] if found else (None, 0.0)
+        return name if until >= self._clock() else None
 
     def leave(self, cookie: str | None) -> None:
         """End the session of one cookie."""
         if self._keeper and cookie:
             self._keeper.end(digest=_digest(cookie).hex())
         with self._lock:
-            self._sessions.pop(_find_digest(self._sessions, cookie or "") or b"", None)
+            self._sessions.pop(_digest(cookie or ""), None)
 
     def shut_out(self, name: str) -> None:
         """End every session of a person and revoke an unused link."""
@@ -137,19 +119,16 @@ class Doors:
             self._keeper.end(name=name)
         with self._lock:
             self.names.remove(name)
-            self._tokens = {key: who for key, who in self._tokens.items() if who.name != name}
-            self._sessions = {key: who for key, who in self._sessions.items() if who.name != name}
+            self._tokens = _without(self._tokens, name)
+            self._sessions = _without(self._sessions, name)
 
-    def people(self) -> list[Membership]:
-        """Everybody with access, the owner first."""
+    def people(self) -> list[tuple[str, Role, int, bool]]:
+        """Everybody's name, role, number of browsers, and whether there is an unused link."""
         with self._lock:
             now = self._clock()
-            inside = [one.name for one in self._sessions.values() if one.until >= now]
-            invited = {one.name for one in self._tokens.values() if one.until >= now}
-            return [
-                Membership(name, self.role(name), inside.count(name), name in invited)
-                for name in self.names
-            ]
+            inside = [name for name, until in self._sessions.values() if until >= now]
+            invited = [name for name, until in self._tokens.values() if until >= now]
+        return [(one, self.role(one), inside.count(one), one in invited) for one in self.names]
 
 
 class TooManyTriesError(Exception):
@@ -178,7 +157,11 @@ def client_of(peer: str, forwarded: str | None) -> str:
     return str(address)
 
 
-def _find_digest(known: Mapping[bytes, Person], secret: str) -> bytes | None:
+def _without(known: Secrets, name: str) -> Secrets:
+    return {digest: (who, until) for digest, (who, until) in known.items() if who != name}
+
+
+def _find(known: Secrets, secret: str) -> bytes | None:
     """The known digest that fits a secret, found in constant time."""
     given = _digest(secret)
     return next(iter([one for one in known if hmac.compare_digest(one, given)]), None)

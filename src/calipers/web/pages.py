@@ -1,21 +1,33 @@
-"""Pages of the history, and of one evaluation."""
+"""The pages: the history, one evaluation, a comparison, and judging."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from calipers.errors import InvalidInput, StoreAway
+from calipers.labels.document import verdict
+from calipers.model.health import Health
 from calipers.present.escape import clean, query_name
-from calipers.present.html import blocks_html
+from calipers.present.html import blocks_html, for_page
+from calipers.present.paging import page_of
 from calipers.present.scores import score_table
+from calipers.questions.audit.settings import audit
+from calipers.questions.compare.query_differences import ONLY, ContrastPage, contrast, places_won
 from calipers.questions.history.settings import history
 from calipers.questions.reading import tag_pairs
-from calipers.questions.report.browse import Browse
+from calipers.questions.report.browse import Browse, tag_values, with_tags
 from calipers.questions.report.page.details import Details
-from calipers.web import parameters as asked
+from calipers.questions.report.page.page import part_sections
+from calipers.questions.report.parts import summary
+from calipers.questions.report.rule import describe
+from calipers.store.pool import PoolSettings
+from calipers.web.api import desk_of
 from calipers.web.held import StillWorkingError
-from calipers.web.render import address, render
-from calipers.web.sources import WebSources
+from calipers.web.render import asked, render
+from calipers.web.sources import EXPLAINING, Opened, WebSources
+from calipers.words import did_you_mean
 
 PAGE_SIZE = 50
 FEW = 10
@@ -24,81 +36,90 @@ SHOWN_FINDINGS = 8
 """Examples that a page lists per finding."""
 OPENED_UNASKED = 5_000
 """Up to so many queries a comparison says why without being asked."""
+MOST_COMPARED = 8
+CARDS = 20
+"""Conflicts or labels per page."""
+SHOWN_TEXT = 1500
+"""Characters of a text in a list."""
+LISTS = ("open", "counted", "settled", "notes")
+"""What the page of a pool lists: conflicts by status, or items with notes."""
+
+
+def home(request: Request) -> Response:
+    """The evaluations for the owner, the pools for a judge."""
+    return evaluations(request) if request.state.role == "owner" else pools(request)
 
 
 def evaluations(request: Request) -> Response:
     """The trend of each name with the alarm's answer, and the history, newest first."""
     shelf: WebSources = request.app.state.shelf
-    page = max(asked.whole(request, "page"), 1)
-    kept = {one: asked.words(request, one) for one in ("name", "branch", "tag", "since")}
+    wanted = asked(request)
+    page = max(wanted.page, 1)
     which: dict[str, Any] = {
-        "branch": kept["branch"] or None,
-        "tags": tag_pairs((kept["tag"],)) if kept["tag"] else None,
-        "since": kept["since"] or None,
+        "branch": wanted.branch or None,
+        "tags": tag_pairs((wanted.tag,)) if wanted.tag else None,
+        "since": wanted.since or None,
     }
     found: Any = None
     lines: list[tuple[str, str]] = []
     waiting = ""
     if shelf.has_store:
         last = page * PAGE_SIZE + 1
-        found = history(kept["name"] or None, last=last, store=shelf.where, **which)
+        found = history(wanted.name or None, last=last, store=shelf.where, **which)
         try:
             lines = shelf.lines(found.evaluations, **which) if page == 1 else []
         except StillWorkingError as error:
             waiting = str(error)
-    listed = list(found.evaluations) if found else []
+    listed = found.evaluations if found else ()
     return render(
         request,
-        "evaluations.html.j2",
+        "evaluations",
         title="Evaluations",
         found=found,
+        listed=listed,
         rows=listed[(page - 1) * PAGE_SIZE : page * PAGE_SIZE],
         page=page,
-        more=len(listed) > page * PAGE_SIZE,
+        size=PAGE_SIZE,
         given=list(shelf.given),
-        kept=kept,
-        filters=any(kept.values()) or len(listed) > FEW,
-        names=sorted({one.name for one in listed}),
+        asked=wanted,
+        filters=bool(wanted.name) or any(which.values()) or len(listed) > FEW,
         lines=lines,
         waiting=waiting,
         pools=shelf.pools(),
     )
 
 
-def _evaluation(request: Request) -> tuple[WebSources, Browse, dict[str, Any]]:
+# One evaluation
+
+
+def _evaluation(request: Request) -> tuple[Opened, dict[str, Any]]:
     """The evaluation that the address names, and the values that its pages share."""
-    shelf: WebSources = request.app.state.shelf
     reference = request.path_params["reference"]
-    browse, saved = shelf.evaluation(reference)
+    opened, saved = request.app.state.shelf.evaluation(reference)
+    browse = opened.browse
     title = clean(browse.name)
-    about = {"title": title, "browse": browse, "saved": saved, "reference": reference}
-    return shelf, browse, about
+    return opened, {"title": title, "browse": browse, "saved": saved, "reference": reference}
 
 
 def queries(request: Request) -> Response:
     """The queries, page by page, with the one open that the address names."""
-    shelf, browse, about = _evaluation(request)
-    view = asked.view(request)
-    if view.reason:
-        shelf.explained(about["reference"])
-    found = browse.select(view)
-    opened = None
-    if asked.words(request, "open"):
-        opened = shown(browse, asked.whole(request, "open", 0))
-    kept = asked.kept(request, *asked.VIEW)
-    path = request.url.path
+    opened, about = _evaluation(request)
+    browse, wanted = opened.browse, asked(request)
+    if wanted.reason:
+        opened.soon(EXPLAINING, Browse.explain)
+    if wanted.open and not wanted.open.isdecimal():
+        raise InvalidInput(f"open is {wanted.open[:40]!r}; it must be the number of a query.")
     return render(
         request,
-        "evaluation.html.j2",
+        "evaluation",
         **about,
-        view=view,
-        found=found,
-        opened=opened,
+        view=wanted,
+        found=browse.select(wanted),
+        opened=shown(browse, int(wanted.open)) if wanted.open else None,
         tab="queries",
-        link=lambda **more: address(path, **{**kept, "page": found.page, **more}),
         reasons_here=browse.reasons,
         summary=blocks_html([score_table(browse.scores, browse.ceilings)]),
-        watched=view.metric or browse.shown[0],
+        watched=wanted.metric or browse.shown[0],
     )
 
 
@@ -118,21 +139,223 @@ def shown(browse: Browse, row: int) -> dict[str, Any]:
 
 def report(request: Request) -> Response:
     """The report of an evaluation."""
-    shelf, _, about = _evaluation(request)
-    made = shelf.report(about["reference"])
-    return render(request, "report.html.j2", **about, tab="report", made=made)
+    opened, about = _evaluation(request)
+    made = opened.soon("The report is being made", _report)
+    return render(request, "report", **about, tab="report", made=made)
+
+
+def _report(browse: Browse) -> str:
+    return for_page(summary(browse), heading="") + part_sections(describe(browse))
 
 
 def truth(request: Request) -> Response:
     """The audit of the ground truth, each finding with its queries."""
-    shelf, browse, about = _evaluation(request)
+    opened, about = _evaluation(request)
     return render(
         request,
-        "truth.html.j2",
+        "truth",
         **about,
         tab="truth",
-        health=shelf.health(about["reference"]),
-        row_of=browse.row_of,
-        fingerprint=browse.scores.fingerprints.get("ground_truth"),
+        health=opened.soon("The ground truth is being looked through", _health),
+        row_of=opened.browse.row_of,
+        fingerprint=opened.browse.scores.fingerprints.get("ground_truth"),
         most=SHOWN_FINDINGS,
     )
+
+
+def _health(browse: Browse) -> Health:
+    if browse.pair is None:
+        raise InvalidInput(
+            "The ground truth was not kept with this evaluation; save without --no-results."
+        )
+    return audit(browse.pair.as_read[0], run=browse.pair.as_read[1])
+
+
+# Two or more
+
+
+def compared(request: Request) -> Response:
+    """The differences with their intervals and tests, and the queries that differ most."""
+    shelf: WebSources = request.app.state.shelf
+    wanted = asked(request)
+    references = shelf.oldest_first([*dict.fromkeys(wanted.of)][:MOST_COMPARED])
+    if len(references) < 2:
+        raise InvalidInput("A comparison needs two evaluations; tick them in the list.")
+    if wanted.baseline and wanted.baseline not in references:
+        raise InvalidInput("The baseline is not among the evaluations that are compared.")
+    references = tuple(sorted(references, key=lambda one: one != wanted.baseline))
+    try:
+        comparison, scores = shelf.comparison(references, wanted.anyway)
+    except StoreAway:
+        raise
+    except InvalidInput as error:
+        sentence = shelf.without_place(str(error))
+        return render(request, "refused", 409, title="Compare", sentence=sentence)
+    names = [facts.name for facts in comparison.metrics]
+    metric = wanted.metric or comparison.leading
+    if metric not in names:
+        raise InvalidInput(
+            f"The comparison has no {metric!r:.60}; it has {', '.join(names)}."
+            f"{did_you_mean(metric, names)}"
+        )
+    tags = wanted.slices
+    found = contrast(
+        comparison,
+        metric,
+        text=wanted.text,
+        only=wanted.only,
+        among=with_tags(scores, tags) if tags else None,
+        page=wanted.page,
+    )
+    tells_why = wanted.why or len(scores) <= OPENED_UNASKED
+    return render(
+        request,
+        "compare",
+        title="Compare",
+        answer=comparison.document(),
+        systems=[clean(name) for name in comparison.systems],
+        asked=wanted,
+        of=references,
+        metric=metric,
+        metrics=names,
+        tags=tag_values(scores),
+        choices=ONLY,
+        found=found,
+        tells_why=tells_why,
+        reasons=_reasons(shelf, references, comparison.systems, found) if tells_why else {},
+        opened=_side_by_side(shelf.opened(references), wanted.open) if wanted.open else None,
+    )
+
+
+def _reasons(
+    shelf: WebSources,
+    references: tuple[str, ...],
+    systems: tuple[str, ...],
+    found: ContrastPage,
+) -> dict[str, str]:
+    """Why the queries on a page that got worse miss their targets, by query."""
+    said: dict[str, list[str]] = {}
+    for reference, system in zip(references, systems, strict=True):
+        lost = [row.query for row in found.rows if system in row.worse]
+        if not lost:
+            continue
+        opened, _ = shelf.evaluation(reference)
+        if opened.browse.pair is None:
+            continue
+        opened.soon(EXPLAINING, Browse.explain)
+        whose = f"{clean(system)}: " if len(systems) > 2 else ""
+        for query, reason in opened.browse.why(lost).items():
+            said.setdefault(query, []).append(whose + reason)
+    return {query: ". ".join(reasons) for query, reasons in said.items()}
+
+
+def _side_by_side(systems: dict[str, Browse], query: str) -> list[dict[str, Any]]:
+    """The rankings of every system, each result with its rank in the first."""
+    columns: list[dict[str, Any]] = []
+    first: dict[str, int] = {}
+    for system, browse in systems.items():
+        row = browse.row_of(query)
+        if row is None:
+            columns.append({"name": clean(system), "results": [], "expected": [], "by_id": True})
+            continue
+        one = shown(browse, row)
+        ranks = {_called(result): result["rank"] for result in reversed(one["results"])}
+        if columns:
+            won = places_won(first, ranks)
+            for result in one["results"]:
+                name = _called(result)
+                result |= {"before": first.get(name), "moved": won[name], "new": won[name] is None}
+        else:
+            first = ranks
+        columns.append({**one, "name": clean(system)})
+    return columns
+
+
+def _called(result: dict[str, Any]) -> str:
+    """What identifies a result: its name, or else its text."""
+    return result.get("name") or str(result.get("text"))
+
+
+# Judging
+
+
+def pools(request: Request) -> Response:
+    """The list of pools."""
+    return render(request, "pools", title="Judge", pools=request.app.state.shelf.pools())
+
+
+def _pool(request: Request, tab: str, listed: Sequence[Any] = (), **values: Any) -> Response:
+    """Render a page about the pool that the address names, with one page of a list."""
+    desk, wanted = desk_of(request), asked(request)
+    within, page, pages = page_of(len(listed), wanted.page, CARDS)
+    return render(
+        request,
+        tab,
+        title=desk.name,
+        tab=tab,
+        asked=wanted,
+        desk=desk,
+        settings=desk.content.settings,
+        scale=graded_by(desk.content.settings),
+        shown_text=SHOWN_TEXT,
+        listed={"rows": listed[within], "page": page, "pages": pages, "total": len(listed)},
+        **values,
+    )
+
+
+def judge(request: Request) -> Response:
+    """The page for judging; its script gets the items from the API."""
+    desk_of(request).state()
+    return _pool(request, "judge")
+
+
+def mine(request: Request) -> Response:
+    """The judge's own labels, to review and to change."""
+    wanted = asked(request)
+    own = desk_of(request).own_labels(request.state.judge, wanted.text, wanted.grade)
+    return _pool(request, "mine", own)
+
+
+def pool(request: Request) -> Response:
+    """The owner's view of a pool: effect on the metric, judges, conflicts and notes."""
+    desk, shown = desk_of(request), asked(request).show
+    if shown not in LISTS:
+        raise InvalidInput(f"show is {shown[:40]!r}; it can be {', '.join(LISTS)}.")
+    found, sample, switch = desk.agreement(), desk.sample(), desk.switch()
+    noted = [(desk.items[item], desk.known.notes(item)) for item in desk.known.noted()]
+    lists: dict[str, Sequence[Any]] = {one: found.standing(one) for one in LISTS[:-1]}
+    lists["notes"] = noted
+    return _pool(
+        request,
+        "pool",
+        lists[shown],
+        counts={name: len(those) for name, those in lists.items()},
+        found=found,
+        agreed=verdict(found),
+        sample=sample,
+        switch=switch,
+        moved=[] if sample or switch else desk.moved(),
+        truth=desk.truth(),
+        progress=desk.progress(request.state.judge),
+    )
+
+
+def people(request: Request) -> Response:
+    """Who has access, and new links for them."""
+    return render(request, "team", title="Team", people=request.app.state.doors.people())
+
+
+def graded_by(settings: PoolSettings) -> list[dict[str, Any]]:
+    """Every grade with its name and its keys: its digit, or else its position in the scale.
+
+    >>> [one["keys"] for one in graded_by(PoolSettings(scale="yes/no"))]
+    [['0'], ['1', 'y']]
+    """
+    digits = [f"{grade:g}" for grade in settings.grades]
+    if any(len(one) > 1 for one in digits):
+        digits = [f"{place}" for place in range(1, len(digits) + 1)]
+    named = zip(settings.grades, settings.grade_names, digits, strict=True)
+    return [
+        {"grade": grade, "name": name, "keys": [key, "y"] if name == "yes" else [key]}
+        for grade, name, key in named
+    ]

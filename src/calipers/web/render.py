@@ -1,16 +1,20 @@
-"""Render templates, including those of the report."""
+"""Render templates, including those of the report, and read what an address asks for."""
 
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from calipers.errors import InvalidInput
 from calipers.present.escape import clean
 from calipers.present.scores import verdict
 from calipers.questions.misses.result import REASONS
+from calipers.questions.report.browse import View
 from calipers.questions.report.page.page import environment
 from calipers.version import __version__
 from calipers.words import number, plural
@@ -20,6 +24,40 @@ STATES = {"not relevant": "judged not relevant", "repeated": "stood above alread
 """The states of a result that need more words; script.js has the same."""
 TITLE = 200
 """Longest title in characters; longer ones are cut."""
+SLICE = "slice."
+"""The prefix of parameters that name a tag of the queries."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(View):
+    """What an address may ask of a page, besides which queries it lists."""
+
+    of: list[str] = field(default_factory=list)
+    baseline: str = ""
+    only: str = ""
+    anyway: bool = False
+    why: bool = False
+    open: str = ""
+    name: str = ""
+    branch: str = ""
+    tag: str = ""
+    since: str = ""
+    show: str = "open"
+    grade: str = ""
+    query: str = ""
+    item: int | None = None
+    machines: bool = False
+
+
+def asked(request: Request) -> Asked:
+    """What an address asks for, read strictly; what is empty counts as not given."""
+    given: dict[str, Any] = {name: one for name, one in request.query_params.items() if one}
+    tags = {name.removeprefix(SLICE): given[name] for name in given if name.startswith(SLICE)}
+    given |= {"of": request.query_params.getlist("of"), "slices": tags}
+    try:
+        return msgspec.convert(given, Asked, strict=False)
+    except msgspec.ValidationError as error:
+        raise InvalidInput(f"The address cannot be read: {error}.") from None
 
 
 @cache
@@ -29,7 +67,8 @@ def _templates() -> Any:
         version=__version__,
         address=address,
         signed=_signed,
-        minus=_minus,
+        # A hyphen between two numbers would look like a range.
+        minus=lambda text: text.replace("-", "−"),
         reason_list=REASONS,
         plural=plural,
         shown_title=shown_title,
@@ -40,26 +79,21 @@ def _templates() -> Any:
 
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """Render a page."""
+    """Render a page; its ``link`` is to the same address with some parameters changed."""
+    given = {name: request.query_params.getlist(name) for name in request.query_params}
     text = (
         _templates()
-        .get_template(template)
+        .get_template(f"{template}.html.j2")
         .render(
             here=request.url.path,
             judge=getattr(request.state, "judge", None),
             owns=getattr(request.state, "role", None) == "owner",
+            link=lambda **more: address(request.url.path, **{**given, **more}),
             **values,
         )
     )
     # Half a surrogate pair cannot be encoded; it is shown as a broken character.
     return HTMLResponse(text.encode("utf-8", "replace"), status)
-
-
-def message(
-    request: Request, status: int, title: str, sentence: str, retry: str | None = None
-) -> HTMLResponse:
-    """A page with one sentence, and a way to try again if there is one."""
-    return render(request, "message.html.j2", status, title=title, sentence=sentence, retry=retry)
 
 
 def address(path: str, **query: Any) -> str:
@@ -86,11 +120,6 @@ def shown_title(title: str) -> str:
     """
     line = " ".join(clean(title[: 2 * TITLE]).split())
     return line if len(line) <= TITLE and len(title) <= 2 * TITLE else f"{line[:TITLE]}…"
-
-
-def _minus(text: str) -> str:
-    """A number with a minus sign instead of a hyphen, so that it does not look like a range."""
-    return text.replace("-", "−")
 
 
 def _signed(value: float | None) -> str:

@@ -3,59 +3,71 @@
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
-from weakref import WeakSet
 
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import PoolSession
 from calipers.labels.make import make, to_judge
 from calipers.model.document import Lines
 from calipers.model.evaluation import Evaluation
-from calipers.model.health import Health
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.present.chart_output import on_page
-from calipers.present.html import blocks_html, for_page, heading_html
-from calipers.questions.audit.settings import audit
+from calipers.present.html import blocks_html, heading_html
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.settings import compare
 from calipers.questions.evaluate.settings import evaluate
 from calipers.questions.history.settings import history_alarm
 from calipers.questions.history.trend_chart import trend_chart
 from calipers.questions.report.browse import Browse, open_saved
-from calipers.questions.report.page.page import part_sections
-from calipers.questions.report.parts import summary
-from calipers.questions.report.rule import describe
 from calipers.store.label_pools import list_pools
 from calipers.store.listing import resolve
 from calipers.store.load import load_scores
 from calipers.store.open import Store, open_store
 from calipers.store.place import Where, locate
-from calipers.store.pool import PoolSettings
+from calipers.store.pool import PoolInfo, PoolSettings
 from calipers.store.record import name_from
 from calipers.web.held import Held, alone
 
 LARGEST_NUMBER = 2**31 - 1
 """That a database counts to."""
-
 LOCKED_FOR = 3.0
 """Seconds that a page waits for a file that another program has locked."""
 LARGE_QUERIES = 5_000
 """Evaluations with more queries are processed one at a time, to save memory."""
-
 MOST_LINES = 4
 """How many names have a trend on the first page, the latest first."""
 DRAWN = 60
 """How many evaluations a trend has."""
-
+EXPLAINING = "The misses are being explained"
 SAME = ("metric", "scale", "steps")
 """Settings in which a pool is that of a page, if it was made of the same evaluations."""
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """An evaluation in memory, and what was made of it."""
+
+    browse: Browse
+    _made: Held = field(default_factory=lambda: Held(4))
+
+    def start(self, what: str, work: Callable[[Browse], T]) -> None:
+        """Begin to make something of it in the background; ``what`` says what."""
+        self._made.start(what, partial(self._in_turn, work))
+
+    def soon(self, what: str, work: Callable[[Browse], T]) -> T:
+        """What is made of it in the background; a page waits only shortly, and says ``what``."""
+        return self._made.get(what, partial(self._in_turn, work), what)
+
+    def _in_turn(self, work: Callable[[Browse], T]) -> T:
+        """Run some work; that on large evaluations one at a time."""
+        large = len(self.browse.scores) > LARGE_QUERIES
+        return alone(lambda: work(self.browse)) if large else work(self.browse)
 
 
 @dataclass
@@ -72,10 +84,8 @@ class WebSources:
     """The pool that a link opens."""
 
     def __post_init__(self) -> None:
-        self._evaluations, self._reports, self._compared = Held(), Held(2), Held()
-        self._audits, self._misses, self._desks = Held(), Held(), Held(16)
-        self._lines = Held()
-        self._measured, self._explaining = Held(8), WeakSet[Browse]()
+        self._evaluations, self._measured = Held(4), Held(8)
+        self._desks, self._made = Held(16), Held(8)
         self._opening = Held(0)  # its results are kept by the evaluations
         self._pooling = threading.Lock()
         self._store: Store | None = None
@@ -98,10 +108,8 @@ class WebSources:
                     "NAME`, or judge something."
                 )
             # An empty database that was named for the server becomes a history.
-            given = locate(self.where).path is None
-            self._store = open_store(
-                self.where, create=create or given, keep=True, patience=LOCKED_FOR
-            )
+            create = create or locate(self.where).path is None
+            self._store = open_store(self.where, create=create, keep=True, patience=LOCKED_FOR)
         return self._store
 
     @property
@@ -124,28 +132,26 @@ class WebSources:
 
     # Evaluations
 
-    def evaluation(self, reference: str) -> tuple[Browse, Evaluation | None]:
+    def evaluation(self, reference: str) -> tuple[Opened, Evaluation | None]:
         """An evaluation to browse, and its record in the history.
 
         Its misses are explained in the background.
         """
         saved = self._saved(reference)
-        browse = self._open(reference, saved)
-        if browse not in self._explaining:
-            self._explaining.add(browse)
-            threading.Thread(target=_explain, args=(browse,), daemon=True).start()
-        return browse, saved
+        opened = self._open(reference, saved)
+        opened.start(EXPLAINING, Browse.explain)
+        return opened, saved
 
     def lines(self, listed: Sequence[Evaluation], **which: Any) -> list[tuple[str, str]]:
         """The names saved several times, each with its trend."""
         names = [one for one, n in Counter(one.name for one in listed).items() if n > 1]
         latest = {one.name: one.id for one in reversed(listed)}
-
-        def made() -> list[tuple[str, str]]:
-            return [(name, self._line(name, which)) for name in names[:MOST_LINES]]
-
         key = tuple(latest[name] for name in names[:MOST_LINES]), str(which)
-        return self._lines.soon(key, "The lines over time are being drawn", made)
+        return self._made.get(
+            key,
+            lambda: [(name, self._line(name, which)) for name in names[:MOST_LINES]],
+            "The lines over time are being drawn",
+        )
 
     def _line(self, name: str, which: Mapping[str, Any]) -> str:
         """The alarm's answer with the trend of its leading metric."""
@@ -157,96 +163,58 @@ class WebSources:
             return blocks_html([Lines([self.without_place(str(error))])])
         chart = trend_chart(found, "/evaluations/{}")
         flat = [replace(one, ratio=0.16) for one in chart.panels[:1]]
-        drawn = on_page(replace(chart, panels=flat))
-        return heading_html(found.document(), "h2") + drawn
+        return heading_html(found.document(), "h2") + on_page(replace(chart, panels=flat))
 
     def _saved(self, reference: str) -> Evaluation | None:
         """The record of an evaluation in the history; None if it was given as a file."""
         return None if reference in self.given else resolve(self.store(), f"@{reference}")
 
-    def _open(self, reference: str, saved: Evaluation | None) -> Browse:
-        if saved is None:
-            pair = self.given[reference]
-            return self._evaluations.get(reference, lambda: Browse(reference, evaluate(pair), pair))
-        made = partial(open_saved, self.store(), saved, self._scores(reference, saved))
-        if saved.queries > LARGE_QUERIES:
-            return self._evaluations.get(saved.id, lambda: alone(made))
-        return self._evaluations.get(saved.id, made)
+    def _open(self, reference: str, saved: Evaluation | None) -> Opened:
+        def made() -> Opened:
+            if saved is None:
+                pair = self.given[reference]
+                return Opened(Browse(reference, evaluate(pair), pair))
+            opening = partial(open_saved, self.store(), saved, self._scores(reference, saved))
+            return Opened(alone(opening) if saved.queries > LARGE_QUERIES else opening())
 
-    def scores(self, reference: str) -> Scores:
-        """The scores of an evaluation, without its results."""
-        return self._scores(reference, self._saved(reference))
+        return self._evaluations.get(_key(reference, saved), made)
 
     def _scores(self, reference: str, saved: Evaluation | None) -> Scores:
-        """The scores of an evaluation, as a comparison needs them."""
+        """The scores of an evaluation, as a comparison needs them: without its results."""
         if saved is None:
-            return self._open(reference, saved).scores
+            return self._open(reference, saved).browse.scores
         return self._measured.get(saved.id, partial(load_scores, self.store(), saved))
 
-    def _soon(self, held: Held, reference: str, words: str, make_it: Callable[[Browse], T]) -> T:
-        """What is made of an evaluation in the background; a page waits for it only shortly."""
-        browse, saved = self.evaluation(reference)
-        return held.soon(_key(reference, saved), words, lambda: _in_turn(browse, make_it))
-
-    def report(self, reference: str) -> str:
-        """The report of an evaluation, cached as HTML, which is far smaller than its data."""
-
-        def made(browse: Browse) -> str:
-            return for_page(summary(browse), heading="") + part_sections(describe(browse))
-
-        return self._soon(self._reports, reference, "The report is being made", made)
-
-    def explained(self, reference: str) -> None:
-        """Wait until the misses are explained, but no longer than a page waits."""
-        self._soon(self._misses, reference, "The misses are being explained", Browse.explain)
-
-    def why(self, reference: str, queries: list[str]) -> dict[str, str]:
-        """Why each of these queries misses something; empty if no results were kept."""
-        browse, _ = self.evaluation(reference)
-        if browse.pair is None:
-            return {}
-        self.explained(reference)
-        return browse.why(queries)
-
-    def health(self, reference: str) -> Health:
-        """The audit of the ground truth."""
-
-        def made(browse: Browse) -> Health:
-            if browse.pair is None:
-                raise InvalidInput(
-                    "The ground truth was not kept with this evaluation; save without --no-results."
-                )
-            return audit(browse.pair.as_read[0], run=browse.pair.as_read[1])
-
-        return self._soon(self._audits, reference, "The ground truth is being looked through", made)
-
-    def oldest_first(self, references: tuple[str, ...]) -> tuple[str, ...]:
+    def oldest_first(self, references: Sequence[str]) -> tuple[str, ...]:
         """Sort evaluations by date; files, which are not saved, count as the newest."""
         saved = {one: self._saved(one) for one in references}
         ages = {one: (of.saved, of.number) for one, of in saved.items() if of is not None}
         newest = datetime.max.replace(tzinfo=UTC), 0
         return tuple(sorted(references, key=lambda one: ages.get(one, newest)))
 
-    def comparison(self, references: tuple[str, ...], anyway: bool = False) -> Comparison:
-        """Compare evaluations with the first one, in the background."""
+    def comparison(
+        self, references: tuple[str, ...], anyway: bool = False
+    ) -> tuple[Comparison, Scores]:
+        """Compare evaluations with the first one, in the background; with the scores of that."""
         named = self._named(references)
+        first = next(iter(named.values()))
 
         def made() -> Comparison:
             systems = {name: self._scores(*one) for name, one in named.items()}
             return compare(systems, anyway=anyway)
 
         name = tuple(_key(*one) for one in named.values()), anyway
-        return self._compared.soon(name, "The evaluations are being compared", made)
+        found = self._made.get(name, made, "The evaluations are being compared")
+        return found, self._scores(*first)
 
     def named(self, references: tuple[str, ...]) -> dict[str, Browse]:
-        """Evaluations by name; names that are shared get a suffix."""
-        return {name: self._open(*one) for name, one in self._named(references).items()}
+        """Evaluations by name, opened; names that are shared get a suffix."""
+        return {name: self._open(*one).browse for name, one in self._named(references).items()}
 
-    def opened(self, references: tuple[str, ...]) -> None:
-        """Wait until some evaluations are open, but no longer than a page waits."""
-        name = tuple(_key(*one) for one in self._named(references).values())
-        work = partial(self.named, references)
-        self._opening.soon(name, "The evaluations are being opened", work)
+    def opened(self, references: tuple[str, ...]) -> dict[str, Browse]:
+        """The same, but a page waits only shortly."""
+        what = "The evaluations are being opened"
+        return self._opening.get(references, partial(self.named, references), what)
 
     def _named(self, references: tuple[str, ...]) -> dict[str, tuple[str, Evaluation | None]]:
         found = [(one, self._saved(one)) for one in references]
@@ -264,9 +232,9 @@ class WebSources:
 
     # Pools
 
-    def pools(self) -> list[Any]:
+    def pools(self) -> Sequence[PoolInfo]:
         """The pools of the store; empty without a store."""
-        return list(list_pools(self.store()).pools) if self.has_store else []
+        return list_pools(self.store()).pools if self.has_store else ()
 
     def desk(self, number: int) -> PoolSession:
         """Open a pool for judging."""
@@ -292,22 +260,19 @@ class WebSources:
         if metric is not None and settings.metric == PoolSettings().metric:
             settings = replace(settings, metric=metric)
         # The evaluations have these already; computing them again can take seconds.
-        made_of = {f"run {one}": _print(opened[one], "run") for one in pairs}
-        made_of["ground truth"] = _print(next(iter(opened.values())), "ground_truth")
+        prints = {name: one.scores.fingerprints for name, one in opened.items()}
+        made_of = {f"run {name}": one.get("run") or "" for name, one in prints.items()}
+        made_of["ground truth"] = next(iter(prints.values())).get("ground_truth") or ""
         with self._pooling:
             store = self.store(create=True)
             for there in list_pools(store).pools:
                 alike = (getattr(there.settings, one) == getattr(settings, one) for one in SAME)
                 if there.made_of == made_of and all(alike):
                     desk = self.desk(there.number)
-                    known = desk.content
+                    of, how = desk.content, desk.content.settings
                     desk.enlarge(
                         to_judge(
-                            known.runs,
-                            known.ground_truth,
-                            queries=queries,
-                            again=True,
-                            settings=known.settings,
+                            of.runs, of.ground_truth, queries=queries, again=True, settings=how
                         )
                     )
                     return desk
@@ -325,20 +290,6 @@ class WebSources:
             return self.desk(number)
 
 
-def _print(browse: Browse, of: str) -> str:
-    return browse.scores.fingerprints.get(of) or ""
-
-
 def _key(reference: str, saved: Evaluation | None) -> str:
     """The cache key: by id, as a name means another evaluation after the next save."""
     return reference if saved is None else saved.id
-
-
-def _explain(browse: Browse) -> None:
-    with suppress(InvalidInput):  # the page with the misses shows the error
-        _in_turn(browse, Browse.explain)
-
-
-def _in_turn(browse: Browse, work: Callable[[Browse], T]) -> T:
-    """Run some work on an evaluation; large ones one at a time."""
-    return alone(lambda: work(browse)) if len(browse.scores) > LARGE_QUERIES else work(browse)

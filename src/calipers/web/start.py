@@ -4,7 +4,6 @@ import logging
 import re
 import socket
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 
 import uvicorn
@@ -70,30 +69,14 @@ def listen(
 
 
 def _bind(host: str, port: int | None) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for candidate in [port] if port is not None else range(PORT, PORT + TRIED):
         try:
-            return _bound(host, candidate)
+            return socket.create_server((host, candidate), family=family, backlog=128)
         except OSError as error:
             why = error.strerror
-    offer = ""
-    for free in range(candidate + 1, min(candidate + TRIED, 65536)):
-        with suppress(OSError):
-            _bound(host, free).close()
-            offer = f"; the next free one is {free}: calipers serve --port {free}"
-            break
+    offer = "" if port is None else "; without --port the next free one is taken"
     raise InvalidInput(f"The port {candidate} on {host} cannot be used: {why}{offer}.")
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, port))
-        made.listen(128)
-    except OSError:
-        made.close()
-        raise
-    return made
 
 
 def doors_of(shelf: WebSources, address: Address) -> Doors:

@@ -1,5 +1,8 @@
-import { byId } from "./common.js";
+// Lists of evaluations and queries: their keys, their buttons, and what is ticked to be compared.
+import { byId, judgeButtons, listKeys } from "./common.js";
 
+if (byId("queries")) listKeys();
+judgeButtons();
 const form = byId("pick");
 if (form) {
   const button = form.querySelector("button");

@@ -1,3 +1,0 @@
-import { listKeys } from "./common.js";
-
-listKeys();

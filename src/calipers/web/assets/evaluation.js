@@ -1,4 +1,0 @@
-import { judgeButtons, listKeys } from "./common.js";
-
-listKeys();
-judgeButtons();

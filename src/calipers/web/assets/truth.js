@@ -1,3 +1,0 @@
-import { judgeButtons } from "./common.js";
-
-judgeButtons();
