@@ -1,4 +1,4 @@
-"""Gaffke's bound of the mean of bounded values."""
+"""Bounds of the mean of bounded values: Gaffke's and Stringer's."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calipers.statistics.bounded_mean import largest_bounded_mean, rising_root
+from calipers.errors import InvalidInput
+from calipers.statistics.bounded_mean import (
+    largest_bounded_mean,
+    largest_mean,
+    rising_root,
+    upper_shares,
+)
 
 VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=30)
 
@@ -50,3 +56,41 @@ def test_equal_values_at_the_end_of_the_range_leave_nothing_open():
 
 def test_the_root_of_a_step_is_where_it_rises():
     assert rising_root(lambda x: -1.0 if x < 0.3 else 2.0, 0.0, 1.0, 1e-9) == pytest.approx(0.3)
+
+
+LOSSES = st.lists(st.integers(0, 6).map(lambda n: n / 6), min_size=1, max_size=60)
+
+
+@given(st.integers(1, 5000), st.data(), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
+def test_limits_of_shares_are_exact(n, data, level):
+    counts = np.array(sorted(data.draw(st.sets(st.integers(0, n), min_size=1, max_size=5))))
+    expected = np.where(counts < n, stats.beta.ppf(level, counts + 1, np.maximum(n - counts, 1)), 1)
+    assert upper_shares(n, counts, level) == pytest.approx(expected, abs=1e-10)
+
+
+@given(LOSSES)
+def test_stringer_s_sum(losses):
+    sizes = sorted((loss for loss in losses if loss), reverse=True)
+    p = upper_shares(len(losses), np.arange(len(sizes) + 1.0), 0.95)
+    expected = p[0] + sum((p[j + 1] - p[j]) * size for j, size in enumerate(sizes))
+    assert largest_mean(losses) == pytest.approx(min(1.0, expected), abs=1e-9)
+
+
+@given(LOSSES)
+def test_it_lies_above_the_mean_and_more_values_bring_it_down(losses):
+    assert largest_mean(losses) >= np.mean(losses)
+    assert largest_mean(losses, times=4.0) <= largest_mean(losses) + 1e-9
+
+
+def test_many_losses_are_merged_on_the_safe_side():
+    losses = np.random.default_rng(0).random(5000) * 0.1
+    merged = largest_mean(losses)
+    sizes = np.sort(losses)[::-1]
+    p = stats.beta.ppf(0.95, np.arange(5000) + 1, 5000 - np.arange(5000.0))
+    exact = p[0] + float((np.diff(np.append(p, 1.0)) * sizes).sum())
+    assert exact <= merged <= exact + 0.002
+
+
+def test_losses_are_shares():
+    with pytest.raises(InvalidInput, match="between 0 and 1"):
+        largest_mean([1.5])

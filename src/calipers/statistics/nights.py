@@ -184,10 +184,8 @@ class _State:
         return "sudden" if is_sudden else None
 
     def _week(self, night: int) -> list[int]:
-        return [at for at in range(max(0, night + 1 - WEEK), night + 1) if self._is_new(at)]
-
-    def _is_new(self, night: int) -> bool:
-        return night not in self.reference
+        first = max(0, night + 1 - WEEK)
+        return [at for at in range(first, night + 1) if at not in self.reference]
 
     def _recent(self, night: int) -> Floats:
         """Tonight against the last seven nights that did not ring."""
@@ -219,7 +217,7 @@ class _State:
 
     def _moves_up(self, base: Floats) -> bool:
         week = self.quiet[-WEEK:]
-        if not all(map(self._is_new, week)):
+        if {*week} & {*self.reference}:
             return False
         if not self.noisy:
             return all(loss_of(gains_of(self.values[at], base)) < -_ROUNDING for at in week)

@@ -24,7 +24,7 @@ rows cost no power, nor do rows in which too little changed to be extreme.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import Literal
@@ -44,6 +44,7 @@ EXACT = 30
 EVERY_FLIP = 15
 """Up to so many units that changed in any row, every sign assignment is tried on all rows."""
 EVERY_SUBSET = 16
+"""Up to so many units, every subset is taken."""
 EXACT_COINS = 500
 MANY = 2_000
 """Beyond so many changed units, sums with random signs are treated as normal."""
@@ -146,7 +147,7 @@ def paired_rows(
         if at == len(units):
             units.append(_Units.of(gains, names, weights))
         which.append(at)
-    drawn = _drawn_subsets(units)
+    drawn = _subsets(units)
     p_values = [_two_sided(one, subsets) for one, subsets in zip(units, drawn, strict=True)]
     family = sorted({at for place, at in enumerate(which) if marked is None or marked[place]})
     together, single = _adjusted(
@@ -154,10 +155,7 @@ def paired_rows(
     )
     adjusted = dict(enumerate(p_values)) | dict(zip(family, together, strict=True))
     rows = [
-        replace(
-            _row(one, p_values[at], adjusted[at], alpha, drawn[at]),
-            alpha=single if at in family else alpha,
-        )
+        _row(one, p_values[at], adjusted[at], alpha, single if at in family else alpha, drawn[at])
         for at, one in enumerate(units)
     ]
     return [rows[at] for at in which]
@@ -171,16 +169,6 @@ def sign_test(lost: int, gained: int) -> float:
     """
     chances = _coin(lost + gained)
     return min(1.0, float(chances[lost:].sum()))
-
-
-def mean_difference(differences: Floats) -> float:
-    """Their mean; 0 where gains and losses cancel out but for rounding.
-
-    >>> mean_difference(np.array([0.3, -0.1, -0.2])), exact_mean(np.array([0.3, -0.1, -0.2])) < 0
-    (0.0, True)
-    """
-    mean = exact_mean(differences)
-    return mean if abs(mean) >= SMALLEST else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,14 +199,13 @@ class _Units:
     ) -> "_Units":
         known = ~np.isnan(gains)
         paired = gains[known]
-        if weights is None:
-            mean, counts = mean_difference(paired) if len(paired) else None, np.ones(len(gains))
-        else:
-            mean, counts = None, weights
-            if len(paired):
-                mean = weighted_mean(paired, weights[known])
-                mean = mean if abs(mean) >= SMALLEST else 0.0
-            gains = gains * weights
+        counts = np.ones(len(gains)) if weights is None else weights
+        mean = None
+        if len(paired):
+            mean = exact_mean(paired) if weights is None else weighted_mean(paired, counts[known])
+            # Gains and losses may cancel out but for rounding.
+            mean = mean if abs(mean) >= SMALLEST else 0.0
+        gains = gains * counts
         if names is None:
             sums, sizes = np.where(known, gains, 0.0), np.where(known, counts, 0.0)
         else:
@@ -264,11 +251,6 @@ class _Units:
         far = np.abs(self.moved)
         return float(far[0]) if len(far) and float(np.ptp(far)) < ROUNDING else None
 
-    @property
-    def root(self) -> float:
-        """The standard deviation of the sum with random signs."""
-        return math.sqrt(math.fsum(self.moved**2))
-
 
 def _two_sided(units: _Units, drawn: "_Subsets | None") -> float | None:
     """The share of sign assignments whose sum is at least as far from zero."""
@@ -282,7 +264,7 @@ def _two_sided(units: _Units, drawn: "_Subsets | None") -> float | None:
     if units.changed <= EXACT:
         return _every_sign(np.abs(units.moved), total)
     if drawn is None:
-        return 2.0 * normal_cdf(-total / units.root)
+        return 2.0 * normal_cdf(-total / math.sqrt(math.fsum(units.moved**2)))
     sums = drawn.sums if units.total > 0 else -drawn.sums
     return min(1.0, 2.0 * (1 + int(np.count_nonzero(sums <= ROUNDING))) / (1 + len(sums)))
 
@@ -345,8 +327,8 @@ class _Subsets:
         return Ends(float(found[outside]), float(found[len(means) - 1 - outside]))
 
 
-def _drawn_subsets(rows: Sequence[_Units]) -> list[_Subsets | None]:
-    """The same random subsets for each column that is not counted exactly.
+def _subsets(rows: Sequence[_Units]) -> list[_Subsets | None]:
+    """Every subset of a column with few units; the same random subsets of all others.
 
     Units are sorted by value, and mirrored subsets count them from the top: neither the order of
     the queries nor swapping the systems changes anything. The draws of a unit depend on its
@@ -356,7 +338,14 @@ def _drawn_subsets(rows: Sequence[_Units]) -> list[_Subsets | None]:
     weights: dict[bytes, int] = {}
     places: dict[int, list[int]] = {}
     for at, one in enumerate(rows):
-        if FEWEST_FOR_INTERVAL <= one.changed <= MANY and one.changed + one.still > EVERY_SUBSET:
+        if not FEWEST_FOR_INTERVAL <= one.changed <= MANY:
+            continue
+        if one.changed + one.still <= EVERY_SUBSET:
+            still = np.zeros(one.still)
+            values = np.concatenate([one.moved, still])
+            counts = np.concatenate([one.sizes, still + one.still_size])
+            found[at] = _Subsets(_subset_sums(values), _subset_sums(counts), 0)
+        else:
             both = (one.moved, one.moved[::-1], one.sizes, one.sizes[::-1])
             places[at] = [weights.setdefault(column.tobytes(), len(weights)) for column in both]
     if not places:
@@ -394,7 +383,12 @@ def _over_subsets(table: Floats) -> Floats:
 
 
 def _row(
-    units: _Units, p: float | None, adjusted: float | None, alpha: float, drawn: _Subsets | None
+    units: _Units,
+    p: float | None,
+    adjusted: float | None,
+    alpha: float,
+    single: float,
+    drawn: _Subsets | None,
 ) -> PairedRow:
     gains, total = units.gains, units.total
     # A p below the resolution of the draws says nothing about the cost of the adjustment.
@@ -413,7 +407,7 @@ def _row(
         adjusted=adjusted,
         interval=_interval(units, left, drawn, shown=shown),
         level=round(1.0 - left, 12),
-        alpha=alpha,
+        alpha=single,
         standing="no clear difference" if not shown else "better" if total > 0 else "worse",
         one_outweighs=units.changed > 1
         and 2.0 * largest > math.fsum(np.abs(units.moved)) + ROUNDING,
@@ -424,15 +418,7 @@ def _interval(units: _Units, alpha: float, drawn: _Subsets | None, *, shown: boo
     """All means that the test does not reject at alpha; excludes zero exactly where ``shown``."""
     if units.changed < FEWEST_FOR_INTERVAL:
         return None
-    if drawn is not None:
-        found = drawn.ends(alpha)
-    elif units.changed + units.still <= EVERY_SUBSET:
-        still = np.zeros(units.still)
-        values = np.concatenate([units.moved, still])
-        sizes = np.concatenate([units.sizes, still + units.still_size])
-        found = _Subsets(_subset_sums(values), _subset_sums(sizes), 0).ends(alpha)
-    else:
-        found = _normal_ends(units, alpha)
+    found = _normal_ends(units, alpha) if drawn is None else drawn.ends(alpha)
     if found is None:
         return None
     low, high = (round(end, 12) for end in found)

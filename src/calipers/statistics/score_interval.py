@@ -217,8 +217,6 @@ def t_quantile(p: float, df: float) -> float:
 
 def _upper_tail(t: float, df: float) -> float:
     """P(T > t) for t >= 0."""
-    if math.isinf(t):
-        return 0.0
     square = t * t
     a = 0.5 * df
     outer = df / (df + square)

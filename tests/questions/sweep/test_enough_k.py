@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
 from calipers.questions.sweep.rule import advise_recall
-from calipers.statistics.largest_share import largest_mean
+from calipers.statistics.bounded_mean import largest_mean
 
 
 @given(st.integers(1, 300), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.1, 0.3]))

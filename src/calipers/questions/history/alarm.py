@@ -286,9 +286,6 @@ def _described(
 
 def _notes(nights: Sequence[Night], alike: Sequence[Night], by: Sequence[str]) -> Iterator[str]:
     latest, previous = nights[-1], alike[-2]
-    for mark in changes([previous.evaluation, latest.evaluation]):
-        for what in mark.what:
-            yield f"The {what} changed since the evaluation before."
     versions = [one.scores.settings["calipers"] for one in (latest, previous)]
     if versions[0] != versions[1]:
         yield (

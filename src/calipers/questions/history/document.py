@@ -61,7 +61,7 @@ def history(found: History) -> Document:
             (one.commit or "")[:7] + ("*" if one.dirty else ""),
             one.branch or "",
             f"{one.queries:,}",
-            *(_mean(one, metric) for metric in found.metrics),
+            *(mean_text(one, metric) for metric in found.metrics),
             "".join(MARKS[what] for what in one.changed),
             _tags(one),
         )
@@ -133,7 +133,8 @@ def _value(one: Evaluation, metric: str) -> float | None:
     return None if summary is None else summary.mean
 
 
-def _mean(one: Evaluation, metric: str) -> str:
+def mean_text(one: Evaluation, metric: str) -> str:
+    """The mean of a metric as it is printed; empty where it was not measured."""
     value = _value(one, metric)
     return "" if value is None else number(value)
 

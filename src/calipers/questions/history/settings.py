@@ -177,7 +177,10 @@ def history_alarm(
     the alarm at once; else it has to be significant, or larger than the usual noise. ``raised``
     is the alarm, ``missing`` says whether an evaluation is overdue (``every``).
     """
-    return _over_time(name, settings)
+    from calipers.questions.history.alarm import over_time
+    from calipers.store.open import open_store
+
+    return over_time(open_store(settings["store"]), name, settings)
 
 
 @operation(page="history", command="history trend")
@@ -189,14 +192,7 @@ def history_trend(
     Marks say before which evaluations the ground truth or the corpus changed: numbers on both
     sides of a mark are not comparable.
     """
-    return _over_time(name, settings)
-
-
-def _over_time(name: str, settings: HistoryAlarmSettings) -> "Alarm":
-    from calipers.questions.history.alarm import over_time
-    from calipers.store.open import open_store
-
-    return over_time(open_store(settings["store"]), name, settings)
+    return history_alarm(name, **settings)
 
 
 class LogToMlflowSettings(TypedDict, total=False):

@@ -20,7 +20,7 @@ from calipers.model.evaluation import Evaluation
 from calipers.present.escape import clean, printable
 from calipers.present.html import for_page
 from calipers.questions.compare.settings import compare
-from calipers.questions.history.document import shown
+from calipers.questions.history.document import mean_text, shown
 from calipers.questions.history.result import Alarm, History, Shown
 from calipers.questions.history.settings import history_trend
 from calipers.questions.history.trend_chart import trend_chart
@@ -91,18 +91,13 @@ def _part(found: History, trend: Alarm, listed: list[Evaluation]) -> dict[str, A
             "commit": (one.commit or "")[:7],
             "branch": clean(one.branch or ""),
             "queries": f"{one.queries:,}",
-            "means": [_mean(one, metric) for metric in metrics],
+            "means": [mean_text(one, metric) for metric in metrics],
             "changed": f"another {' and another '.join(one.changed)}" if one.changed else "",
         }
         for one in listed
     ]
     answer = for_page(replace(document, blocks=blocks), name=trend.name)
     return {"answer": answer, "metrics": metrics, "rows": rows}
-
-
-def _mean(one: Evaluation, metric: str) -> str:
-    summary = one.summaries.get(metric)
-    return "" if summary is None or summary.mean is None else number(summary.mean)
 
 
 def _evaluation(store: Store, one: Evaluation, before: Evaluation | None) -> str:

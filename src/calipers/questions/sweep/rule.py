@@ -46,8 +46,8 @@ from calipers.questions.tokens import (
     token_use,
     tokens_shown,
 )
+from calipers.statistics.bounded_mean import largest_mean
 from calipers.statistics.clusters import as_shares, exact_mean
-from calipers.statistics.largest_share import largest_mean
 from calipers.statistics.winner import WinnerGain, winner_gain
 from calipers.words import number, plural
 
