@@ -307,8 +307,8 @@ def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 
 def measure_systems(
     systems: Mapping[str, Any] | Sequence[Any], ground_truth: Any, settings: Mapping[str, Any]
-) -> "tuple[dict[str, Matched], dict[str, Scores], list[str] | None]":
-    """The pairs matched now, the scores of all systems, and the names of the metrics compared."""
+) -> "tuple[dict[str, Scores], list[str] | None]":
+    """The scores of all systems, and the names of the metrics compared."""
     from calipers.engines.scoring import choose_metrics, score
     from calipers.questions.default_metrics import metrics_compared
 
@@ -344,4 +344,4 @@ def measure_systems(
     wanted = None if chosen is None else [str(metric) for metric in chosen]
     if wanted and weights:
         wanted.append("score")
-    return pairs, measured, wanted
+    return measured, wanted

@@ -79,17 +79,12 @@ def facts_shared(
                     f"There is no {metric!r} in {name}; it has {', '.join(facts)}."
                     f"{did_you_mean(metric, facts)} Choose another with -m, or measure again."
                 )
-        check_paired(first[metric])
+        if first[metric].aggregate == "geometric":
+            raise InvalidInput(
+                f"{metric} is a geometric mean, and what is compared are differences query by "
+                "query, which add up to no difference of it; name another metric, such as map."
+            )
     return tuple(first[name] for name in dict.fromkeys(wanted))
-
-
-def check_paired(facts: MetricFacts) -> None:
-    """Reject a metric that is no mean over queries: paired differences do not apply to it."""
-    if facts.aggregate == "geometric":
-        raise InvalidInput(
-            f"{facts.name} is a geometric mean, and what is compared are differences query by "
-            "query, which add up to no difference of it; name another metric, such as map."
-        )
 
 
 def aligned(scores: Scores, queries: pl.DataFrame, facts: Sequence[MetricFacts]) -> Floats:

@@ -1,8 +1,7 @@
 """A comparison as a document: which system is better, the table, and what these queries settle."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 from calipers.model.claim import Standing, p_text
 from calipers.model.document import (
@@ -16,7 +15,6 @@ from calipers.model.document import (
     Picture,
     Table,
 )
-from calipers.model.scores import MetricFacts
 from calipers.present.charts import (
     Chart,
     Dot,
@@ -77,27 +75,18 @@ def _answer(comparison: Comparison) -> tuple[Standing | None, str]:
 
 def systems_table(comparison: Comparison) -> Table:
     """One row per system: the mean and the difference from the baseline in each deciding metric."""
-    board = comparison.leaderboard
     names = [comparison.baseline, *comparison.others]
-    if board and len(names) > 2:
-        names = [one.system for one in board.rows]
+    if len(names) > 2 and comparison.ranking:
+        names = list(comparison.ranking)
     metrics = comparison.asked or tuple(one.name for one in comparison.metrics)
-    places = {one.system: one for one in board.rows} if board else {}
-    has_tokens = any(one.tokens is not None for one in places.values()) and len(names) > 2
-    heads: Heads = [
-        Column("system", words=True),
-        *(Column(one, words=True) for one in metrics),
-        *([Column("tokens", spare=True)] if has_tokens else []),
+    table: list[Cells] = [
+        [
+            Cell(printable(name, LONGEST), strong=True),
+            *(_cell(comparison, name, one, leads=not at) for at, one in enumerate(metrics)),
+        ]
+        for name in names
     ]
-    table: list[Cells] = []
-    for name in names:
-        cells: list[Cell | str] = [Cell(printable(name, LONGEST), strong=True)]
-        cells += (_cell(comparison, name, one, leads=not at) for at, one in enumerate(metrics))
-        row = places.get(name)
-        if has_tokens:
-            cells.append("" if row is None or row.tokens is None else f"{row.tokens:,.0f}")
-        table.append(cells)
-    return Table(heads, table)
+    return Table([Column(one, words=True) for one in ("system", *metrics)], table)
 
 
 def _cell(comparison: Comparison, system: str, metric: str, *, leads: bool) -> Cell | str:
@@ -112,123 +101,60 @@ def _cell(comparison: Comparison, system: str, metric: str, *, leads: bool) -> C
     return Cell(f"{shown}  {signed(found.difference):>6}", standing)
 
 
-@dataclass(frozen=True)
-class Compared:
-    """One metric of one system; ``found`` is None for the baseline itself."""
-
-    comparison: Comparison
-    metric: MetricFacts
-    system: str
-
-    @property
-    def mean(self) -> SystemMean:
-        """The mean of the system."""
-        return self.comparison.mean(self.system, self.metric.name)
-
-    @property
-    def found(self) -> Difference | None:
-        """The difference from the baseline."""
-        if self.system == self.comparison.baseline:
-            return None
-        return self.comparison.difference(self.system, self.metric.name)
-
-
-class ComparedColumn(NamedTuple):
-    """A column of a comparison: in CSV if it has a name, in printed tables if it has a ``head``."""
-
-    name: str
-    value: Callable[[Compared], Any]
-    head: Column | str | None = None
-    shown: Callable[[Any], str] = str
-    """Format a value that is not None."""
-
-
-def _likely(one: Compared) -> str:
-    """The interval of the difference."""
-    return "" if one.found is None else in_words(one.found.interval) or ""
-
-
-def _of(name: str, within: str = "") -> Callable[[Compared], Any]:
-    """Get an attribute of the difference, or of its interval."""
-
-    def value(one: Compared) -> Any:
-        part = getattr(one.found, within) if within and one.found else one.found
-        return part and getattr(part, name)
-
-    return value
-
-
-def _ends(one: Compared) -> str:
-    return one.mean.interval.shown if one.mean.interval else ""
-
-
-def _p(one: Compared) -> str:
-    found = one.found
-    p = None if found is None else found.p_value if found.p_adjusted is None else found.p_adjusted
-    return "" if p is None else p_text(p).removeprefix("p = ").removeprefix("p ")
-
-
-def _counts(one: Compared) -> str:
-    return f"{one.found.wins}/{one.found.losses}/{one.found.ties}" if one.found else ""
-
-
-COLUMNS: tuple[ComparedColumn, ...] = (
-    ComparedColumn("metric", lambda one: one.metric.name, Column("metric", words=True)),
-    ComparedColumn(
-        "system",
-        lambda one: one.system,
-        Column("system", words=True),
-        lambda name: printable(name, LONGEST),
-    ),
-    ComparedColumn("baseline", lambda one: one.comparison.baseline),
-    ComparedColumn("mean", lambda one: one.mean.mean, "mean", number),
-    ComparedColumn("", _ends, Column("interval", spare=True)),
-    ComparedColumn("low", lambda one: one.mean.interval and one.mean.interval.low),
-    ComparedColumn("high", lambda one: one.mean.interval and one.mean.interval.high),
-    ComparedColumn("n", lambda one: one.mean.n),
-    ComparedColumn("best", lambda one: one.mean.best),
-    ComparedColumn("difference", _of("difference"), "difference", signed),
-    ComparedColumn("", _likely, "likely"),
-    ComparedColumn("difference_low", _of("low", "interval")),
-    ComparedColumn("difference_high", _of("high", "interval")),
-    ComparedColumn("", _p, "p"),
-    ComparedColumn("p_value", _of("p_value")),
-    ComparedColumn("p_adjusted", _of("p_adjusted")),
-    ComparedColumn("effect_size", _of("effect_size")),
-    ComparedColumn("", _counts, "+/-/="),
-    ComparedColumn("wins", _of("wins")),
-    ComparedColumn("losses", _of("losses")),
-    ComparedColumn("ties", _of("ties")),
-    ComparedColumn("verdict", _of("verdict")),
-    ComparedColumn("primary", lambda one: one.metric.name == one.comparison.primary),
-    ComparedColumn("overridden", lambda one: " ".join(one.comparison.overridden)),
-)
-"""Every column, once: those with a name are in CSV, those with a head in printed tables."""
-
-
-def _compared(comparison: Comparison) -> Iterator[Compared]:
-    for metric in comparison.metrics:
-        for system in comparison.systems:
-            yield Compared(comparison, metric, system)
+def _pairs(comparison: Comparison) -> Iterator[tuple[SystemMean, Difference | None]]:
+    """Every metric of every system; the baseline has no difference."""
+    for facts in comparison.metrics:
+        for name in comparison.systems:
+            is_baseline = name == comparison.baseline
+            found = None if is_baseline else comparison.difference(name, facts.name)
+            yield comparison.mean(name, facts.name), found
 
 
 def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """One row per metric and system, at full precision."""
-    for one in _compared(comparison):
-        yield {column.name: column.value(one) for column in COLUMNS if column.name}
+    for mean, found in _pairs(comparison):
+        ends, likely = mean.interval, found and found.interval
+        yield {
+            "metric": mean.metric,
+            "system": mean.system,
+            "baseline": comparison.baseline,
+            "mean": mean.mean,
+            "low": ends and ends.low,
+            "high": ends and ends.high,
+            "n": mean.n,
+            "best": mean.best,
+            "difference": found and found.difference,
+            "difference_low": likely and likely.low,
+            "difference_high": likely and likely.high,
+            **{name: found and getattr(found, name) for name in TESTED},
+            "primary": mean.metric == comparison.primary,
+            "overridden": " ".join(comparison.overridden),
+        }
+
+
+TESTED = ("p_value", "p_adjusted", "effect_size", "wins", "losses", "ties", "verdict")
 
 
 def _every_metric(comparison: Comparison) -> Table:
     """Every metric of every system, with intervals, p and how many queries moved."""
-    heads = [(column.head, column) for column in COLUMNS if column.head is not None]
-
-    def cell(column: ComparedColumn, one: Compared) -> str:
-        value = column.value(one)
-        unknown = "undefined" if column.name == "mean" else ""
-        return unknown if value is None else column.shown(value)
-
-    table = [[cell(column, one) for _, column in heads] for one in _compared(comparison)]
-    return Table([head for head, _ in heads], table, "Every metric", detail=True)
+    words = [Column(one, words=True) for one in ("metric", "system")]
+    interval = Column("interval", spare=True)
+    table: list[Cells] = []
+    for mean, found in _pairs(comparison):
+        value = "undefined" if mean.mean is None else number(mean.mean)
+        ends = mean.interval.shown if mean.interval else ""
+        tested = ("", "", "", "")
+        if found is not None:
+            p = found.p_value if found.p_adjusted is None else found.p_adjusted
+            tested = (
+                "" if found.difference is None else signed(found.difference),
+                in_words(found.interval) or "",
+                "" if p is None else p_text(p).removeprefix("p = ").removeprefix("p "),
+                f"{found.wins}/{found.losses}/{found.ties}",
+            )
+        table.append((mean.metric, printable(mean.system, LONGEST), value, ends, *tested))
+    heads: Heads = [*words, "mean", interval, "difference", "likely", "p", "+/-/="]
+    return Table(heads, table, "Every metric", detail=True)
 
 
 def _moved(comparison: Comparison) -> Iterator[Lines]:
@@ -293,17 +219,14 @@ def change_in_words(one: Difference) -> str:
 
 def _not_separated(comparison: Comparison) -> str | None:
     """The systems that these queries cannot separate from the best."""
-    board = comparison.leaderboard
-    if board is None or len(board.rows) < 2:
-        return None
-    best, *rest = board.rows
-    near = [printable(one.system, LONGEST) for one in rest if one.near_best]
+    best, *rest = comparison.ranking or ("",)
+    near = [printable(one, LONGEST) for one in rest if one in comparison.near_best]
     if not near or len(near) == len(rest):
         return None
-    n = plural(board.n, "query", "queries")
+    n = plural(comparison.mean(best, comparison.asked[0]).n, "query", "queries")
     which = "the two" if len(near) == 1 else "them"
     named = listed(near) if len(near) <= MOST_NAMED else f"{len(near)} other systems"
-    return f"{named} may be as good as {best.system}: {n} cannot separate {which}."
+    return f"{named} may be as good as {best}: {n} cannot separate {which}."
 
 
 SIGNS = {

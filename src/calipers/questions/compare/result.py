@@ -15,30 +15,6 @@ from calipers.model.result import SCHEMA, HasRows, plain
 from calipers.model.scores import Interval, MetricFacts
 from calipers.words import did_you_mean
 
-
-@dataclass(frozen=True)
-class Ranked:
-    """One system on a leaderboard."""
-
-    system: str
-    mean: float
-    interval: Interval | None
-    near_best: bool
-    """Whether a paired test cannot separate it from the best system."""
-    tokens: float | None = None
-    """Tokens per query in the results that the metric reads; None where texts are unknown."""
-
-
-@dataclass(frozen=True)
-class Leaderboard:
-    """All systems by the primary metric, best first."""
-
-    metric: str
-    n: int
-    """Queries that all systems have."""
-    rows: tuple[Ranked, ...]
-
-
 Verdict = Literal["better", "worse", "no clear difference", "supporting"]
 """The test of a system against the baseline. A supporting metric decides nothing: nobody asked for
 it, or neither higher nor lower is better."""
@@ -118,8 +94,10 @@ class Comparison(HasRows):
     """The deciding metrics: those named by the user, else one for finding and one for order."""
     visibility: Visibility | None
     """The smallest detectable difference in the primary metric, for the system that varies most."""
-    leaderboard: Leaderboard | None
-    """All systems by the primary metric, best first."""
+    ranking: tuple[str, ...]
+    """The systems by the primary metric, best first."""
+    near_best: tuple[str, ...]
+    """Those that a paired test cannot separate from the best."""
     overridden: tuple[str, ...]
     """Reasons not to compare that ``anyway`` overrode."""
     fingerprints: Mapping[str, Mapping[str, str]]
@@ -142,8 +120,7 @@ class Comparison(HasRows):
             name: sorted((self.difference(name, metric) for metric in self.asked), key=self._weight)
             for name in self.others
         }
-        board = [one.system for one in self.leaderboard.rows] if self.leaderboard else []
-        places = {name: at for at, name in enumerate([*board, *self.others][::-1])}
+        places = {name: at for at, name in enumerate([*self.ranking, *self.others][::-1])}
         order = sorted(
             (name for name in rows if rows[name]),
             key=lambda name: (STANDINGS.index(rows[name][0].verdict), -places[name]),
@@ -250,7 +227,8 @@ class Comparison(HasRows):
             "metrics": plain(self.metrics),
             "primary": self.primary,
             "asked": list(self.asked),
-            "leaderboard": plain(self.leaderboard),
+            "ranking": list(self.ranking),
+            "near_best": list(self.near_best),
             "visibility": plain(self.visibility),
             "means": plain(self.means),
             "differences": [self._with_examples(one, examples) for one in self.differences],

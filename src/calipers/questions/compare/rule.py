@@ -1,7 +1,7 @@
 """Compare systems with a baseline: paired differences, tests, power."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from calipers.engines.summary import interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.claim import Visibility
-from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import copies_in_words, units_of
 from calipers.questions.compare.comparable import (
@@ -26,14 +25,10 @@ from calipers.questions.compare.paired_claim import claim_of, gains_of, turned_i
 from calipers.questions.compare.result import (
     Comparison,
     Difference,
-    Leaderboard,
-    Ranked,
     SystemMean,
 )
-from calipers.questions.default_metrics import asked_metrics, choose_primary
-from calipers.questions.shown_results import Context
-from calipers.questions.tokens import may_have_tokens, tokens_shown
-from calipers.statistics.clusters import as_units, exact_mean
+from calipers.questions.default_metrics import asked_metrics
+from calipers.statistics.clusters import as_units
 from calipers.statistics.paired_rows import SMALLEST, PairedRow, paired_rows
 from calipers.statistics.queries_needed import visibility
 from calipers.version import __version__
@@ -51,7 +46,6 @@ def compare_scores(
     named: bool = False,
     cluster: str | None = None,
     weight_by: str | None = None,
-    tokens: Mapping[str, float] | None = None,
     anyway: bool = False,
     level: float = 0.95,
 ) -> Comparison:
@@ -62,8 +56,7 @@ def compare_scores(
     them all decide, else one for finding and one for order; ``primary`` leads. A system is better
     or worse where p, adjusted for all that decides, is at most 1 - level. ``cluster`` is a tag
     whose queries count as one unit (default: equal texts do); ``weight_by`` one that says how much
-    each query counts (default: as in the results); ``tokens`` are those per query of each system,
-    where they are known.
+    each query counts (default: as in the results).
     """
     baseline = _checked_baseline(systems, baseline)
     blocked = obstacles(systems)
@@ -83,20 +76,8 @@ def compare_scores(
     weight_by = weight_by or systems[baseline].settings.get("weight_by")
     weights = weights_shared(systems, queries, weight_by)
     means = system_means(complete, facts, level, clusters, weights)
-    order = _ranked(means, facts, asked)
-    best = [one.system for one in order[:1]]
-    alpha = round(1.0 - level, 12)
-    tested = _tested(complete, baseline, facts, asked, units, alpha, best, weights)
-    board = [
-        Ranked(
-            one.system,
-            one.mean or 0.0,
-            one.interval,
-            (tested.pop((one.system, BEST)).p or 0.0) > alpha,
-            (tokens or {}).get(one.system),
-        )
-        for one in order
-    ]
+    tests = _Tests(complete, facts, asked, units, weights, round(1.0 - level, 12))
+    tested, ranking = tests.against(baseline), _ranked(means, facts, asked)
     notes = [
         *_equal(complete, baseline, facts),
         *uneven_clusters(clusters, cluster),
@@ -113,8 +94,9 @@ def compare_scores(
         differences=_differences(tested, means, baseline, facts, asked, cluster),
         primary=asked[0] if asked else None,
         asked=tuple(asked),
-        visibility=_visibility(tested, complete, baseline, facts, asked, units, weights),
-        leaderboard=Leaderboard(asked[0], order[0].n, tuple(board)) if board else None,
+        visibility=tests.visibility(tested, baseline),
+        ranking=ranking,
+        near_best=tests.near_best(ranking),
         overridden=tuple(blocked),
         fingerprints={name: dict(scores.fingerprints) for name, scores in systems.items()},
         settings={
@@ -128,42 +110,68 @@ def compare_scores(
     )
 
 
-BEST = ""
-"""Used in place of a metric name: the test against the best system in the primary metric."""
 Tested = dict[tuple[str, str], PairedRow]
 """The test of the gains over the baseline, by system and metric."""
 
 
-def _tested(
-    values: Mapping[str, Floats],
-    baseline: str,
-    facts: Sequence[MetricFacts],
-    asked: Sequence[str],
-    units: Ints | None,
-    alpha: float,
-    best: Sequence[str],
-    weights: Floats | None,
-) -> Tested:
-    """Test every system and metric against the baseline; the deciding metrics are one family.
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """Paired tests of some systems on the queries that all have."""
 
-    Each system is also tested against the best one, if any. That test supports no claim, because
-    the best was chosen on these queries.
-    """
-    columns = {
-        (name, metric.name): gains_of(table[:, at], values[baseline][:, at], metric)
-        for name, table in values.items()
-        if name != baseline
-        for at, metric in enumerate(facts)
-    }
-    for one in best:
-        at = _at(facts, asked[0])
-        columns |= {
-            (name, BEST): gains_of(table[:, at], values[one][:, at], facts[at])
-            for name, table in values.items()
+    values: Mapping[str, Floats]
+    facts: Sequence[MetricFacts]
+    asked: Sequence[str]
+    units: Ints | None
+    weights: Floats | None
+    alpha: float
+
+    def gains(self, system: str, over: str, metric: str) -> Floats:
+        """What each query gains."""
+        at = [one.name for one in self.facts].index(metric)
+        return gains_of(self.values[system][:, at], self.values[over][:, at], self.facts[at])
+
+    def against(self, baseline: str) -> Tested:
+        """Every system and metric against the baseline; the deciding metrics are one family."""
+        columns = {
+            (name, metric.name): self.gains(name, baseline, metric.name)
+            for name in self.values
+            if name != baseline
+            for metric in self.facts
         }
-    marked = [metric in asked for _, metric in columns]
-    rows = paired_rows(list(columns.values()), units, alpha=alpha, marked=marked, weights=weights)
-    return dict(zip(columns, rows, strict=True))
+        rows = self._rows(list(columns.values()), [name in self.asked for _, name in columns])
+        return dict(zip(columns, rows, strict=True))
+
+    def near_best(self, ranking: Sequence[str]) -> tuple[str, ...]:
+        """The systems that a test cannot separate from the best.
+
+        That is no claim, because the best was chosen on these queries.
+        """
+        gains = [self.gains(name, ranking[0], self.asked[0]) for name in ranking]
+        rows = zip(ranking, self._rows(gains, [False] * len(gains)), strict=True)
+        return tuple(name for name, row in rows if (row.p or 0.0) > self.alpha)
+
+    def _rows(self, columns: Sequence[Floats], marked: Sequence[bool]) -> list[PairedRow]:
+        return paired_rows(
+            columns, self.units, alpha=self.alpha, marked=marked, weights=self.weights
+        )
+
+    def visibility(self, tested: Tested, baseline: str) -> Visibility | None:
+        """The smallest detectable difference, for the system whose differences vary most."""
+        first = {
+            name: row
+            for (name, metric), row in tested.items()
+            if [metric] == self.asked[:1] and row.n
+        }
+        if not first:
+            return None
+        hardest = max(first, key=lambda name: first[name].spread)
+        gains, units = self.gains(hardest, baseline, self.asked[0]), self.units
+        low, high = next(one.bounds for one in self.facts if one.name == self.asked[0])
+        if self.weights is not None:
+            # Plain values that vary like the weighted mean.
+            gains, units = as_units(gains, units, self.weights).values, None
+        largest = None if high is None else high - low
+        return visibility(gains, first[hardest].alpha, clusters=units, largest=largest)
 
 
 def _equal(values: Mapping[str, Floats], baseline: str, facts: Sequence[MetricFacts]) -> list[str]:
@@ -221,10 +229,6 @@ def _defined_in_all(values: Mapping[str, Floats]) -> dict[str, Floats]:
     return {name: np.where(gone, np.nan, table) for name, table in values.items()}
 
 
-def _at(facts: Sequence[MetricFacts], name: str) -> int:
-    return [metric.name for metric in facts].index(name)
-
-
 def _differences(
     tested: Tested,
     means: Sequence[SystemMean],
@@ -268,62 +272,13 @@ def _differences(
     return tuple(found)
 
 
-def _visibility(
-    tested: Tested,
-    values: Mapping[str, Floats],
-    baseline: str,
-    facts: Sequence[MetricFacts],
-    asked: Sequence[str],
-    units: Ints | None,
-    weights: Floats | None,
-) -> Visibility | None:
-    """The smallest detectable difference, for the system whose differences vary most."""
-    first = {name: row for (name, metric), row in tested.items() if [metric] == asked[:1] and row.n}
-    if not first:
-        return None
-    hardest = max(first, key=lambda name: first[name].spread)
-    at = _at(facts, asked[0])
-    low, high = facts[at].bounds
-    gains = gains_of(values[hardest][:, at], values[baseline][:, at], facts[at])
-    if weights is not None:
-        # Plain values that vary like the weighted mean.
-        gains, units = as_units(gains, units, weights).values, None
-    return visibility(
-        gains,
-        first[hardest].alpha,
-        clusters=units,
-        largest=None if high is None else high - low,
-    )
-
-
 def _ranked(
     means: Sequence[SystemMean], facts: Sequence[MetricFacts], asked: Sequence[str]
-) -> list[SystemMean]:
+) -> tuple[str, ...]:
     """The systems by the first deciding metric, best first; empty where it is undefined."""
     turn = next((one.turn for one in facts if one.name in asked[:1]), 1.0)
     known = [one for one in means if one.metric in asked[:1] and one.mean is not None]
-    return sorted(known, key=lambda one: -turn * (one.mean or 0.0))
-
-
-def _summed_to(k: int, block: Context, counts: Ints) -> Ints:
-    return block.summed(counts, [k])
-
-
-def tokens_per_query(
-    pairs: Mapping[str, Matched], measured: Mapping[str, Scores], primary: str | None
-) -> dict[str, float]:
-    """Mean tokens in the results that the primary metric reads, where tokens or texts are known."""
-    found = {}
-    for name, pair in pairs.items():
-        facts = measured[name].metrics
-        decisive = choose_primary(facts, None if primary == "score" else primary)
-        k = next((one.k for one in facts if one.name == decisive), None) or pair.depth
-        if not may_have_tokens(pair):
-            continue
-        tokens = tokens_shown(pair, partial(_summed_to, k))
-        if tokens is not None:
-            found[name] = exact_mean(tokens.table[:, 0].astype(np.float64))
-    return found
+    return tuple(one.system for one in sorted(known, key=lambda one: -turn * (one.mean or 0.0)))
 
 
 def system_means(

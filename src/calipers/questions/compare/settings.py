@@ -75,7 +75,7 @@ def compare(
     (0.5, 'better', 12, 0)
     """
     from calipers.engines.scoring import choose_metrics
-    from calipers.questions.compare.rule import compare_scores, tokens_per_query
+    from calipers.questions.compare.rule import compare_scores
     from calipers.questions.systems import (
         measure_systems,
         name_systems,
@@ -91,7 +91,7 @@ def compare(
         choose_metrics(settings["metrics"], settings["k"], None, settings["weights"]),
         settings,
     )
-    pairs, measured, wanted = measure_systems(named, ground_truth, settings)
+    measured, wanted = measure_systems(named, ground_truth, settings)
     return compare_scores(
         measured,
         baseline=settings["baseline"],
@@ -100,7 +100,6 @@ def compare(
         named=settings["metrics"] is not None,
         cluster=settings["cluster"],
         weight_by=settings["weight_by"],
-        tokens=tokens_per_query(pairs, measured, settings["primary"]),
         anyway=settings["anyway"],
         level=settings["confidence"],
     )

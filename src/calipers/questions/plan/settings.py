@@ -69,5 +69,5 @@ def plan(
 
     check_plan(settings["difference"], settings["queries"], settings["power"])
     compared, ground_truth = side_by_side(pilot, ground_truth)
-    _, measured, _ = measure_systems(compared, ground_truth, settings)
+    measured, _ = measure_systems(compared, ground_truth, settings)
     return plan_queries(measured, settings)
