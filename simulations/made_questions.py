@@ -1,12 +1,18 @@
 """Do questions made from documents rank retrievers as people's questions do?
 
-`python -m simulations.made_questions --scifact FOLDER --cranfield FOLDER` prints the tables of
-docs/validity.md. The questions of the demo need no data from elsewhere; SciFact is a folder in the
-form of BEIR, Cranfield one with cran.all.1400, cran.qry and cranqrel. Each retriever is asked the
-made questions and people's, over the same chunks.
+`python -m simulations.made_questions --scifact FOLDER --cranfield FOLDER --stackfaq FOLDER
+--covidfaq FOLDER` prints the tables of docs/validity.md. The questions of the demo need no data
+from elsewhere. SciFact is a folder in the form of BEIR; Cranfield one with cran.all.1400, cran.qry
+and cranqrel; StackFAQ one with stackExchange-FAQ.xml; CovidFAQ one with query_answer_pairs.json.
+Each retriever is asked the made questions and people's, over the same chunks.
+
+A pair of retrievers is *turned* where people's questions clearly prefer one (95 % of bootstrap
+draws) and made questions clearly the other. Labels are simulated from what people asked: a made
+question is one that somebody would ask if some person's question wants its document.
 """
 
 import argparse
+import html
 import json
 import math
 import re
@@ -15,6 +21,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -23,11 +30,13 @@ import numpy as np
 
 import calipers
 from calipers.io.documents.corpus import open_folder
+from calipers.statistics.prediction_powered import corrected_mean_of_defined
 
 QUESTIONS = 400
-LABELS = 30
-FIT = 0.85
-"""The share of made questions that a reader kept; see docs/validity.md."""
+LABELS, SET = 30, 120
+"""Labels, and the questions of a set that they are drawn from."""
+DRAWS, SAMPLES = 2_000, 200
+"""Bootstrap draws of a ranking, and simulated sets of labels."""
 Search = Callable[[str], list[int]]
 DEPTH = 30
 
@@ -50,6 +59,8 @@ class Asked:
     records: list[dict[str, Any]]
     level: str
     """What is looked for: evidence, or the document."""
+    wanted: set[str]
+    """The documents that some question wants."""
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -174,19 +185,69 @@ def scores(
     return found.of("recall@10")
 
 
-def kendall(first: Sequence[float], second: Sequence[float]) -> tuple[float, int, int]:
-    """Kendall's tau of two lists of means, and how many pairs they order otherwise, of all."""
-    pairs = list(combinations(range(len(first)), 2))
+def kendall(first: Sequence[float], second: Sequence[float]) -> float:
+    """Kendall's tau of two lists of means; a tie counts as no agreement."""
+    pairs = combinations(range(len(first)), 2)
     signs = [np.sign(first[i] - first[j]) * np.sign(second[i] - second[j]) for i, j in pairs]
-    return float(np.mean(signs)), sum(one < 0 for one in signs), len(pairs)
+    return float(np.mean(signs))
 
 
-def after_labels(values: np.ndarray, seed: int = 0) -> tuple[float, float]:
-    """The mean of what is left of 30 drawn questions, over 2,000 draws, and its usual error."""
+def resampled(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The means of each retriever (rows), over questions that are drawn again and again."""
+    n = values.shape[1]
+    return np.stack([values[:, rng.integers(0, n, n)].mean(axis=1) for _ in range(DRAWS)])
+
+
+def ranking(people: np.ndarray, made: np.ndarray) -> tuple[float, tuple[float, float], int, int]:
+    """Tau, its 95 % range, and of the pairs that people clearly order how many are turned."""
+    rng = np.random.default_rng(0)
+    theirs, mine = resampled(people, rng), resampled(made, rng)
+    taus = [kendall(one, two) for one, two in zip(theirs[:500], mine[:500], strict=True)]
+    low, high = np.quantile(taus, [0.025, 0.975])
+    turned = clear = 0
+    for i, j in combinations(range(len(people)), 2):
+        first, second = (float(np.mean(one[:, i] > one[:, j])) for one in (theirs, mine))
+        other = float(np.mean(mine[:, i] < mine[:, j]))
+        if first < 0.025:
+            first, second, other = 1 - first, other, second
+        if first > 0.975:
+            clear += 1
+            turned += other > 0.975
+    return kendall(people.mean(axis=1), made.mean(axis=1)), (low, high), turned, clear
+
+
+@dataclass(frozen=True)
+class Level:
+    """How far the level is off people's, and how often intervals hold it."""
+
+    before: float
+    after: float
+    holds_fit: float
+    """The share of intervals that hold the mean over all questions of the set that are fit."""
+    holds_people: float
+    """The share that hold the mean of people's questions."""
+
+
+def labelled(made: np.ndarray, fit: np.ndarray, people: float, seed: int = 0) -> Level:
+    """One retriever's level before and after 30 labels of a set of 120, as `eval` corrects it."""
     rng = np.random.default_rng(seed)
-    kept = round(LABELS * FIT)
-    means = [rng.choice(values, min(kept, len(values)), replace=False).mean() for _ in range(2_000)]
-    return float(np.mean(means)), float(np.std(means))
+    before, after, holds = [], [], []
+    for _ in range(SAMPLES):
+        chosen = rng.permutation(len(made))[:SET]
+        machine, is_fit = made[chosen], fit[chosen]
+        judged = np.arange(len(machine)) < LABELS
+        said = np.where(judged & is_fit, machine, np.nan)
+        if np.isfinite(said).sum() < 2:
+            continue
+        found = corrected_mean_of_defined(machine, said, judged)
+        low, high = found.interval
+        # Questions like these: the mean over all that are fit, of which the set is a part.
+        true = float(made[fit].mean())
+        before.append(machine.mean() - people)
+        after.append(found.value - people)
+        holds.append((low <= true <= high, low <= people <= high))
+    fits, peoples = np.mean(holds, axis=0)
+    return Level(float(np.mean(before)), float(np.mean(after)), float(fits), float(peoples))
 
 
 def demo(folder: Path) -> Asked:
@@ -194,11 +255,15 @@ def demo(folder: Path) -> Asked:
     sys.path.insert(0, str(Path(__file__).parent.parent / "examples" / "demo"))
     from corpus import documents  # type: ignore[import-not-found]
 
-    for name, text in documents().items():
-        (folder / f"{name}.rst").write_text(text, encoding="utf-8")
+    texts = {f"{name}.rst": text for name, text in documents().items()}
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
     path = Path(__file__).parent.parent / "examples" / "demo" / "questions.jsonl"
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return Asked("Python's reference, 42 questions", folder, records, "evidence")
+    quotes = [" ".join(one["quote"].split()) for row in records for one in row["ground_truth"]]
+    plain = {name: " ".join(text.split()) for name, text in texts.items()}
+    wanted = {name for name, text in plain.items() if any(one in text for one in quotes)}
+    return Asked("Python's reference, 42 questions", folder, records, "evidence", wanted)
 
 
 def scifact(folder: Path, source: Path) -> Asked:
@@ -241,6 +306,43 @@ def cranfield(folder: Path, source: Path) -> Asked:
     return _by_document("Cranfield, 225 questions", folder, texts, wanted)
 
 
+def stackfaq(folder: Path, source: Path) -> Asked:
+    """Threads of StackExchange, each with its answers, and how people asked the same otherwise."""
+    text = (source / "stackExchange-FAQ.xml").read_text(encoding="utf-8")
+    texts, wanted = {}, {}
+    for number, thread in enumerate(re.findall(r"<qapair>(.*?)</qapair>", text, re.DOTALL)):
+        told = {
+            name: [
+                " ".join(html.unescape(one).split())
+                for one in re.findall(rf"<{name}>(.*?)</{name}>", thread, re.DOTALL)
+            ]
+            for name in ("question", "answer", "rephr")
+        }
+        page = "\n\n".join([f"# {told['question'][0]}", *told["answer"]])
+        (folder / f"{number}.md").write_text(f"{page}\n", encoding="utf-8")
+        for at, one in enumerate(one for one in told["rephr"] if one not in ("", "*")):
+            texts[f"{number}-{at}"], wanted[f"{number}-{at}"] = one, [f"{number}.md"]
+    return _by_document(f"StackFAQ, {len(texts):,} questions", folder, texts, wanted)
+
+
+def covidfaq(folder: Path, source: Path) -> Asked:
+    """A FAQ about an illness, and questions that people asked about it."""
+    rows = json.loads((source / "query_answer_pairs.json").read_text(encoding="utf-8"))
+    names: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    wanted: dict[str, list[str]] = {}
+    for one in rows:
+        asked, answer = one["question"].strip(), one["answer"].strip()
+        if one["query_type"] == "faq" and answer not in names:
+            names[answer] = f"{len(names)}.md"
+            page = f"# {asked}\n\n{answer}\n"
+            (folder / names[answer]).write_text(page, encoding="utf-8")
+        elif one["query_type"] != "faq":
+            texts[asked] = asked
+            wanted.setdefault(asked, []).append(names[answer])
+    return _by_document(f"CovidFAQ, {len(texts):,} questions", folder, texts, wanted)
+
+
 def _cranfield(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     for part in re.split(r"^\.I ", path.read_text(encoding="latin-1"), flags=re.MULTILINE)[1:]:
         number, _, rest = part.partition("\n")
@@ -259,7 +361,8 @@ def _by_document(
         }
         for query, found in wanted.items()
     ]
-    return Asked(name, folder, records, "document")
+    documents = {one for found in wanted.values() for one in found}
+    return Asked(name, folder, records, "document", documents)
 
 
 def report(asked: Asked) -> Iterator[str]:
@@ -276,32 +379,40 @@ def report(asked: Asked) -> Iterator[str]:
         except calipers.CalipersError:
             continue
         made[source] = [*found.records]
-    means: dict[str, list[float]] = {name: [] for name in ("people", *made)}
-    values: dict[str, np.ndarray] = {}
-    for name, make in RETRIEVERS.items():
+    kinds = {"people": asked.records, **made}
+    values: dict[str, list[np.ndarray]] = {kind: [] for kind in kinds}
+    for make in RETRIEVERS.values():
         search = make(chunks)
-        for kind, records in {"people": asked.records, **made}.items():
+        for kind, records in kinds.items():
             level = asked.level if kind == "people" else "evidence"
-            found = scores(records, search, chunks, level)
-            means[kind].append(float(np.nanmean(found)))
-            if name == "BM25":
-                values[kind] = found[~np.isnan(found)]
+            values[kind].append(scores(records, search, chunks, level))
+    # Questions for which nothing is defined are left out, the same for every retriever.
+    table = {kind: np.stack(found) for kind, found in values.items()}
+    kept = {kind: ~np.isnan(found).any(axis=0) for kind, found in table.items()}
     yield f"### {asked.name}"
     yield ""
     yield f"| retriever | people | {' | '.join(f'{n} ({len(made[n])})' for n in made)} |"
     yield f"|---|{'---|' * (1 + len(made))}"
     for at, name in enumerate(RETRIEVERS):
-        row = " | ".join(f"{means[kind][at]:.3f}" for kind in ("people", *made))
+        row = " | ".join(f"{table[kind][at, kept[kind]].mean():.3f}" for kind in kinds)
         yield f"| {name} | {row} |"
     yield ""
-    for kind in made:
-        tau, swapped, pairs = kendall(means["people"], means[kind])
-        off = means[kind][0] - means["people"][0]
-        after, error = after_labels(values[kind])
+    people = table["people"][:, kept["people"]]
+    for kind, records in made.items():
+        mine = table[kind][:, kept[kind]]
+        tau, (low, high), turned, clear = ranking(people, mine)
         yield (
-            f"- `{kind}`: tau {tau:.2f}, {swapped} of {pairs} pairs turned; BM25 is {off:+.2f} "
-            f"off, and after 30 labels {after - means['people'][0]:+.2f} (± {2 * error:.2f})."
+            f"- `{kind}`: tau {tau:.2f} ({low:.2f} to {high:.2f}); {turned} of {clear} clear pairs "
+            "turned."
         )
+        fit = np.array([one["tags"]["file"] in asked.wanted for one in records])[kept[kind]]
+        levels = [labelled(row, fit, true.mean()) for row, true in zip(mine, people, strict=True)]
+        for name, one in zip(RETRIEVERS, levels, strict=True):
+            yield (
+                f"  - {name}: off {one.before:+.2f} before, {one.after:+.2f} after {LABELS} labels "
+                f"({fit.mean():.0%} fit); intervals hold the fit {one.holds_fit:.0%}, people's "
+                f"level {one.holds_people:.0%}"
+            )
     yield ""
 
 
@@ -310,12 +421,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m simulations.made_questions")
     parser.add_argument("--scifact", type=Path, help="a folder in the form of BEIR")
     parser.add_argument("--cranfield", type=Path, help="a folder with cran.all.1400 and the others")
+    parser.add_argument("--stackfaq", type=Path, help="a folder with stackExchange-FAQ.xml")
+    parser.add_argument("--covidfaq", type=Path, help="a folder with query_answer_pairs.json")
     given = parser.parse_args()
     makers: list[Callable[[Path], Asked]] = [demo]
-    if given.scifact:
-        makers.append(lambda folder: scifact(folder, given.scifact))
-    if given.cranfield:
-        makers.append(lambda folder: cranfield(folder, given.cranfield))
+    for read in (scifact, cranfield, stackfaq, covidfaq):
+        if (source := getattr(given, read.__name__)) is not None:
+            makers.append(partial(read, source=source))
     for make in makers:
         with tempfile.TemporaryDirectory() as place:
             for line in report(make(Path(place))):

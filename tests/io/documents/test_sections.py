@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.io.documents.sections import LONGEST_CHUNK, as_document
-from calipers.io.documents.walk import TextFile
 
 MARKDOWN = """---
 title: not a heading
@@ -80,7 +79,7 @@ class Second:
 
 
 def read(kind, text):
-    return as_document(TextFile(f"a.{kind}", kind, text))
+    return as_document(f"a.{kind}", kind, text)
 
 
 @pytest.mark.parametrize(

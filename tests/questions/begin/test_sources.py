@@ -3,8 +3,7 @@
 import pytest
 
 from calipers.io.documents.sections import as_document
-from calipers.io.documents.walk import KINDS, TextFile
-from calipers.questions.begin.candidates import Candidate
+from calipers.io.documents.walk import KINDS
 from calipers.questions.begin.faq import from_faq
 from calipers.questions.begin.headings import from_headings
 from calipers.questions.begin.links import clause_of, from_links
@@ -17,12 +16,12 @@ def documents(**texts):
     found = []
     for name, text in texts.items():
         stem, _, ending = name.rpartition("_")
-        found.append(as_document(TextFile(f"{stem}.{ending}", KINDS[f".{ending}"], text)))
+        found.append(as_document(f"{stem}.{ending}", KINDS[f".{ending}"], text))
     return found
 
 
 def asked(candidates):
-    return [(one.question, one.quotes[0]) for one in map(Candidate.answered, candidates) if one]
+    return [(one.question, *one.quotes) for one in candidates if one.quotes]
 
 
 def test_headings_are_asked_as_they_stand_and_answered_by_the_text_below():
@@ -102,7 +101,7 @@ OTHER = f"# Other\n\n{BEGIN}\n\n## Retries\n\n{PROSE} Yes.\n"
 def test_a_link_asks_for_the_section_it_leads_to_and_its_own_passage_does_not_count():
     (one,) = from_links(documents(a_md=GUIDE, b_md=OTHER))
     assert one.question == "try a call several times"
-    assert one.answered().quotes == (f"{PROSE} Yes.",)
+    assert one.quotes == (f"{PROSE} Yes.",)
     assert one.excluded == "If you need to try a call several times, see [Retries](b.md#retries)."
     assert (one.document, one.target, one.line) == ("a.md", "b.md", 3)
 

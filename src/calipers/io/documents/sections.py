@@ -7,14 +7,10 @@ Markdown would be a dependency for what a few patterns say.
 import ast
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html.parser import HTMLParser
-from itertools import pairwise
-
-from calipers.io.documents.walk import TextFile
-from calipers.names import words_in
 
 LONGEST_CHUNK = 1_500
 """Sections that are longer, in characters, are cut between paragraphs."""
@@ -26,13 +22,12 @@ class Section:
 
     heading: str
     """Without its markup; empty before the first heading."""
-    level: int
     start: int
     body: int
     """Where the text below the heading begins."""
-    end: int
     anchor: str = ""
     """What a link to it ends with."""
+    end: int = 0
     node: ast.AST | None = None
     """The function or class of Python."""
     line: int = 0
@@ -70,12 +65,8 @@ class TextDocument:
 
     @cached_property
     def by_anchor(self) -> dict[str, Section]:
-        """The sections that links can name."""
-        found: dict[str, Section] = {}
-        for one in self.sections:
-            if one.anchor:
-                found.setdefault(one.anchor.lower(), one)
-        return found
+        """The sections that links can name; of two with one name the first."""
+        return {one.anchor.lower(): one for one in reversed(self.sections) if one.anchor}
 
     def chunks(self) -> Iterator[tuple[int, int]]:
         """Yield start and end of each chunk: a section, or a part of a long one.
@@ -87,67 +78,44 @@ class TextDocument:
             start = one.start if start is None else start
             if not self.text[one.body : one.end].strip():
                 continue
-            yield from _cut(self.text, start, one.end)
+            while one.end - start > LONGEST_CHUNK:
+                least, most = start + LONGEST_CHUNK // 3, start + LONGEST_CHUNK
+                found = (self.text.rfind(mark, least, most) for mark in ("\n\n", "\n", " "))
+                cut = next((at for at in found if at > 0), most)
+                yield start, cut
+                start = cut
+            if self.text[start : one.end].strip():
+                yield start, one.end
             start = None
 
 
-def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    while end - start > LONGEST_CHUNK:
-        for mark in ("\n\n", "\n", " "):
-            at = text.rfind(mark, start + LONGEST_CHUNK // 3, start + LONGEST_CHUNK)
-            if at > 0:
-                break
-        at = at if at > 0 else start + LONGEST_CHUNK
-        yield start, at
-        start = at
-    if text[start:end].strip():
-        yield start, end
-
-
-def as_document(file: TextFile) -> TextDocument:
+def as_document(name: str, kind: str, text: str) -> TextDocument:
     """A file with its sections and links."""
-    if file.kind == "html":
-        return _of_html(file)
-    if file.kind == "notebook":
-        file = TextFile(file.name, file.kind, _cells(file.text))
-    find = {"markdown": _markdown, "notebook": _markdown, "rst": _rst, "python": _python}
-    marks = find[file.kind](file.text) if file.kind in find else ()
-    links: tuple[Link, ...] = ()
-    if file.kind in ("markdown", "notebook"):
-        links = tuple(_markdown_links(file.text))
-    elif file.kind == "rst":
-        links = tuple(_rst_links(file.text))
-    return TextDocument(file.name, file.kind, file.text, _between(marks, len(file.text)), links)
-
-
-@dataclass(frozen=True)
-class _Mark:
-    """Where a section begins."""
-
-    start: int
-    body: int
-    heading: str
-    level: int
-    anchor: str = ""
-    node: ast.AST | None = None
-    line: int = 0
-
-
-def _between(marks: "Iterator[_Mark] | tuple[_Mark, ...]", size: int) -> tuple[Section, ...]:
-    """Sections from one mark to the next, with what stands before the first."""
-    listed = list(marks)
+    links: Iterable[Link] = ()
+    sections: Iterable[Section] = ()
+    if kind == "html":
+        page = _Page()
+        page.feed(text)
+        page.close()
+        text, sections, links = "".join(page.parts), page.sections, page.links
+    elif kind == "python":
+        sections = _python(text)
+    elif kind == "rst":
+        sections, links = _rst(text), _rst_links(text)
+    elif kind in ("markdown", "notebook"):
+        text = _cells(text) if kind == "notebook" else text
+        sections, links = _markdown(text), _markdown_links(text)
+    listed = list(sections)
     if not listed or listed[0].start > 0:
-        listed.insert(0, _Mark(0, 0, "", 0))
-    ends = [*(one.start for one in listed[1:]), size]
-    return tuple(
-        Section(one.heading, one.level, one.start, one.body, end, one.anchor, one.node, one.line)
-        for one, end in zip(listed, ends, strict=True)
-    )
+        listed.insert(0, Section("", 0, 0))
+    ends = [*(one.start for one in listed[1:]), len(text)]
+    whole = (replace(one, end=end) for one, end in zip(listed, ends, strict=True))
+    return TextDocument(name, kind, text, tuple(whole), tuple(links))
 
 
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_SETEXT = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 _ATTRIBUTES = re.compile(r"\s*\{:?\s*#([\w-]+)[^}]*\}\s*$")
 _FRONT = re.compile(r"\A(---|\+\+\+)\n.*?\n\1[ \t]*\n", re.DOTALL)
 
@@ -167,30 +135,25 @@ def lines_of(text: str) -> Iterator[tuple[int, str, bool]]:
         at += len(line) + 1
 
 
-def _markdown(text: str) -> Iterator[_Mark]:
+def _markdown(text: str) -> Iterator[Section]:
     before: tuple[int, str] | None = None
     for at, line, is_code in lines_of(text):
-        end = min(at + len(line) + 1, len(text))
-        if is_code:
+        raw, start = None, at
+        if not is_code and (found := _ATX.match(line)):
+            raw = found[1] or ""
+        elif not is_code and before is not None and _SETEXT.match(line):
+            start, raw = before
+        if raw is not None:
+            named = _ATTRIBUTES.search(raw)
+            heading = without_markup(raw[: named.start()] if named else raw)
+            anchor = named[1] if named else slug(heading)
+            yield Section(heading, start, min(at + len(line) + 1, len(text)), anchor)
+        plain = line.strip()
+        if raw is not None or is_code or not plain:
             before = None
-            continue
-        if found := _ATX.match(line):
-            yield _marked(at, end, found[2] or "", len(found[1]))
-            before = None
-        elif before is not None and (found := _SETEXT.match(line)):
-            yield _marked(before[0], end, before[1], 1 if found[1][0] == "=" else 2)
-            before = None
-        else:
-            plain = line.strip()
-            is_text = plain and line[:1] not in (" ", "\t") and plain[0] not in "|>-*+<!"
-            # A paragraph of two lines above a rule is no heading.
-            before = (at, line) if is_text and before is None else None if not plain else before
-
-
-def _marked(start: int, body: int, raw: str, level: int) -> _Mark:
-    found = _ATTRIBUTES.search(raw)
-    heading = without_markup(raw[: found.start()] if found else raw)
-    return _Mark(start, body, heading, level, found[1] if found else slug(heading))
+        # A paragraph of two lines above a rule is no heading.
+        elif before is None and line[:1] not in (" ", "\t") and plain[0] not in "|>-*+<!":
+            before = (at, line)
 
 
 _INLINE = (
@@ -205,8 +168,6 @@ _INLINE = (
     (re.compile(r"\\([\\`*_{}\[\]()#+.!|<>-])"), r"\1"),
     (re.compile(r":[a-z0-9_+-]+:(?=\s|$)"), ""),
 )
-
-
 _MARKED = re.compile(r"[`*_\[<\\]|:\w")
 
 
@@ -245,42 +206,26 @@ def _markdown_links(text: str) -> Iterator[Link]:
             yield Link(found.start(), found.end(), without_markup(found[1]), href)
 
 
-_UNDERLINE = re.compile(r"([=\-`:'\"~^_*+#<>.!$%&,;@\\])\1{2,}[ \t]*$")
-_LABEL = re.compile(r"\.\. _([^:]+):[ \t]*$")
+_TITLE = re.compile(
+    r"^(?:([^\w\s])\1{2,}[ \t]*\n[ \t]*)?(\S[^\n]*)\n(([^\w\s])\4{2,})[ \t]*$", re.MULTILINE
+)
+_LABEL = re.compile(r"^\.\. _([^:\n]+):[ \t]*$", re.MULTILINE)
 _ROLE = re.compile(r":(ref|doc|std:ref|std:doc):`([^`<]*?)\s*(?:<([^>`]+)>)?`")
 _EXTERNAL = re.compile(r"`([^`<]+?)\s*<([^>`]+)>`__?")
 
 
-def _rst(text: str) -> Iterator[_Mark]:
-    at, lines = 0, []
-    for line in text.split("\n"):
-        lines.append((at, line))
-        at += len(line) + 1
-    lines.append((len(text), ""))
-    levels: list[str] = []
-    label, skip = "", -1
-    for number, ((at, line), (_, below)) in enumerate(pairwise(lines)):
-        if found := _LABEL.match(line):
-            label = found[1].strip("`")
-        if number <= skip or not line.strip() or line[:1].isspace():
+def _rst(text: str) -> Iterator[Section]:
+    end = 0
+    for found in _TITLE.finditer(text):
+        title = found[2].rstrip()
+        if len(found[3]) < len(title) - 1 or not re.search(r"\w", title) or title[:3] == ".. ":
             continue
-        over = _UNDERLINE.match(line)
-        if over and number + 2 < len(lines) and _UNDERLINE.match(lines[number + 2][1]):
-            title, style, body, skip = below, f"{over[1]}{over[1]}", number + 2, number + 2
-        elif (under := _UNDERLINE.match(below)) and len(below.rstrip()) >= len(line.rstrip()) - 1:
-            title, style, body, skip = line, under[1], number + 1, number + 1
-        else:
-            continue
-        if not over and _UNDERLINE.match(line):
-            continue
-        if not title.strip() or title.lstrip().startswith(".. "):
-            continue
-        if style not in levels:
-            levels.append(style)
-        end = min(lines[body][0] + len(lines[body][1]) + 1, len(text))
+        labels = _LABEL.findall(text, end, found.start())
+        end = min(found.end() + 1, len(text))
         heading = without_markup(title)
-        yield _Mark(at, end, heading, levels.index(style) + 1, label or slug(heading))
-        label = ""
+        yield Section(
+            heading, found.start(), end, labels[-1].strip("`") if labels else slug(heading)
+        )
 
 
 def _rst_links(text: str) -> Iterator[Link]:
@@ -292,27 +237,24 @@ def _rst_links(text: str) -> Iterator[Link]:
         yield Link(found.start(), found.end(), found[1], found[2])
 
 
-def _python(text: str) -> Iterator[_Mark]:
+def _python(text: str) -> Iterator[Section]:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    starts = [0]
-    for line in text.split("\n"):
-        starts.append(starts[-1] + len(line) + 1)
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    starts = [0, *(found.end() for found in re.finditer("\n", text)), len(text)]
 
-    def visit(nodes: list[ast.stmt], within: str, level: int) -> Iterator[_Mark]:
+    def visit(nodes: list[ast.stmt], within: str) -> Iterator[Section]:
         for node in nodes:
-            if isinstance(node, kinds):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
                 name = f"{within}{node.name}"
                 # No heading: the name of a function is no question.
-                yield _Mark(starts[first - 1], starts[node.lineno], "", level, name, node)
+                yield Section("", starts[first - 1], starts[node.lineno], name, node=node)
                 if isinstance(node, ast.ClassDef):
-                    yield from visit(node.body, f"{name}.", level + 1)
+                    yield from visit(node.body, f"{name}.")
 
-    yield from visit(tree.body, "", 1)
+    yield from visit(tree.body, "")
 
 
 def _cells(text: str) -> str:
@@ -329,11 +271,13 @@ def _cells(text: str) -> str:
     )
 
 
-_SILENT = frozenset({"script", "style", "nav", "header", "footer", "aside", "template", "svg"})
-_BREAKS = words_in(
-    "p div li ul ol pre table tr section article main dl dt dd blockquote details br hr"
-)
-_HEADS = {**{f"h{n}": n for n in range(1, 7)}, "summary": 7}
+_SILENT = {"script", "style", "nav", "header", "footer", "aside", "template", "svg"}
+_LINES = {"br", "li", "tr"}
+_BREAKS = _LINES | {
+    *("p", "div", "ul", "ol", "pre", "table", "section", "article", "main", "dl", "dt", "dd"),
+    *("blockquote", "details", "hr"),
+}
+_HEADS = {"h1", "h2", "h3", "h4", "h5", "h6", "summary"}
 
 
 class _Page(HTMLParser):
@@ -343,48 +287,42 @@ class _Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.parts: list[str] = []
         self.size = 0
-        self.marks: list[_Mark] = []
+        self.sections: list[Section] = []
         self.links: list[Link] = []
         self._silent: list[str] = []
-        self._head: tuple[str, int, int, str] | None = None
-        self._link: tuple[int, int, str] | None = None
+        self._open: dict[str, tuple[int, int, str]] = {}
+        """Where the heading and the link that are open begin, and their anchor or address."""
         self._anchor = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        about = dict(attrs)
+        about = {name: value or "" for name, value in attrs}
         if tag in _SILENT:
             self._silent.append(tag)
         if self._silent:
             return
+        if tag in _HEADS | _BREAKS:
+            self._say("\n" if tag in _LINES else "\n\n")
         if tag in _HEADS:
-            self._say("\n\n")
-            self._head = (tag, self.size, len(self.parts), about.get("id") or self._anchor)
-        elif tag in _BREAKS:
-            self._say("\n" if tag in ("br", "li", "tr") else "\n\n")
-        if tag == "a" and about.get("href"):
-            self._link = (self.size, len(self.parts), about["href"] or "")
-        self._anchor = about.get("id") or (about.get("name") if tag == "a" else "") or ""
+            self._open[tag] = self.size, len(self.parts), about.get("id") or self._anchor
+        elif tag == "a" and about.get("href"):
+            self._open[tag] = self.size, len(self.parts), about["href"]
+        self._anchor = about.get("id") or (about.get("name", "") if tag == "a" else "")
 
     def handle_endtag(self, tag: str) -> None:
         if self._silent:
             if tag == self._silent[-1]:
                 self._silent.pop()
             return
-        if self._head and tag == self._head[0]:
-            _, start, part, anchor = self._head
-            heading = " ".join("".join(self.parts[part:]).replace("¶", "").split())
+        start, part, named = self._open.pop(tag, (-1, 0, ""))
+        words = " ".join("".join(self.parts[part:]).split()) if start >= 0 else ""
+        if tag in _HEADS | _BREAKS:
             self._say("\n")
-            anchor = anchor or slug(heading)
-            line = self.getpos()[0]
-            self.marks.append(_Mark(start, self.size, heading, _HEADS[tag], anchor, line=line))
-            self._head = None
-        elif tag in _BREAKS:
-            self._say("\n")
-        if tag == "a" and self._link:
-            start, part, href = self._link
-            words = " ".join("".join(self.parts[part:]).split())
-            self.links.append(Link(start, self.size, words, href))
-            self._link = None
+        if start >= 0 and tag == "a":
+            self.links.append(Link(start, self.size, words, named))
+        elif start >= 0:
+            heading = words.replace("¶", "").strip()
+            line, anchor = self.getpos()[0], named or slug(heading)
+            self.sections.append(Section(heading, start, self.size, anchor, line=line))
 
     def handle_data(self, data: str) -> None:
         if not self._silent:
@@ -393,12 +331,3 @@ class _Page(HTMLParser):
     def _say(self, text: str) -> None:
         self.parts.append(text)
         self.size += len(text)
-
-
-def _of_html(file: TextFile) -> TextDocument:
-    page = _Page()
-    page.feed(file.text)
-    page.close()
-    text = "".join(page.parts)
-    sections = _between(tuple(page.marks), len(text))
-    return TextDocument(file.name, file.kind, text, sections, tuple(page.links))

@@ -1,11 +1,16 @@
 """A question made from a document, and the words that every source shares."""
 
+import hashlib
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
+from typing import TypeVar
 
-from calipers.io.documents.sections import Section, TextDocument, lines_of, without_markup
+import msgspec
+
+from calipers.io.documents.sections import TextDocument, lines_of, without_markup
 from calipers.names import words_in
 
 SOURCES = ("faq", "links", "headings", "docstrings", "history")
@@ -28,8 +33,10 @@ STOP_WORDS = frozenset(
 )
 _WORD = re.compile(r"[^\W_]+(?:['’.\-_/][^\W_]+)*")
 _SIGN = re.compile(r"[^\w\s]|[\d_]")
-_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[A-Z0-9\"'(\[`*_])")
+_SENTENCE = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]]))\s+(?=[A-Z0-9\"'(\[`*_])")
 _ABBREVIATION = re.compile(r"(?:\be\.g|\bi\.e|\bvs|\betc|\bcf|\b[A-Z])\.$")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -42,27 +49,27 @@ class Candidate:
     line: int
     quotes: tuple[str, ...] = ()
     """The words that answer it; of several, any one does."""
+    target: str = ""
+    """The document that holds the answer, if it is another."""
     excluded: str | None = None
     """Words whose passage counts neither for nor against a ranking."""
-    section: tuple[TextDocument, Section] | None = None
-    """Where the answer stands; its words are looked up when the question is drawn."""
     style: str = ""
     """How a model was told to ask."""
 
-    @property
-    def target(self) -> str:
-        """The document that holds the answer."""
-        return self.document if self.section is None else self.section[0].name
 
-    def answered(self) -> "Candidate | None":
-        """The question with its quotes; None where no prose answers it, or the question's own."""
-        if self.section is None:
-            return self
-        quote = first_words(*self.section)
-        own = self.excluded
-        if quote is None or (own is not None and (own in quote or quote in own)):
-            return None
-        return replace(self, quotes=(quote,), section=self.section)
+def place(*about: object) -> bytes:
+    """A place in a random order. A hash: it does not depend on the order of the documents."""
+    return hashlib.sha256(msgspec.json.encode(about)).digest()
+
+
+def in_turns(found: Iterable[T], document: Callable[[T], str], at: Callable[[T], bytes]) -> list[T]:
+    """In random order, one of each document before the second of any."""
+    turns: Counter[str] = Counter()
+    ordered = []
+    for one in sorted(found, key=at):
+        turns[document(one)] += 1
+        ordered.append((turns[document(one)], one))
+    return [one for _, one in sorted(ordered, key=lambda turn: turn[0])]
 
 
 def content_words(text: str) -> list[str]:
@@ -74,6 +81,14 @@ def content_words(text: str) -> list[str]:
     return [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
 
 
+_ASKS = re.compile(
+    r"(?:how (?:do|does|can|could|should|would|to)|what (?:is|are|does|do|if|happens)|"
+    r"why (?:is|are|does|do|can|did)|where (?:is|are|do|does|can)|when (?:should|do|does|is)|"
+    r"which|who|can i|can you|do i|is it|is there|are there|should i|does)\b.{8}",
+    re.IGNORECASE,
+)
+
+
 def is_question(text: str) -> bool:
     """Whether a heading asks something.
 
@@ -81,14 +96,6 @@ def is_question(text: str) -> bool:
     (True, False, True)
     """
     return text.endswith("?") or bool(_ASKS.match(text))
-
-
-_ASKS = re.compile(
-    r"(?:how (?:do|does|can|could|should|would|to)|what (?:is|are|does|do|if|happens)|"
-    r"why (?:is|are|does|do|can|did)|where (?:is|are|do|does|can)|when (?:should|do|does|is)|"
-    r"which|who|can i|can you|do i|is it|is there|are there|should i|does)\b.{8}",
-    re.IGNORECASE,
-)
 
 
 def is_fit(question: str) -> bool:
@@ -115,66 +122,47 @@ def sentences(text: str) -> list[str]:
     return found
 
 
-def paragraphs(document: TextDocument, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """Yield the paragraphs of prose in a part of a document, each with its place in the text.
-
-    Code, tables, lists of links, images, directives and comments are left out.
-    """
-    text = document.text[start:end]
-    is_markup = document.kind in ("markdown", "notebook", "rst")
-    begin, held = -1, False
-    lines = lines_of(text) if document.kind != "rst" else _outside_blocks(text)
-    for at, line, is_code in chain(lines, [(len(text), "", False)]):
-        plain = line.strip()
-        if plain and not is_code:
-            begin = at if begin < 0 else begin
-            # A line that begins with a sign is a list, a table, a quote or HTML.
-            held = held or (is_markup and bool(_NO_PROSE.match(plain)))
-            continue
-        if begin >= 0 and not held:
-            paragraph = text[begin:at].strip()
-            if _is_prose(paragraph):
-                yield start + begin, paragraph
-        begin, held = -1, False
-
-
 _NO_PROSE = re.compile(
     r"[|<>!]|\.\. |:\w+:|\[[^\]]+\]:|#|[-*_]{3,}|\{[%{]|:::|={3,}|\$\$|[-*+] |\d+[.)] "
 )
+"""How a line begins that is a list, a table, a directive, a comment, an image or HTML."""
 
 
-def _outside_blocks(text: str) -> list[tuple[int, str, bool]]:
-    """The lines of reStructuredText; indented ones are code, options or the rest of a directive."""
-    found, at, inside = [], 0, False
-    for line in text.split("\n"):
-        if line.strip():
-            inside = line[:1].isspace()
-        found.append((at, line, inside and bool(line.strip())))
-        at += len(line) + 1
-    return found
+def paragraphs(document: TextDocument, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """Yield the paragraphs of prose in a part of a document, each with its place in the text."""
+    text = document.text[start:end]
+    is_markup = document.kind in ("markdown", "notebook", "rst")
+    begin, is_prose = -1, True
+    for at, line, is_code in chain(lines_of(text), [(len(text), "", False)]):
+        plain = line.strip()
+        # In reStructuredText what is indented is code, an option or the rest of a directive.
+        if plain and not is_code and not (document.kind == "rst" and line[:1].isspace()):
+            begin = at if begin < 0 else begin
+            is_prose = is_prose and not (is_markup and _NO_PROSE.match(plain))
+            continue
+        paragraph = text[begin:at].strip() if begin >= 0 and is_prose else ""
+        words = without_markup(paragraph)
+        is_long = len(words) >= SHORTEST_QUOTE and len(words.split()) >= 6
+        if is_long and len(_SIGN.findall(words)) <= 0.3 * len(words):
+            yield start + begin, paragraph
+        begin, is_prose = -1, True
 
 
-def _is_prose(paragraph: str) -> bool:
-    words = without_markup(paragraph)
-    is_long = len(words) >= SHORTEST_QUOTE and len(words.split()) >= 6
-    return is_long and len(_SIGN.findall(words)) <= 0.3 * len(words)
+def first_words(document: TextDocument, start: int, end: int) -> tuple[str, ...]:
+    """The first paragraph of a part of a document, cut at the end of a sentence; () without one."""
+    found = next(paragraphs(document, start, end), None)
+    return () if found is None else (shortened(sentences(" ".join(found[1].split()))),)
 
 
-def first_words(document: TextDocument, section: Section) -> str | None:
-    """The first paragraph below a heading, cut at the end of a sentence; None without prose."""
-    found = next(paragraphs(document, section.body, section.end), None)
-    return None if found is None else shortened(found[1])
-
-
-def shortened(text: str) -> str:
-    """A text of at most the longest quote: whole sentences if possible, else whole words."""
-    text = " ".join(text.split())
-    if len(text) <= LONGEST_QUOTE:
-        return text
+def shortened(parts: Iterable[str]) -> str:
+    """As many sentences, or lines, as a quote may have characters; at least a part of the first."""
     kept = ""
-    for one in sentences(text):
+    for one in parts:
         joined = f"{kept} {one}".strip()
         if len(joined) > LONGEST_QUOTE:
-            break
+            # A long first sentence is cut between two words.
+            return (
+                kept if len(kept) >= SHORTEST_QUOTE else joined[:LONGEST_QUOTE].rpartition(" ")[0]
+            )
         kept = joined
-    return kept if len(kept) >= SHORTEST_QUOTE else text[:LONGEST_QUOTE].rpartition(" ")[0]
+    return kept

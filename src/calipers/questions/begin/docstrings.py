@@ -6,15 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from calipers.io.documents.sections import TextDocument, without_markup
 from calipers.questions.begin.candidates import (
-    LONGEST_QUOTE,
     SHORTEST_QUOTE,
     Candidate,
     content_words,
     sentences,
+    shortened,
 )
 
 LEAST_WORDS = 4
 """Content words of a sentence that says more than the name of the function."""
+Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 IS_TEST = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 
 
@@ -23,21 +24,23 @@ def from_docstrings(documents: Iterable[TextDocument]) -> Iterator[Candidate]:
     for document in documents:
         if document.kind != "python" or IS_TEST.search(document.name):
             continue
-        for section in document.sections:
-            node = section.node
-            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        lines = document.text.split("\n")
+        for one in document.sections:
+            node, is_hidden = one.node, re.search(r"(?:^|\.)_", one.anchor)
+            if not isinstance(node, Documented) or is_hidden:
                 continue
-            said = ast.get_docstring(node)
-            if not said or any(part.startswith("_") for part in section.anchor.split(".")):
+            question = first_sentence(ast.get_docstring(node) or "")
+            # A sentence with the name itself, or nothing but its words, says no more than that.
+            name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", node.name).lower()
+            words = content_words(question)
+            is_name = node.name in question.split() or set(words) <= set(re.findall("[a-z]+", name))
+            if len(words) < LEAST_WORDS or is_name or not node.body[1:]:
                 continue
-            question = first_sentence(said)
-            quote = _code(document, node)
-            if quote is None or len(content_words(question)) < LEAST_WORDS:
-                continue
-            if _spells_name(question, node.name):
-                continue
-            line = document.line(section.start)
-            yield Candidate(question, "docstrings", document.name, line, (quote,))
+            body = lines[node.body[1].lineno - 1 : node.body[-1].end_lineno]
+            code = shortened(map(str.strip, body))
+            if len(code) >= SHORTEST_QUOTE:
+                line = document.line(one.start)
+                yield Candidate(question, "docstrings", document.name, line, (code,))
 
 
 def first_sentence(docstring: str) -> str:
@@ -49,26 +52,3 @@ def first_sentence(docstring: str) -> str:
     paragraph = re.split(r"\n\s*\n|\n\s*(?::|\.\. )", docstring.strip())[0]
     text = without_markup(" ".join(paragraph.split()))
     return sentences(text)[0].rstrip(".: ") if text else ""
-
-
-def _spells_name(question: str, name: str) -> bool:
-    """Whether a sentence holds the name itself, or nothing but its words."""
-    parts = set(re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()))
-    return name in question.split() or set(content_words(question)) <= parts
-
-
-def _code(
-    document: TextDocument, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-) -> str | None:
-    """The first lines of code below a docstring; None where there are hardly any."""
-    body = node.body[1:]
-    if not body:
-        return None
-    lines = document.text.split("\n")[body[0].lineno - 1 : body[-1].end_lineno]
-    kept = ""
-    for line in lines:
-        joined = f"{kept} {line.strip()}".strip()
-        if len(joined) > LONGEST_QUOTE:
-            break
-        kept = joined
-    return kept if len(kept) >= SHORTEST_QUOTE else None

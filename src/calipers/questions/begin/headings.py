@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from calipers.io.documents.sections import TextDocument
 from calipers.names import words_in
-from calipers.questions.begin.candidates import Candidate, content_words, is_question
+from calipers.questions.begin.candidates import Candidate, content_words, first_words, is_question
 
 GENERIC = frozenset(
     words_in(
@@ -43,17 +43,25 @@ _NUMBER = re.compile(r"^(?:step|chapter|part|section|appendix|phase)?\s*[\dIVX]+
 _CODE = re.compile(r"^\W*[\w.:/\-]+\(.*\)\W*$|^\W*[\w\-]+(?:[._/:]\w+)+\W*$|^\W*--?\w")
 
 
+_LOGS = frozenset(
+    words_in(
+        "changelog changes history news release-notes release_notes releases summary _sidebar "
+        "code_of_conduct license authors contributors credits upgrading whatsnew"
+    )
+)
+
+
 def from_headings(documents: Iterable[TextDocument]) -> Iterator[Candidate]:
     """Yield each heading that says something, with the first paragraph below it."""
     for document in documents:
         if document.kind == "python" or is_log(document.name):
             continue
-        for section in document.sections:
-            heading = _NUMBER.sub("", section.heading).strip(" .:")
-            if not heading or is_question(heading) or not says_something(heading):
-                continue
-            line, place = document.line(section.start), (document, section)
-            yield Candidate(heading, "headings", document.name, line, section=place)
+        for one in document.sections:
+            heading = _NUMBER.sub("", one.heading).strip(" .:")
+            if heading and not is_question(heading) and says_something(heading):
+                answer = first_words(document, one.body, one.end)
+                line = document.line(one.start)
+                yield Candidate(heading, "headings", document.name, line, answer)
 
 
 def is_log(name: str) -> bool:
@@ -68,14 +76,6 @@ def is_log(name: str) -> bool:
     )
 
 
-_LOGS = frozenset(
-    words_in(
-        "changelog changes history news release-notes release_notes releases summary _sidebar "
-        "code_of_conduct license authors contributors credits upgrading whatsnew"
-    )
-)
-
-
 def says_something(heading: str) -> bool:
     """Whether a heading is more than the usual name of a part.
 
@@ -83,8 +83,6 @@ def says_something(heading: str) -> bool:
     (False, True)
     """
     words = [word for word in content_words(heading) if word not in VAGUE]
-    plain = "-".join(re.findall(r"\w+", heading.lower()))
-    known = plain in GENERIC or all(word in GENERIC for word in words)
-    return (
-        len(words) > 1 and not known and not _VERSION.search(heading) and not _CODE.match(heading)
-    )
+    is_known = "-".join(re.findall(r"\w+", heading.lower())) in GENERIC
+    is_code = _VERSION.search(heading) or _CODE.match(heading)
+    return len(words) > 1 and not is_known and not is_code

@@ -7,17 +7,17 @@ there before the commit; a target must still stand there today.
 
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from calipers.io.documents.sections import TextDocument
 from calipers.questions.begin.candidates import (
-    LONGEST_QUOTE,
     SHORTEST_QUOTE,
     Candidate,
     content_words,
     sentences,
+    shortened,
 )
 from calipers.questions.begin.docstrings import IS_TEST
 
@@ -48,40 +48,27 @@ _ASIDE = re.compile(rf"{IS_TEST.pattern}|(?:^|/)(?:docs?/|setup\.py$|conf\.py$|_
 _START, _FIELD = "\x01", "\x02"
 
 
-@dataclass
-class _Commit:
-    subject: str
-    body: str
-    files: dict[str, list[list[str]]] = field(default_factory=dict)
-    """The lines around each change, by the file they stand in."""
-    changed: int = 0
-
-
-def from_history(documents: Iterable[TextDocument], folder: Path) -> Iterator[Candidate]:
+def from_history(documents: Sequence[TextDocument], folder: Path) -> Iterator[Candidate]:
     """Yield the subjects of small commits that changed these documents."""
     known = {
         one.name: one for one in documents if one.kind == "python" and not _ASIDE.search(one.name)
     }
-    texts: dict[str, str] = {}
-    for commit in _commits(folder):
-        if not commit.files or len(commit.files) > MOST_FILES or commit.changed > MOST_CHANGED:
+    for subject, body, patch in _commits(folder):
+        files = _changed(patch)
+        question = asked(subject, body) if files else None
+        if question is None or _names_file(question, files):
             continue
-        question = asked(commit.subject, commit.body)
-        if question is None or _names_file(question, commit.files):
-            continue
-        quotes, first = [], ""
-        for name, hunks in commit.files.items():
-            if (document := known.get(name)) is None:
-                continue
-            text = texts.setdefault(name, " ".join(document.text.split()))
-            for lines in hunks:
-                quote = _still_there(lines, text)
-                if quote is not None and quote not in quotes:
-                    quotes.append(quote)
-                    first = first or name
-        if quotes:
-            line = _line_of(known[first].text, quotes[0])
-            yield Candidate(question, "history", first, line, tuple(quotes[:MOST_FILES]))
+        quotes = {
+            quote: known[name]
+            for name, around in files.items()
+            if name in known
+            for lines in around
+            if (quote := _still_there(lines, known[name].text)) is not None
+        }
+        for first, document in list(quotes.items())[:1]:
+            line = document.line(_place(first, document.text) or 0)
+            kept = tuple(quotes)[:MOST_FILES]
+            yield Candidate(question, "history", document.name, line, kept)
 
 
 def asked(subject: str, body: str) -> str | None:
@@ -102,29 +89,28 @@ def asked(subject: str, body: str) -> str | None:
 
 def _names_file(question: str, files: Iterable[str]) -> bool:
     """Whether a question names a file that changed: then nothing is left to search for."""
-    words = set(re.findall(r"[\w.]+", question.lower()))
-    stems = {name.rpartition("/")[2].partition(".")[0].lower() for name in files}
-    return bool(words & stems) or any(name.rpartition("/")[2].lower() in words for name in files)
+    names = [name.rpartition("/")[2].lower() for name in files]
+    return not {*names, *(one.partition(".")[0] for one in names)}.isdisjoint(
+        re.findall(r"[\w.]+", question.lower())
+    )
 
 
 def _still_there(lines: list[str], text: str) -> str | None:
     """The lines around a change as one quote, if they stand in the text of today."""
-    kept = [line for line in lines if not re.match(r"\s*(?:from|import)\s", line)]
-    quote = " ".join(" ".join(kept).split())
-    if len(quote) > LONGEST_QUOTE:
-        quote = quote[:LONGEST_QUOTE].rpartition(" ")[0]
-    return quote if len(quote) >= SHORTEST_QUOTE and quote in text else None
+    kept = [line.strip() for line in lines if not re.match(r"\s*(?:from|import)\s", line)]
+    quote = shortened([" ".join(" ".join(kept).split())])
+    is_there = len(quote) >= SHORTEST_QUOTE and _place(quote, text) is not None
+    return quote if is_there else None
 
 
-def _line_of(text: str, quote: str) -> int:
-    """The line at which a quote begins, by its first words."""
-    words = r"\s+".join(map(re.escape, quote.split()[:6]))
-    found = re.search(words, text)
-    return text.count("\n", 0, found.start()) + 1 if found else 1
+def _place(quote: str, text: str) -> int | None:
+    """Where a quote begins in a text, whatever white space is between its words."""
+    found = re.search(r"\s+".join(map(re.escape, quote.split())), text)
+    return None if found is None else found.start()
 
 
-def _commits(folder: Path) -> Iterator[_Commit]:
-    """The commits that led to what is checked out, newest first; none without a repository."""
+def _commits(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield subject, body and patch of what led to the state that is checked out, newest first."""
     command = ["git", "-C", str(folder), "log", f"--max-count={MOST_COMMITS}", "--no-merges"]
     command += ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "-U3", "--patch"]
     command += ["--relative", f"--format={_START}%s{_FIELD}%b{_FIELD}", "--", "."]
@@ -133,36 +119,25 @@ def _commits(folder: Path) -> Iterator[_Commit]:
     except (OSError, subprocess.SubprocessError):
         return
     for part in done.stdout.decode(errors="replace").split(_START)[1:]:
-        subject, _, rest = part.partition(_FIELD)
-        body, _, patch = rest.partition(_FIELD)
-        yield _read(_Commit(subject, body), patch)
+        subject, body, patch = (part + 2 * _FIELD).split(_FIELD, 2)
+        yield subject, body, patch
 
 
-def _read(commit: _Commit, patch: str) -> _Commit:
-    """The commit with the lines around its changes."""
-    name, around = "", list[str]()
-    is_new = False
-    for line in patch.split("\n"):
-        if line.startswith("diff --git "):
-            name, is_new, around = "", False, []
-        elif line.startswith(("new file", "deleted file")):
-            is_new = True
-        elif line.startswith("+++ b/"):
-            name = line.removeprefix("+++ b/")
-            # A file that the commit made was not there before it.
-            if not is_new:
-                commit.files.setdefault(name, [])
-            else:
-                commit.files[name], name = [], ""
-        elif line.startswith("@@ ") and name:
-            around = []
-            commit.files[name].append(around)
-        elif line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
-            commit.changed += 1
-            if around and name:
-                # Lines before and after a change are not next to each other any more.
-                around = []
-                commit.files[name].append(around)
-        elif line.startswith(" ") and name:
-            around.append(line[1:])
-    return commit
+def _changed(patch: str) -> dict[str, list[list[str]]]:
+    """The lines around each change, by file; nothing for a commit that is none or a bulk change."""
+    files: dict[str, list[list[str]]] = {}
+    changed = 0
+    for part in re.split(r"^diff --git ", patch, flags=re.MULTILINE)[1:]:
+        name = re.search(r"^\+\+\+ b/(.+)$", part, re.MULTILINE)
+        if name is None:
+            continue
+        around = files.setdefault(name[1], [])
+        for hunk in re.split(r"^@@ .*$", part, flags=re.MULTILINE)[1:]:
+            lines = hunk.split("\n")[1:]
+            changed += sum(line[:1] in ("+", "-") for line in lines)
+            # Lines before and after a change are not next to each other any more.
+            groups = groupby(lines, key=lambda line: line.startswith(" "))
+            around += [[line[1:] for line in some] for is_kept, some in groups if is_kept]
+        if re.search(r"^new file", part, re.MULTILINE):
+            around.clear()  # it was not there before the commit
+    return files if len(files) <= MOST_FILES and changed <= MOST_CHANGED else {}

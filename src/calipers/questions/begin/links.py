@@ -5,13 +5,14 @@ The passage with the link must count neither for nor against a ranking: it holds
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
 from calipers.io.documents.sections import Link, Section, TextDocument, without_markup
 from calipers.questions.begin.candidates import (
     Candidate,
     content_words,
+    first_words,
     paragraphs,
     sentences,
 )
@@ -63,58 +64,61 @@ _EMPTY = re.compile(
     r"information|examples?|better|much|more|some|style|defaults?|directory|features|various|different|differences|supported|available)\b",
     re.IGNORECASE,
 )
+_NEEDS_CONTEXT = re.compile(
+    r"\b(?:them|something|alternatives|hurry|rundown|you|your own|or learn|and how|we|our|it|these|"
+    r"this|then|done with)\b|^(?:that|those|they|which|see|note|and|or|all|now|executables? are)\b|"
+    r"\b(?:or|and|but|to|which|that)$",
+    re.IGNORECASE,
+)
 _LEAST = 2
 """Content words that a clause must have, without words that only point somewhere."""
 _ENDINGS = ("", ".md", ".rst", ".html", ".markdown", ".ipynb", "/index.md", "/README.md")
+_Place = tuple[TextDocument, Section]
 
 
-def from_links(documents: Iterable[TextDocument]) -> Iterator[Candidate]:
+def from_links(documents: Sequence[TextDocument]) -> Iterator[Candidate]:
     """Yield the clause beside each link to a section of these documents."""
-    listed = list(documents)
-    known = {one.name: one for one in listed}
+    known = {one.name: one for one in documents}
     labels = {
         anchor: (one, section)
-        for one in listed
+        for one in documents
         if one.kind == "rst"
         for anchor, section in one.by_anchor.items()
     }
-    for document in listed:
-        if document.kind == "python" or is_log(document.name):
+    for here in documents:
+        if here.kind == "python" or is_log(here.name) or not here.links:
             continue
-        waiting = sorted(document.links, key=lambda one: one.start)
-        for at, paragraph in paragraphs(document, 0, len(document.text)) if waiting else ():
-            inside = [one for one in waiting if at <= one.start < at + len(paragraph)]
-            for link in inside:
-                found = _said(link, at, paragraph)
-                place = None if found is None else _target(link, document, known, labels)
-                if found is not None and place is not None:
-                    yield from _candidate(link, document, *found, *place)
+        for at, paragraph in paragraphs(here, 0, len(here.text)):
+            for link in here.links:
+                if at <= link.start < at + len(paragraph):
+                    yield from _asked(link, at, paragraph, here, known, labels)
 
 
-def _said(link: Link, at: int, paragraph: str) -> tuple[str, str] | None:
-    """What the sentence of a link says, and the sentence itself, with a mark for the link."""
+def _asked(
+    link: Link,
+    at: int,
+    paragraph: str,
+    here: TextDocument,
+    known: Mapping[str, TextDocument],
+    labels: Mapping[str, _Place],
+) -> Iterator[Candidate]:
+    """Yield what the sentence of a link says, if it says something and leads somewhere else."""
     marked = f"{paragraph[: link.start - at]}{_LINK}{paragraph[link.end - at :]}"
     sentence = next((one for one in sentences(marked) if _LINK in one), "")
     clause = clause_of(sentence)
-    return None if clause is None else (clause, sentence)
-
-
-def _candidate(
-    link: Link,
-    document: TextDocument,
-    clause: str,
-    sentence: str,
-    other: TextDocument,
-    section: Section,
-) -> Iterator[Candidate]:
-    if other is document and section == document.section_at(link.start):
+    place = None if clause is None else _target(link, here, known, labels)
+    if clause is None or place is None:
         return
-    if set(content_words(clause)) <= set(content_words(f"{link.words} {section.heading}")):
-        return  # the heading in other words: it is asked as a heading
-    raw = sentence.replace(_LINK, document.text[link.start : link.end])
-    excluded = " ".join(raw.split())
-    line, place = document.line(link.start), (other, section)
-    yield Candidate(clause, "links", document.name, line, (), excluded, place)
+    other, section = place
+    own = " ".join(sentence.replace(_LINK, here.text[link.start : link.end]).split())
+    answer = first_words(other, section.body, section.end)
+    is_own = other is here and section == here.section_at(link.start)
+    # The heading in other words is asked as a heading.
+    is_heading = set(content_words(clause)) <= set(content_words(f"{link.words} {section.heading}"))
+    if is_own or is_heading or any(one in own or own in one for one in answer):
+        return
+    line = here.line(link.start)
+    yield Candidate(clause, "links", here.name, line, answer, other.name, own)
 
 
 def clause_of(sentence: str) -> str | None:
@@ -135,68 +139,46 @@ def clause_of(sentence: str) -> str | None:
             continue
         whole = found["clause"].strip(" ,;:.–—-")
         clause = re.sub(r"^(?:on|about|for) ", "", _PREFACE.sub("", whole)).strip(" ,;:.–—-")
-        if pattern is _BEFORE and clause == whole:
-            continue  # a statement, and not what a reader looks for
-        words = content_words(_EMPTY.sub(" ", clause))
-        fits = len(words) >= _LEAST and 2 < len(clause.split()) <= 18
-        if (
-            fits
-            and not _POINTS.match(clause)
-            and not _NEEDS_CONTEXT.search(clause)
-            and clause.count("(") == clause.count(")")
-        ):
+        # Without a preface it is a statement, and not what a reader looks for.
+        says = pattern is not _BEFORE or clause != whole
+        is_whole = not _NEEDS_CONTEXT.search(clause) and clause.count("(") == clause.count(")")
+        fits = len(content_words(_EMPTY.sub(" ", clause))) >= _LEAST
+        if says and is_whole and fits and 2 < len(clause.split()) <= 18:
             return clause
     return None
 
 
-_NEEDS_CONTEXT = re.compile(
-    r"\b(?:them|something|alternatives|hurry|rundown|you|your own|or learn|and how|we|our|it|these|"
-    r"this|then|done with)\b",
-    re.IGNORECASE,
-)
-_POINTS = re.compile(
-    r"(?:this|that|these|those|it|they|which|see|note|and|or|all|now|executables? are)\b|"
-    r".*\b(?:or|and|then|but|you|to|which|that|them|it|this)$",
-    re.IGNORECASE,
-)
-
-
 def _target(
     link: Link,
-    document: TextDocument,
-    known: dict[str, TextDocument],
-    labels: dict[str, tuple[TextDocument, Section]],
-) -> tuple[TextDocument, Section] | None:
+    here: TextDocument,
+    known: Mapping[str, TextDocument],
+    labels: Mapping[str, _Place],
+) -> _Place | None:
     """The section that a link leads to, if it is in the folder and has a text."""
     href = unquote(link.href)
     if re.match(r"[a-z][a-z0-9+.-]*:|//", href, re.IGNORECASE):
         return None
     path, _, anchor = href.partition("#")
     path = path.partition("?")[0]
-    if document.kind == "rst" and not path:
+    if here.kind == "rst" and not path:
         return labels.get(anchor.lower())
-    other = document if not path else _document(path, document.name, known)
-    if other is None:
+    other = _document(path, here.name, known) if path else here
+    if other is None or (other is here and not anchor):
         return None
     if anchor:
         section = other.by_anchor.get(anchor.lower())
-        return None if section is None else (other, section)
-    if other is document:
-        return None
-    found = (one for one in other.sections if other.text[one.body : one.end].strip())
-    section = next(found, None)
+    else:
+        bodies = ((one, other.text[one.body : one.end]) for one in other.sections)
+        section = next((one for one, text in bodies if text.strip()), None)
     return None if section is None else (other, section)
 
 
-def _document(path: str, here: str, known: dict[str, TextDocument]) -> TextDocument | None:
+def _document(path: str, here: str, known: Mapping[str, TextDocument]) -> TextDocument | None:
     """The document that a path names, as files name each other or as a site does."""
     base = "" if path.startswith("/") else posixpath.dirname(here)
     bare = re.sub(r"\.(?:html?|md|rst)$", "", path.strip("/"))
     # A site shows a/b.md as the folder a/b/, so that its links lead one level further up.
-    for start in (base, here.rpartition(".")[0]):
-        for name in (path.strip("/"), bare):
-            joined = posixpath.normpath(posixpath.join(start, name))
-            for ending in _ENDINGS:
-                if (found := known.get(f"{joined}{ending}")) is not None:
-                    return found
-    return None
+    starts = (base, here.rpartition(".")[0])
+    joined = (posixpath.join(start, name) for start in starts for name in (path.strip("/"), bare))
+    names = (f"{posixpath.normpath(one)}{ending}" for one in joined for ending in _ENDINGS)
+    return next((known[one] for one in names if one in known), None)

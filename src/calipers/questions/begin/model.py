@@ -5,22 +5,23 @@ with a cache from which an interrupted call goes on.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from calipers.errors import RetrieverFailed
+from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.documents.sections import TextDocument
 from calipers.live.chat import (
     NOT_IN_CHUNK,
     NOTHING_TO_ASK,
+    Written,
     ask_model,
     chat_model,
     read_written,
     why_rejected,
 )
 from calipers.model.labels import MACHINE
-from calipers.questions.begin.candidates import Candidate, content_words
+from calipers.questions.begin.candidates import Candidate, content_words, in_turns, place
 from calipers.text import normalise
 
 INSTRUCTIONS = """\
@@ -63,24 +64,12 @@ TOKENS_OUT = 80
 """Tokens of an answer, for the estimate before the model is asked."""
 
 
-@dataclass(frozen=True)
-class Passage:
-    """A passage to write a question from, and the style."""
+class Passage(NamedTuple):
+    """A passage to write a question from."""
 
     document: TextDocument
     start: int
-    end: int
-    style: str
-
-    @property
-    def text(self) -> str:
-        """Its words."""
-        return self.document.text[self.start : self.end].strip()
-
-    @property
-    def prompt(self) -> str:
-        """What the model is given."""
-        return f"Passage:\n{self.text}\n\nStyle: {STYLES[self.style]}"
+    text: str
 
 
 @dataclass(frozen=True)
@@ -94,98 +83,85 @@ class Rejected:
     reason: str
 
 
-def passages(
-    documents: Sequence[TextDocument], most: int, place: Callable[[str, int], bytes]
-) -> list[Passage]:
-    """Passages in random order, one of each document before the second of any, styles in turn."""
-    turns = []
-    for document in documents:
-        chunks = [one for one in document.chunks() if one[1] - one[0] >= SHORTEST_PASSAGE]
-        chunks.sort(key=lambda one, name=document.name: place(name, one[0]))  # type: ignore[misc]
-        turns += [
-            (turn, place(document.name, start), document, start, end)
-            for turn, (start, end) in enumerate(chunks)
-        ]
-    turns.sort(key=lambda one: one[:2])
-    styles = list(STYLES)
-    return [
-        Passage(document, start, end, styles[number % len(styles)])
-        for number, (_, _, document, start, end) in enumerate(turns[:most])
-    ]
-
-
-def tokens_of(chosen: Sequence[Passage]) -> int:
-    """About how many tokens asking takes, answers included: four characters each."""
-    return sum((len(INSTRUCTIONS) + len(one.prompt)) // 4 + TOKENS_OUT for one in chosen)
-
-
 def written(
-    chosen: Sequence[Passage], texts: Sequence[str], *, endpoint: str, model: str, **asking: Any
+    documents: Sequence[TextDocument], texts: Sequence[str], settings: Mapping[str, Any]
 ) -> tuple[list[Candidate], list[Rejected]]:
-    """The model's questions that pass every filter, and the others with the reason."""
-    key = asking.pop("key_env", None)
-    machine = chat_model(endpoint, model, INSTRUCTIONS, read_written, key_env=key)
-    replies, report = ask_model(machine, [one.prompt for one in chosen], **asking)
+    """A model's questions that pass every filter, and the others with the reason.
+
+    The caller agrees first to what it takes to ask it; ``texts`` are those of the documents,
+    normalised.
+    """
+    chosen = in_turns(
+        (
+            Passage(one, start, one.text[start:end].strip())
+            for one in documents
+            for start, end in one.chunks()
+            if end - start >= SHORTEST_PASSAGE
+        ),
+        lambda one: one.document.name,
+        lambda one: place(settings["seed"], one.document.name, one.start),
+    )[: settings["questions"]]
+    if not chosen:
+        raise InvalidInput("No passage is long enough to write a question from.")
+    styles = [list(STYLES)[number % len(STYLES)] for number in range(len(chosen))]
+    prompts = [
+        f"Passage:\n{one.text}\n\nStyle: {STYLES[style]}"
+        for one, style in zip(chosen, styles, strict=True)
+    ]
+    if settings["agree"] is not None:
+        # About four characters a token, answers included.
+        tokens = sum((len(INSTRUCTIONS) + len(one)) // 4 + TOKENS_OUT for one in prompts)
+        settings["agree"](len(prompts), tokens)
+    name = settings["model"]
+    machine = chat_model(
+        settings["endpoint"], name, INSTRUCTIONS, read_written, key_env=settings["key_env"]
+    )
+    replies, report = ask_model(machine, prompts, cache=settings["cache"])
     kept: list[Candidate] = []
     rejected: list[Rejected] = []
     words = [set(content_words(text)) for text in texts]
-    for passage, reply in zip(chosen, replies, strict=True):
-        if reply.text is None:
-            rejected.append(_rejected(passage, None, None, FAILED))
-            continue
-        found = read_written(reply.text)
-        reason = next(_reasons(passage, found, kept, texts, words), None)
+    for one, style, reply in zip(chosen, styles, replies, strict=True):
+        found = Written(None, None) if reply.text is None else read_written(reply.text)
+        reason = FAILED if reply.text is None else _reason(one, style, found, kept, texts, words)
+        file, line = one.document.name, one.document.line(one.start)
         if reason is not None:
-            rejected.append(_rejected(passage, found.question, found.quote, reason))
-            continue
-        line = passage.document.line(passage.start)
-        quotes = () if passage.style == "unanswerable" else (normalise(found.quote or ""),)
-        name = passage.document.name
-        kept.append(
-            Candidate(str(found.question), MACHINE + model, name, line, quotes, style=passage.style)
-        )
+            rejected.append(Rejected(found.question, found.quote, style, file, reason))
+        else:
+            quotes = () if style == "unanswerable" else (normalise(found.quote or ""),)
+            asked = str(found.question)
+            kept.append(Candidate(asked, MACHINE + name, file, line, quotes, style=style))
     if not kept:
         first = f" The first error: {report.first_error}" if report.first_error else ""
-        raise RetrieverFailed(f"No question of {model} can be used.{first}")
+        raise RetrieverFailed(f"No question of {name} can be used.{first}")
     return kept, rejected
 
 
-def _rejected(passage: Passage, question: str | None, quote: str | None, why: str) -> Rejected:
-    return Rejected(question, quote, passage.style, passage.document.name, why)
-
-
-def _reasons(
+def _reason(
     passage: Passage,
-    found: Any,
+    style: str,
+    found: Written,
     kept: Sequence[Candidate],
     texts: Sequence[str],
     words: Sequence[set[str]],
-) -> Iterator[str]:
-    """Yield why a question is not kept."""
+) -> str | None:
+    """Why a question is not kept; None if it is."""
     if found.question is None:
-        yield NOTHING_TO_ASK
-        return
-    asked = set(content_words(found.question))
+        return NOTHING_TO_ASK
     if _OF_PASSAGE.search(found.question):
-        yield SPEAKS
-    for one in kept:
-        other = set(content_words(one.question))
-        if len(asked & other) >= ALIKE * len(asked | other):
-            yield NEAR_COPY
-    if passage.style == "unanswerable":
-        if any(asked and asked <= one for one in words):
-            yield ANSWERED
-        return
-    reason = why_rejected(found, passage.text)
-    if reason is not None:
-        yield NOT_IN_CHUNK if reason == NOTHING_TO_ASK else reason
-        return
-    quote = normalise(found.quote)
-    share = len(asked & set(content_words(quote))) / max(len(asked), 1)
-    # A few keywords are always in the text; three words or more may be a copy of it.
-    most = COPIES_PARAPHRASED if passage.style == "paraphrase" else COPIES
-    if share > most and (len(asked) > 5 or passage.style == "paraphrase"):
-        yield COPIED
+        return SPEAKS
+    asked = set(content_words(found.question))
+    others = (set(content_words(one.question)) for one in kept)
+    if any(len(asked & one) >= ALIKE * len(asked | one) for one in others):
+        return NEAR_COPY
+    if style == "unanswerable":
+        return ANSWERED if any(asked and asked <= one for one in words) else None
+    if (reason := why_rejected(found, passage.text)) is not None:
+        return NOT_IN_CHUNK if reason == NOTHING_TO_ASK else reason
+    quote = normalise(found.quote or "")
     said = set(content_words(quote))
-    if sum(quote in text for text in texts) > 1 or sum(said <= one for one in words) > 1:
-        yield ELSEWHERE
+    share = len(asked & said) / max(len(asked), 1)
+    # A few keywords are always in the text; more of them may be a copy of it.
+    if share > COPIES_PARAPHRASED if style == "paraphrase" else share > COPIES and len(asked) > 5:
+        return COPIED
+    is_elsewhere = sum(quote in text for text in texts) > 1 or sum(said <= one for one in words) > 1
+    return ELSEWHERE if is_elsewhere else None

@@ -1,13 +1,12 @@
 """Questions from documents: made, filtered, drawn and measured."""
 
-import hashlib
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from calipers.engines.scoring import compute
@@ -28,14 +27,16 @@ from calipers.questions.begin.candidates import (
     SOURCES,
     Candidate,
     content_words,
+    in_turns,
     is_fit,
+    place,
 )
 from calipers.questions.begin.docstrings import from_docstrings
 from calipers.questions.begin.faq import from_faq
 from calipers.questions.begin.headings import from_headings
 from calipers.questions.begin.history import from_history
 from calipers.questions.begin.links import from_links
-from calipers.questions.begin.model import Rejected, passages, tokens_of, written
+from calipers.questions.begin.model import Rejected, written
 from calipers.questions.begin.result import DEPTH, FirstQuestions, LeftOut, SourceCount
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.queries_needed import fewest_queries
@@ -54,34 +55,41 @@ UNFIT = "too few words, too many, or no words at all"
 TWICE = "asked in several places"
 NO_ANSWER = "no paragraph answers it"
 NOT_ALONE = "the target stands in several places"
+EXAMPLES = 3
 
 
 def make(folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> FirstQuestions:
     """The questions of a folder, and what word matching finds of their targets."""
-    place = Path(folder)
-    wanted = _sources(settings["sources"])
-    passed = PassedOver()
-    documents = read_documents(place, passed, settings["progress"])
-    dropped: Counter[str] = Counter()
-    most, seed = settings["questions"], settings["seed"]
+    where, given, seed = Path(folder), settings["sources"], settings["seed"]
+    for one in given or ():
+        if one not in SOURCES:
+            raise InvalidInput(
+                f"There is no source {one!r:.40}; the sources are {', '.join(SOURCES)}."
+                f"{did_you_mean(one, SOURCES)}"
+            )
+    passed: PassedOver = {}
+    documents = read_documents(where, passed, settings["progress"])
     texts = [normalise(one.text) for one in documents]
+    dropped: Counter[str] = Counter()
     rejected: list[Rejected] = []
-    made = {}
+    made: dict[str, list[Candidate]] = {}
     if settings["endpoint"] is not None:
-        some, rejected = _by_model(documents, texts, settings)
+        some, rejected = written(documents, texts, settings)
         made[some[0].source] = some
         dropped.update(one.reason for one in rejected)
-        wanted = [] if settings["sources"] is None else wanted
-    made |= {name: _unique(MAKERS[name](documents, place), dropped) for name in wanted}
-    drawn = _drawn(made, texts, most, seed, dropped)
+        given = given or []
+    for name in SOURCES:
+        if name in (BY_DEFAULT if given is None else given):
+            made[name] = _unique(MAKERS[name](documents, where), dropped)
+    drawn = _drawn(made, texts, settings["questions"], seed, dropped)
     if not drawn:
         raise InvalidInput(
-            f"No question could be made: none of the {len(documents):,} documents in {place} has a "
+            f"No question could be made: none of the {len(documents):,} documents in {where} has a "
             "heading with a text below it, a question with its answer or a sentence with a link "
             "to another section. Let a model write some: --endpoint URL --model NAME."
         )
     records = tuple(map(record, drawn))
-    corpus = corpus_of(documents, str(place))
+    corpus = corpus_of(documents, str(where))
     truth = load_ground_truth([*records])
     in_first, at_top, chunks = _measured(truth, corpus)
     defined = in_first[~np.isnan(in_first)]
@@ -97,56 +105,28 @@ def make(folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> FirstQu
         rejected=tuple(rejected),
         dropped=tuple(LeftOut(reason, n) for reason, n in sorted(dropped.items())),
         passed_over=tuple(
-            LeftOut(reason, n, tuple(passed.examples[reason]))
-            for reason, n in sorted(passed.counts.items())
+            LeftOut(reason, len(names), tuple(names[:EXAMPLES]))
+            for reason, names in sorted(passed.items())
         ),
     )
 
 
-def _sources(given: list[str] | None) -> list[str]:
-    for one in given or ():
-        if one not in SOURCES:
-            raise InvalidInput(
-                f"There is no source {one!r:.40}; the sources are {', '.join(SOURCES)}."
-                f"{did_you_mean(one, SOURCES)}"
-            )
-    return [one for one in SOURCES if one in (given or BY_DEFAULT)]
-
-
-def _by_model(
-    documents: Sequence[TextDocument], texts: Sequence[str], settings: Mapping[str, Any]
-) -> tuple[list[Candidate], list[Rejected]]:
-    """The questions of a model, after the caller agreed to what it takes to ask it."""
-    seed = settings["seed"]
-    chosen = passages(
-        documents,
-        settings["questions"],
-        lambda name, start: hashlib.sha256(msgspec.json.encode([seed, name, start])).digest(),
-    )
-    if not chosen:
-        raise InvalidInput("No passage is long enough to write a question from.")
-    if settings["agree"] is not None:
-        settings["agree"](len(chosen), tokens_of(chosen))
-    asking = {name: settings[name] for name in ("endpoint", "model", "key_env", "cache")}
-    return written(chosen, texts, **asking)
-
-
 def _unique(found: Iterable[Candidate], dropped: Counter[str]) -> list[Candidate]:
     """The candidates that ask something, without those that several places answer."""
-    by_words: dict[tuple[str, ...], list[Candidate]] = defaultdict(list)
+    by_words: dict[frozenset[str], list[Candidate]] = defaultdict(list)
     for one in found:
-        if is_fit(one.question):
-            by_words[tuple(sorted(set(content_words(one.question))))].append(one)
-        else:
+        if not is_fit(one.question):
             dropped[UNFIT] += 1
+        elif not one.quotes:
+            dropped[NO_ANSWER] += 1
+        else:
+            by_words[frozenset(content_words(one.question))].append(one)
     kept = []
     for same in by_words.values():
         # The same words lead to several places, or several sentences to the same one.
-        if len({(one.target, one.section and one.section[1].start) for one in same}) == 1:
-            kept.append(same[0])
-            dropped[TWICE] += len(same) - 1
-        else:
-            dropped[TWICE] += len(same)
+        stays = same[:1] if len({one.quotes for one in same}) == 1 else []
+        kept += stays
+        dropped[TWICE] += len(same) - len(stays)
     return kept
 
 
@@ -158,86 +138,49 @@ def _drawn(
     dropped: Counter[str],
 ) -> list[Candidate]:
     """As many from each source as there are, and within it from as many documents as possible."""
-    waiting = {name: iter(_stratified(some, seed)) for name, some in made.items()}
-    found: list[Candidate] = []
-    asked: set[str] = set()
-    while waiting and len(found) < most:
-        for name in list(waiting):
-            one = _next_fit(waiting[name], texts, asked, dropped)
-            if one is None:
-                del waiting[name]
-            elif len(found) < most:
-                found.append(one)
-                asked.add(one.question.lower())
-    order = {name: number for number, name in enumerate(made)}
-    return sorted(found, key=lambda one: (order[one.source], one.document, one.line))
 
+    def at(one: Candidate) -> bytes:
+        return place(seed, one.source, one.document, one.question, one.line)
 
-def _next_fit(
-    waiting: Iterator[Candidate], texts: Sequence[str], asked: set[str], dropped: Counter[str]
-) -> Candidate | None:
-    for waits in waiting:
-        one = waits.answered()
-        if one is None:
-            dropped[NO_ANSWER] += 1
-        elif one.question.lower() in asked:
+    ordered = [in_turns(some, lambda one: one.target or one.document, at) for some in made.values()]
+    # One of each source, then the next of each; a source that has no more leaves its turns.
+    waiting = (one for turn in zip_longest(*ordered) for one in turn if one is not None)
+    found: dict[str, Candidate] = {}
+    for one in waiting:
+        if len(found) == most:
+            break
+        if one.question.lower() in found:
             dropped[TWICE] += 1
         elif not all(_stands_once(normalise(quote), texts) for quote in one.quotes):
             dropped[NOT_ALONE] += 1
         else:
-            return one
-    return None
+            found[one.question.lower()] = one
+    order = list(made)
+    return sorted(found.values(), key=lambda one: (order.index(one.source), one.document, one.line))
 
 
 def _stands_once(quote: str, texts: Sequence[str]) -> bool:
     seen = 0
     for text in texts:
-        at = text.find(quote)
-        if at >= 0:
-            seen += 1 + (text.find(quote, at + 1) >= 0)
+        if quote in text:
+            seen += 1 + (text.find(quote, text.index(quote) + 1) >= 0)
         if seen > 1:
             return False
     return seen == 1
 
 
-def _stratified(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
-    """In random order, one of each document before the second of any."""
-    rank: Counter[str] = Counter()
-    turns = []
-    for one in sorted(candidates, key=lambda one: _place(one, seed)):
-        rank[one.target] += 1
-        turns.append((rank[one.target], _place(one, seed), one))
-    return [one for _, _, one in sorted(turns, key=lambda turn: turn[:2])]
-
-
-def _place(one: Candidate, seed: int) -> bytes:
-    # A hash, not a generator: the draw does not depend on the order of the documents.
-    return hashlib.sha256(
-        msgspec.json.encode([seed, one.source, one.document, one.question, one.line])
-    ).digest()
-
-
 def record(one: Candidate) -> dict[str, Any]:
     """A question as a record, with where it came from as tags."""
-    name = hashlib.sha256(msgspec.json.encode([one.source, one.document, one.question]))
-    several = len(one.quotes) > 1
-    made: dict[str, Any] = {
-        "id": f"{one.source.removeprefix(MACHINE)}-{name.hexdigest()[:8]}",
+    name = place(one.source, one.document, one.question).hex()[:8]
+    group = {"group": "any"} if len(one.quotes) > 1 else {}
+    tags = {"source": one.source, "file": one.document, "line": one.line}
+    return {
+        "id": f"{one.source.removeprefix(MACHINE)}-{name}",
         "query": one.question,
-        "tags": {
-            "source": one.source,
-            "file": one.document,
-            "line": one.line,
-            **({"style": one.style} if one.style else {}),
-        },
-        "ground_truth": [
-            {"quote": quote, "group": "any"} if several else {"quote": quote}
-            for quote in one.quotes
-        ],
+        "tags": {**tags, **({"style": one.style} if one.style else {})},
+        "ground_truth": [{"quote": quote, **group} for quote in one.quotes],
+        **({"excluded": [{"quote": one.excluded}]} if one.excluded else {}),
     }
-    if one.excluded is not None:
-        made["excluded"] = [{"quote": one.excluded}]
-    return made
 
 
 def _measured(truth: GroundTruth, corpus: Corpus) -> tuple[Any, Any, int]:
@@ -253,17 +196,13 @@ def _measured(truth: GroundTruth, corpus: Corpus) -> tuple[Any, Any, int]:
 def _counted(
     drawn: Sequence[Candidate], made: dict[str, list[Candidate]], in_first: Any, at_top: Any
 ) -> Iterator[SourceCount]:
+    defined = ~np.isnan(in_first)
     for name, candidates in made.items():
         mine = np.array([one.source == name for one in drawn])
         if mine.any():
-            yield SourceCount(
-                name,
-                int(mine.sum()),
-                len({one.target for one in drawn if one.source == name}),
-                len(candidates),
-                exact_mean(in_first[mine & ~np.isnan(in_first)]),
-                exact_mean(at_top[mine & ~np.isnan(at_top)]),
-            )
+            documents = {one.target or one.document for one in drawn if one.source == name}
+            shares = (exact_mean(one[mine & defined]) for one in (in_first, at_top))
+            yield SourceCount(name, int(mine.sum()), len(documents), len(candidates), *shares)
 
 
 def _audited(truth: GroundTruth, corpus: Corpus) -> dict[str, Any]:
