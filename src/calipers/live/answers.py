@@ -1,15 +1,13 @@
 """Turn answers of any shape into rows: ids, pairs, dictionaries, documents of common libraries.
 
-Fields are found by the document reader in ``io``, or by the caller's paths (``Layout``).
-Answers that a caller collected follow the same rule: ``run={query: search(query) for query in
-questions}`` means the same as ``retriever=search``.
+Fields are found by the document reader in ``io``, which reads files, too, or by the caller's paths
+(``Layout``).
 """
 
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 from uuid import UUID
@@ -27,11 +25,9 @@ from calipers.io.records.documents import (
     results_in,
     whole,
 )
-from calipers.io.records.fields import check_spelling
-from calipers.io.records.records import Result
-from calipers.live.failures import AskFailed, bad_answer, beginning
+from calipers.live.failures import bad_answer, beginning
 from calipers.model.arrays import LARGEST
-from calipers.names import LISTS, METADATA, RESULT, WRAPPED
+from calipers.names import RESULT
 
 ALLOWED = (
     "a retriever returns a list of ids, of (id, score) pairs, of dictionaries with an id or a "
@@ -41,10 +37,6 @@ ALL = 1_000_000_000
 """No limit: the caller wants all results."""
 LAYOUT = ("results", *RESULT, "stages")
 """Fields that a caller may give a path for."""
-_LISTED = frozenset({"ids", *LISTS})
-_NESTED = frozenset({*METADATA, *WRAPPED})
-_OURS = frozenset({"id", "text", "document"})
-_KNOWN = _NESTED.union(*RESULT.values())
 _STEP = re.compile(r"""\.([^\W\d][\w-]*)|\[(-?\d+|\*)\]|\['([^']*)'\]|\["([^"]*)"\]""")
 
 
@@ -306,60 +298,3 @@ def _is_unsorted(rows: Sequence[Row]) -> bool:
     known = [row.score for row in rows if row.score is not None]
     ordered = sorted(known)
     return known not in (ordered, ordered[::-1])
-
-
-def with_plain_answers(run: Any) -> Any:
-    """Return the run with its answers as plain records; a plain run is returned unchanged.
-
-    >>> with_plain_answers({"q": [("a", 0.9)]})
-    [{'query': 'q', 'retrieved': [{'id': 'a', 'score': 0.9}]}]
-    """
-    if isinstance(run, Mapping):
-        odd = any(_is_odd(one) or _lists_mappings(one) for one in run.values())
-        rows = [{"query": query, "retrieved": answer} for query, answer in run.items()]
-        places = [f"run[{query!r:.60}]" for query in run]
-    elif isinstance(run, list | tuple):
-        rows = list(run)
-        odd = any(isinstance(one, Mapping) and _is_odd(one.get("retrieved")) for one in rows)
-        places = [f"the answer of record {number}" for number in range(len(rows))]
-    if not isinstance(run, Mapping | list | tuple) or not odd:
-        return run
-    return [
-        {**row, "retrieved": _plain(row["retrieved"], place)}
-        if isinstance(row, Mapping) and _is_odd(row.get("retrieved"))
-        else row
-        for row, place in zip(rows, places, strict=True)
-    ]
-
-
-def _lists_mappings(answer: Any) -> bool:
-    return isinstance(answer, list | tuple) and any(isinstance(one, Mapping) for one in answer[:1])
-
-
-def _is_odd(answer: Any) -> bool:
-    """Whether an answer needs the rules for retrievers; ids, and scores by id, do not."""
-    if isinstance(answer, list | tuple):
-        first = next(iter(answer), None)
-        if isinstance(first, Mapping):
-            # A result with our own field names is read and spell-checked as in a file.
-            return not first.keys() & _OURS or bool(first.keys() & _NESTED)
-        return not isinstance(first, str | int | float | bytes | None)
-    if isinstance(answer, Mapping):
-        return any(isinstance(answer.get(name), list | tuple | Mapping) for name in _LISTED)
-    # Texts, numbers and sets are not answers; the reader of mappings reports them.
-    return hasattr(answer, "__iter__") and not isinstance(answer, str | bytes | set | frozenset)
-
-
-def _plain(answer: Any, place: str) -> Any:
-    for one in answer if isinstance(answer, list | tuple) else ():
-        # Check misspelt fields next to ours; `_score` and other usual names are correct.
-        if isinstance(one, Mapping) and one.keys() & _OURS:
-            ours = {
-                name: value for name, value in one.items() if name in RESULT or name not in _KNOWN
-            }
-            check_spelling(ours, Result, partial(str, place))
-    try:
-        rows = read_answer(answer).retrieved
-    except AskFailed as error:
-        raise InvalidInput(f"{place} cannot be read: {error.sentence}.") from None
-    return [msgspec.to_builtins(row) for row in rows]

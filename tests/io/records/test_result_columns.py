@@ -109,7 +109,7 @@ PLAIN: dict[str, Any] = {
     "ids": [["a", "b"], [], ["c"]],
     "numbers": [[1, 2], [], [3]],
     "objects": [[{"id": "a", "score": 0.5, "text": "…", "rank": 1}], [{"id": "b", "rank": 1}]],
-    "fields of others": [[{"id": "a", "item": "b", "metadata": {"page": 3}}]],
+    "fields of others": [[{"id": "a", "heading": "b", "language": {"of": "it"}}]],
     "places": [[{"document": "d", "start": 0, "end": 4}], None],
 }
 
@@ -129,6 +129,7 @@ def test_plain_results_need_no_decoding(form):
 DECODED: dict[str, Any] = {
     "a result that is missing": [["a", None]],
     "text for a list": ["a;b"],
+    "another name for a field": [[{"id": "a", "metadata": {"page": 3}}]],
     "a field that is misspelt": [[{"id": "a", "socre": 1.0}]],
 }
 

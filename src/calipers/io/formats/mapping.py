@@ -14,7 +14,7 @@ from calipers.io.files.probe import Probe
 from calipers.io.format import Format, RecordStream, stream, wrong_form
 from calipers.io.formats.ours import Ours
 from calipers.io.records import json_files
-from calipers.io.records.documents import finite, is_document
+from calipers.io.records.documents import finite, is_answer
 from calipers.io.tables.cells import bare_name
 from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.ground_truth import WAYS, GroundTruth
@@ -47,21 +47,22 @@ class MappingFormat(Format):
         value = sight.given
         if value is None:
             value = json_files.decoded(sight.source.read(), sight.source)
-        elif role != "both" and _holds_documents(value):
-            part = "retrieved" if role == "run" else "ground_truth"
-            queries = list(value)
-            rows = ({"query": query, part: items} for query, items in value.items())
-            raw = json_files.RawRecords(rows, lambda i: f"{sight.name}[{queries[i]!r}]")
-            return stream(Ours(), raw, sight.name, watch)
-        return read_mapping(value, role, sight.name)
+        return answers_by_query(value, role, sight.name, watch) or read_mapping(
+            value, role, sight.name
+        )
 
 
-def _holds_documents(value: Mapping[Any, Any]) -> bool:
-    """Whether a mapping lists document objects for its queries."""
-    return type(next(iter(value.values()), None)) is not dict and any(
-        isinstance(items, list | tuple) and any(map(is_document, islice(items, 1)))
-        for items in value.values()
-    )
+def answers_by_query(
+    value: Mapping[Any, Any], role: Role, name: str, watch: bool = False
+) -> RecordStream | None:
+    """The answers of a retriever, or lists of targets as objects, by query; else None."""
+    if role == "both" or not any(map(is_answer, value.values())):
+        return None
+    queries = list(value)
+    part = "retrieved" if role == "run" else "ground_truth"
+    rows = ({"query": query, part: answer} for query, answer in value.items())
+    raw = json_files.RawRecords(rows, lambda i: f"{name}[{queries[i]!r:.60}]")
+    return stream(Ours(), raw, name, watch)
 
 
 def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:

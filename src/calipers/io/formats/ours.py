@@ -30,10 +30,10 @@ from calipers.io.records.fields import (
     first_records,
     has_objects,
     holds_objects,
+    is_alias,
     is_near,
     names_of_parts,
     notes_on_names,
-    other_names,
     resolve_record,
 )
 from calipers.io.records.json_files import explain_mismatch, opened
@@ -214,9 +214,9 @@ class Ours(EachRow):
         )
 
     def passes_over(self, name: str, beside: Collection[str]) -> bool:
-        """Whether the name is neither nearly one of ours, nor another name for a missing field."""
-        lacking = [ours for ours in Result.__struct_fields__ if ours not in beside]
-        return not any(name in other_names(ours) or is_near(name, ours) for ours in lacking)
+        """Whether the name is neither nearly one of ours, nor another name for one."""
+        lacking = (ours for ours in Result.__struct_fields__ if ours not in beside)
+        return not is_alias(name) and not any(is_near(name, ours) for ours in lacking)
 
     def resolved(self, row: Any, at: At) -> Any:
         """The record with its fields renamed to ours, at any depth."""

@@ -23,6 +23,7 @@ from calipers.names import (
     LISTS,
     METADATA,
     RESULT,
+    ROW,
     SCORE_IN_METADATA,
     WRAPPED,
 )
@@ -33,6 +34,9 @@ Get = Callable[[str], Any]
 Names = tuple[tuple[str, tuple[str, ...]], ...]
 Places = tuple[Names, tuple[str, ...], tuple[str, ...]]
 EVERYWHERE: Places = (tuple(RESULT.items()), WRAPPED, METADATA)
+_LISTED = ("ids", *LISTS)
+ITEM_IDS = ROW["item"][:10]
+"""Names of an id in a table, which a result of its own form may use, too."""
 
 
 class BadDocument(Exception):
@@ -236,9 +240,10 @@ def from_object(one: Any) -> Row:
             _fill(row, from_metadata(inner))
         elif hasattr(inner, "__dict__"):
             _fill(row, from_metadata(vars(inner)))
-    own = getattr(one, "id", None) if row.id is None and isinstance(one, dict) else None
-    if is_id(own):
+    if row.id is None and isinstance(one, dict) and is_id(own := getattr(one, "id", None)):
         row.id = str(own)  # a hit of Milvus knows its primary key
+    if row.id is None and isinstance(one, Mapping):
+        _take(row, "id", get, ITEM_IDS)
     return row
 
 
@@ -359,6 +364,21 @@ def finite(value: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
+
+
+def is_answer(value: Any) -> bool:
+    """Whether a value is an answer of a retriever, or lists objects: neither ids nor scores by id.
+
+    >>> is_answer(["a"]), is_answer({"a": 0.5}), is_answer([("a", 0.5)]), is_answer({"hits": []})
+    (False, False, True, True)
+    """
+    if isinstance(value, list | tuple):
+        return bool(value) and not isinstance(value[0], str | int | float | bytes | None)
+    if isinstance(value, Mapping):
+        named = (value[name] for name in _LISTED if name in value)
+        return any(isinstance(one, list | tuple | Mapping) for one in named)
+    # Texts, numbers and sets are no answers; the reader of mappings reports them.
+    return hasattr(value, "__iter__") and not isinstance(value, str | bytes | set | frozenset)
 
 
 def is_document(value: Any) -> bool:

@@ -15,7 +15,16 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Probe
-from calipers.io.records.documents import BadDocument, from_metadata, is_document, read_document
+from calipers.io.records.documents import (
+    ITEM_IDS,
+    SCALARS,
+    BadDocument,
+    from_metadata,
+    is_document,
+    is_number,
+    read_document,
+    results_in,
+)
 from calipers.io.records.json_files import MOST_COLUMNS, first_object, opened
 from calipers.io.records.records import At, Record, Result, Target
 from calipers.io.tables.cells import Splitter, looks_like_texts
@@ -50,17 +59,12 @@ _FIELDS: dict[type, dict[str, Any]] = {
     kind: get_type_hints(kind) for kind in (Record, Result, Target)
 }
 _TARGET, _RESULT = (frozenset(_FIELDS[kind]) for kind in (Target, Result))
-_IDS = (*RESULT["id"], *ROW["item"][:10])
+_IDS = (*RESULT["id"], *ITEM_IDS)
+_ALIASES = frozenset({*ITEM_IDS, *WRAPPED, *METADATA, *ROW["rank"]}).union(*RESULT.values())
+_PLAIN = (*SCALARS, Mapping)
 _NAMES: dict[type, dict[str, tuple[str, ...]]] = {
     Record: {},
-    Result: {
-        "id": _IDS,
-        "text": RESULT["text"],
-        "rank": ROW["rank"],
-        "document": RESULT["document"],
-        "wrapped": WRAPPED,
-        "metadata": METADATA,
-    },
+    Result: {"rank": ROW["rank"]},
     Target: {
         "grade": (*ROW["grade"], "score"),
         "id": _IDS,
@@ -81,6 +85,10 @@ class _Keys(NamedTuple):
     near: tuple[tuple[str, tuple[str, ...]], ...]
     """Keys that may be misspelt, each with the fields that may be meant."""
     unknown: tuple[str, ...]
+    ours: tuple[str, ...]
+    """The keys that are our fields."""
+    simple: bool
+    """Whether no other key can be another name for a field."""
 
 
 @lru_cache(maxsize=1024)
@@ -99,6 +107,8 @@ def _keys(kind: type, keys: tuple[str, ...]) -> _Keys:
         named,
         tuple((key, meant) for key, meant in near if meant and key not in fields),
         tuple(key for key in keys if key not in known and style(str(key)) not in fields),
+        tuple(key for key in keys if key in fields),
+        not _ALIASES.difference(fields).intersection(keys),
     )
 
 
@@ -177,11 +187,9 @@ MATTERS = frozenset(
 )
 
 
-def other_names(ours: str) -> tuple[str, ...]:
-    """Other usual names for a field of a result."""
-    names = _NAMES[Result]
-    further = (*RESULT["document"], *WRAPPED) if ours == "id" else ()
-    return (*names.get(ours, ()), *further) if ours != "document" else ()
+def is_alias(name: str) -> bool:
+    """Whether a field of a result may be another name for one of ours."""
+    return name in _ALIASES
 
 
 def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
@@ -196,16 +204,16 @@ def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
         known = next((key for key in record if plain_name(str(key)) in QUERY_TEXT), None)
         if known is not None:
             made["query"] = made.pop(known)
-    if isinstance(made.get("retrieved"), list | tuple):
+    for part in ("ground_truth", "retrieved"):
+        if isinstance(made.get(part), str | int) and not isinstance(made[part], bool):
+            made[part] = _in_one(made[part], part, at)
+    if "retrieved" in made:
         made["retrieved"] = _results(made["retrieved"], _inside(at, ".retrieved"))
     if isinstance(made.get("stages"), Mapping):
         made["stages"] = {
             name: _results(one, _inside(at, f".stages.{name}"))
             for name, one in made["stages"].items()
         }
-    for part in ("ground_truth", "retrieved"):
-        if isinstance(made.get(part), str | int) and not isinstance(made[part], bool):
-            made[part] = _in_one(made[part], part, at)
     _add_judgements(made, at)
     if isinstance(made.get("ground_truth"), Mapping):
         made["ground_truth"] = _graded(made["ground_truth"], _inside(at, ".ground_truth"))
@@ -280,40 +288,46 @@ def _inside(at: At, step: str) -> At:
     return lambda: f"{at()}{step}"
 
 
-def _results(listed: Any, at: At) -> Any:
-    if not isinstance(listed, list | tuple):
-        return listed
+def _results(given: Any, at: At) -> Any:
+    """Results in any shape that a retriever may return; ids, and scores by id, as they are."""
+    if given is None or (isinstance(given, Mapping) and all(map(is_number, given.values()))):
+        return given
+    try:
+        listed = results_in(given)
+    except BadDocument as error:
+        raise InvalidInput(f"The results at {at()}: {given!r:.60} {error}.") from None
     made = list(listed)
-    for i, one in enumerate(listed):
+    for i, one in enumerate(made):
         if isinstance(one, Mapping) and not one.keys() <= _RESULT:
             made[i] = _result(one, _inside(at, f"[{i}]"))
-        elif isinstance(one, list | tuple) or is_document(one):
+        elif isinstance(one, list | tuple) or not isinstance(one, _PLAIN):
             made[i] = _document(one, _inside(at, f"[{i}]"))
     return made
 
 
 def _result(one: Mapping[str, Any], at: At) -> dict[str, Any]:
+    """A result with further fields; what has our own name is checked as it is written."""
+    keys = _keys(Result, tuple(one))
     check_spelling(one, Result, at)
-    named = _keys(Result, tuple(one)).named
-    if any(isinstance(one[name], Mapping) for name in named["wrapped"]):
-        return _document(one, at)
-    made = {name: value for name, value in one.items() if name in _RESULT}
-    for ours in ("id", "text", "rank"):
-        _take(made, ours, one, named[ours])
-    if all(made.get(name) is None for name in ("id", "text", "document")):
-        _take(made, "id", one, named["document"])
-        inner = any(isinstance(one[name], Mapping) for name in named["metadata"])
-        return _document(one, at) if made.get("id") is None and inner else made
-    return made
+    own = {name: value for name in keys.ours if (value := one[name]) is not None}
+    for name in keys.named["rank"] if "rank" not in own else ():
+        own["rank"] = one[name]
+    if keys.simple:
+        return own
+    own = {name: value for name, value in own.items() if not isinstance(value, Mapping | list)}
+    return {**_document(one, at), **own}
 
 
 def _document(one: Any, at: At) -> dict[str, Any]:
-    """Convert a result of any shape that a retriever may return."""
+    """A document of any shape."""
     try:
         row = read_document(one)
     except BadDocument as error:
-        raise InvalidInput(f"A result {error} at {at()}.") from None
-    return {name: value for name, value in msgspec.structs.asdict(row).items() if value is not None}
+        keys = map(str, one) if isinstance(one, Mapping) else ()
+        known = next((key for key in keys if possible_meaning(key) == "item"), "NAME")
+        hint = f"; say {say(('item', known))}" if "neither" in str(error) else ""
+        raise InvalidInput(f"A result {error} at {at()}{hint}.") from None
+    return {name: value for name in _RESULT if (value := getattr(row, name, None)) is not None}
 
 
 def _take(made: dict[str, Any], ours: str, given: Mapping[str, Any], keys: Iterable[str]) -> None:
