@@ -14,7 +14,7 @@ from calipers.io.files.probe import Probe
 from calipers.io.format import Format, RecordStream, stream, wrong_form
 from calipers.io.formats.ours import Ours
 from calipers.io.records import json_files
-from calipers.io.records.documents import finite, is_answer
+from calipers.io.records.documents import finite, is_answer, is_document
 from calipers.io.tables.cells import bare_name
 from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.ground_truth import WAYS, GroundTruth
@@ -56,13 +56,19 @@ def answers_by_query(
     value: Mapping[Any, Any], role: Role, name: str, watch: bool = False
 ) -> RecordStream | None:
     """The answers of a retriever, or lists of targets as objects, by query; else None."""
-    if role == "both" or not any(map(is_answer, value.values())):
+    fits = is_answer if role == "run" else _lists_targets
+    if role == "both" or not any(map(fits, value.values())):
         return None
     queries = list(value)
     part = "retrieved" if role == "run" else "ground_truth"
     rows = ({"query": query, part: answer} for query, answer in value.items())
     raw = json_files.RawRecords(rows, lambda i: f"{name}[{queries[i]!r:.60}]")
     return stream(Ours(), raw, name, watch)
+
+
+def _lists_targets(items: Any) -> bool:
+    first = items[0] if isinstance(items, list | tuple) and len(items) else None
+    return isinstance(first, Mapping) or is_document(first)
 
 
 def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
