@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from calipers.functions import recall_at_k as recall_at_k
     from calipers.functions import reciprocal_rank as reciprocal_rank
     from calipers.integrations.scorer import scorer as scorer
-    from calipers.labels.settings import labels_close as labels_close
     from calipers.labels.settings import labels_desk as labels_desk
     from calipers.labels.settings import labels_draft as labels_draft
     from calipers.labels.settings import labels_export as labels_export
@@ -92,7 +91,7 @@ _HOMES = {
         "recall_at_k reciprocal_rank"
     ),
     "integrations.scorer": "scorer",
-    "labels.settings": "labels_close labels_desk labels_draft labels_export labels_import "
+    "labels.settings": "labels_desk labels_draft labels_export labels_import "
     "labels_list labels_pool labels_sample labels_traces",
     "live.settings": "labels_judge retrieve",
     "model.ground_truth": "GroundTruth",

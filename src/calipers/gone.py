@@ -27,8 +27,11 @@ GONE = {
         "writes one ground truth; of a pool, `calipers labels export POOL`.",
     ),
     "labels list": "`calipers labels export --list` lists the pools.",
-    "labels close": "`calipers labels export POOL --close` closes a pool; --reopen and --delete "
-    "are there too.",
+    **dict.fromkeys(
+        ("labels close", "labels_close"),
+        "`calipers labels export POOL --close` closes a pool; --reopen and --delete are there too. "
+        'In Python: `calipers.labels_desk(POOL).change("close")`.',
+    ),
     "labels traces": "`calipers labels draft --from-traces FILE -o questions.jsonl` takes the "
     "questions from traces.",
     **dict.fromkeys(

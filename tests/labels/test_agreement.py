@@ -15,8 +15,8 @@ from calipers.labels.agreement import (
     coefficients,
     cohen_kappa,
     krippendorff_alpha,
+    verdict,
 )
-from calipers.labels.document import verdict
 from calipers.model.labels import Label
 from calipers.store.pool import LabelState, LogEntry, PoolItem
 

@@ -10,7 +10,7 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.io.records.label_files import write_labels
 from calipers.labels.exchange import take_labels
-from calipers.labels.make import drawn_order
+from calipers.labels.sample import drawn_order
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.store.label_pools import append_on, new_request
@@ -258,7 +258,7 @@ def test_labels_of_a_machine_do_not_fill_the_sample(tmp_path):
     [
         ({"until": 0.02}, r"±0.02 cannot be reached: .* leave about ±0\.\d+; ask for --until"),
         ({"until": 0}, "width to reach is 0"),
-        ({"most": 10}, "At most 10 are to be judged"),
+        ({"most": 10}, "at most 10 are to be judged"),
         ({"depth": 0}, "k is 0; it must be a whole number"),
         ({"cluster": "knd"}, r"no tag 'knd'.*kind"),
         ({"cluster": "topic"}, "no tag 'topic'; their tags are: kind, intent"),
@@ -312,12 +312,12 @@ def test_the_command(tmp_path, monkeypatch):
         ("run.jsonl", [{"query": q, "retrieved": found} for q, found in RUN.items()]),
     ):
         (tmp_path / name).write_text("".join(json.dumps(one) + "\n" for one in rows))
-    asked = ["labels", "sample", "run.jsonl", "-g", "machine.jsonl", "--until", "±0.2"]
+    asked = ["labels", "sample", "run.jsonl", "-g", "machine.jsonl", "--until", "0.2"]
     asked += ["-m", "hit_rate@1", "--store", "l.db"]
     assert "0 of 120 questions judged" in calipers_command(*asked).out
     again = json.loads(calipers_command(*asked, "--json").out)
     assert (again["judged"], again["draw"]["until"]) == (0, 0.2)
-    assert "such as 0.05 or ±0.05" in refused(*asked[:5], "--until", "narrow")
+    assert "--until" in refused(*asked[:5], "--until", "narrow")
     assert "machine's ground truth is not given" in refused("labels", "sample", "run.jsonl")
 
 

@@ -382,11 +382,6 @@ SAMPLES: dict[str, Sample] = {
         prepare=write_pool,
         comparable=without("last"),
     ),
-    "labels_close": Sample(
-        lambda: calipers.labels_close("pool", store="history.db"),
-        ("pool", "--close", "--store", "history.db", "--json"),
-        prepare=write_pool,
-    ),
     "labels_import": Sample(
         lambda: calipers.labels_import("pool", "ben.jsonl", store="history.db"),
         ("pool", "ben.jsonl", "--store", "history.db", "--json"),

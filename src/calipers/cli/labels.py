@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
 from calipers.cli import GivenOnce
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import EXPLAIN, JSON, flag, output, text
+from calipers.cli.options import EXPLAIN, JSON, flag, output
 from calipers.cli.output import check_jsonl, print_lines
 from calipers.errors import InvalidInput
 
@@ -54,8 +54,7 @@ def labels_draft(asked: CommandInput, output: str | None) -> None:
       calipers labels draft old.jsonl new.jsonl --changed -k 5 --filled label.csv
       calipers labels draft --from-traces spans.jsonl --mask email -n 200 -o questions.jsonl
     """
-    from calipers.labels.document import of_draft
-    from calipers.labels.draft import check_unfilled
+    from calipers.labels.draft import check_unfilled, document
 
     if output is None and "filled" not in asked.given:
         raise InvalidInput("It is not said where to write the file to label; give -o label.csv.")
@@ -64,7 +63,7 @@ def labels_draft(asked: CommandInput, output: str | None) -> None:
     found = asked.answer()
     if found.rows and output is not None:
         found.write(output)
-    asked.show(found, document=of_draft(found, output), explain=True)
+    asked.show(found, document=document(found, output), explain=True)
 
 
 @command(output("The labelled file, .jsonl or .csv.", required=True), NO_CACHE, JSON)
@@ -104,13 +103,12 @@ def ask_model(
 
 
 @command(
-    text("--guidelines", "FILE", "A text that judges see beside every item."),
     flag("--drop", "Take unfit questions of `init FOLDER` out of their file."),
     EXPLAIN,
     JSON,
     short_help="Draw a random sample for people, and say when it is enough.",
 )
-def labels_sample(asked: CommandInput, guidelines: str | None, drop: bool, explain: bool) -> None:
+def labels_sample(asked: CommandInput, drop: bool, explain: bool) -> None:
     """Draw questions at random for people to judge, until the corrected metric is narrow enough.
 
     Questions that `init FOLDER` made are judged by one key each, 30 of them.
@@ -127,11 +125,8 @@ def labels_sample(asked: CommandInput, guidelines: str | None, drop: bool, expla
       calipers labels export run-sample -o people.jsonl
       calipers eval -g machine.jsonl -r run.jsonl --corrected-by people.jsonl
     """
-    from calipers.labels.make import read_guidelines
-
-    if _check_made(asked, drop):
-        return
-    asked.show(asked.answer(guidelines=read_guidelines(guidelines)), explain=explain)
+    if not _check_made(asked, drop):
+        asked.show(asked.answer(), explain=explain)
 
 
 def _check_made(asked: CommandInput, dropping: bool) -> bool:
@@ -210,13 +205,12 @@ def labels_export(asked: CommandInput, **change: bool) -> None:
     if len(changes) > 1:
         raise InvalidInput("--list, --close, --reopen and --delete do not go together; give one.")
     store, pools = asked.settings.get("store"), asked.settings.get("pool", ())
-    if changes == ["list"]:
+    if changes:
+        if changes != ["list"]:
+            if len(pools) != 1:
+                raise InvalidInput(f"--{changes[0]} is for one pool; name it.")
+            calipers.labels_desk(pools[0], store=store).change(cast(Any, changes[0]))
         asked.show(calipers.labels_list(store))
-    elif changes:
-        if len(pools) != 1:
-            raise InvalidInput(f"--{changes[0]} is for one pool; name it.")
-        reopen, delete = change["reopen"], change["delete"]
-        asked.show(calipers.labels_close(pools[0], reopen=reopen, delete=delete, store=store))
     else:
         asked.settings.setdefault("pool", ())
         asked.show(asked.answer())

@@ -21,7 +21,6 @@ os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
     click.Argument(["data"], nargs=-1, metavar="[DATA]..."),
     flag("--judge", "Make a pool of the runs, and judge it."),
     text("--pool", "NAME", "The name of the pool. [default: that of the runs]"),
-    text("--guidelines", "FILE", "A text that judges see beside every item."),
     text("--owner", "NAME", "Who sees everything, settles and makes links. [default: me]"),
     text(
         "--host", "NAME", "Listen on this address instead of this machine alone; needs --address."
@@ -71,12 +70,10 @@ def _shelf(
     data: tuple[str, ...],
     judge: bool,
     pool: str | None,
-    guidelines: str | None,
     owner: str | None,
 ) -> Any:
     """What to serve: the history, these evaluations, or a pool to judge."""
-    from calipers.labels.make import check_person, check_settings, read_guidelines
-    from calipers.labels.settings import pool_settings
+    from calipers.labels.make import check_person, pool_settings
     from calipers.questions.systems import name_systems
     from calipers.store.record import name_from
     from calipers.web.sources import WebSources
@@ -87,11 +84,9 @@ def _shelf(
     else:
         fallback = asked.fill_but_truth()
     store, judges = settings.get("store"), settings.get("judges", ("me",))
-    settings["guidelines"] = read_guidelines(guidelines)
     if settings.get("changed") and "scale" not in asked.given:
         settings["scale"] = "yes/no"
     kept = pool_settings(settings)
-    check_settings(kept)
     owner = check_person(owner or (judges[0] if len(judges) == 1 else "me"))
     if not judge:
         _check_not_judging(asked, pool)

@@ -9,23 +9,25 @@ from functools import cached_property
 from itertools import islice, pairwise
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar, Unpack
+from typing import Any, ClassVar, TypeVar, Unpack
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.labels.agreement import agreement
+from calipers.labels.agreement import Agreement, agreement
 from calipers.labels.changed import SwitchWatch
 from calipers.labels.judging import JudgedTruth, check_quote, in_order, judged_truth, measured
-from calipers.labels.result import Agreement, Exported, JudgeProgress, LabelEffect, SampleState
-from calipers.labels.sample import SampleWatch
+from calipers.labels.sample import SampleState, SampleWatch
 from calipers.labels.switch import Switch
+from calipers.model.document import Column, Document, Table
+from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import AT_RANDOM, DRAWN, Label, TargetsAs
-from calipers.model.result import ShowsItself
+from calipers.model.result import Plain, ShowsItself
 from calipers.model.scores import Summary
+from calipers.present.escape import printable
 from calipers.questions.convert.rule import ToConvert, convert
 from calipers.store import label_pools as pools
-from calipers.store.label_pools import Marks, PoolContent, load_pool, read_on
 from calipers.store.open import Store
-from calipers.store.pool import JudgeKind, LabelState, LogEntry, PoolChange, PoolItem
+from calipers.store.pool import JudgeKind, LabelState, LogEntry, PoolChange, PoolItem, PoolList
+from calipers.words import plural
 
 HELD_FOR = 600.0
 """Seconds for which an item on one judge's screen is not given to others."""
@@ -55,17 +57,92 @@ class OwnLabel:
     note: str | None
 
 
+@dataclass(frozen=True)
+class JudgeProgress(Plain):
+    """The progress of a pool and of one judge."""
+
+    dict_keys: ClassVar[str] = "judge items judged labelled skipped left per_minute minutes_left"
+
+    judge: str
+    items: int
+    judged: int
+    """Results with as many labels as they should have."""
+    labelled: int
+    """By this judge."""
+    skipped: int
+    left: int
+    """Results that this judge can still be given."""
+    per_minute: float | None
+    """Labels per minute over the last few; None with fewer than two."""
+
+    @property
+    def minutes_left(self) -> float | None:
+        """How long the rest takes this judge at this pace."""
+        return None if not self.per_minute else self.left / self.per_minute
+
+
+@dataclass(frozen=True)
+class LabelEffect(Plain):
+    """How the labels changed the watched metric of one run."""
+
+    dict_keys: ClassVar[str] = "run before after difference"
+
+    run: str
+    before: Summary
+    after: Summary
+
+    @property
+    def difference(self) -> float | None:
+        """How far the mean moved."""
+        if self.before.mean is None or self.after.mean is None:
+            return None
+        return self.after.mean - self.before.mean
+
+
+@dataclass(frozen=True, repr=False)
+class Exported(Plain, ShowsItself):
+    """Labels that were written, and how far those who gave them agree."""
+
+    shown_by: ClassVar[str] = "calipers.labels.exchange"
+
+    files: tuple[str, ...]
+    """None if only the agreement was asked for."""
+    form: str
+    queries: int
+    targets: int
+    labels: int
+    """Items whose grade comes from the labels."""
+    left_out: int
+    """Items without a grade: a tie that nobody settled."""
+    fingerprint: str | None = None
+    """None if no ground truth was written."""
+    agreement: Agreement | None = None
+
+
+def write_truth(
+    found: JudgedTruth,
+    truth: GroundTruth,
+    agreed: Agreement,
+    path: str | os.PathLike[str],
+    to: str | None,
+) -> Exported:
+    """Write a ground truth with its labels, in any format."""
+    done = convert(ToConvert(ground_truth=truth), path, to)
+    counts = truth.queries.height, truth.targets.height, len(found.grades), found.left_out
+    return Exported(done.files, done.form, *counts, truth.fingerprint, agreed)
+
+
 class PoolSession(ShowsItself):
     """A pool opened for judging. Threads may share it; the store is the source of truth.
 
     ``items`` are judged, ``give`` adds to the log, ``next`` returns the next items.
     """
 
-    shown_by = "calipers.labels.document:of_desk"
+    shown_by = "calipers.labels.desk"
 
     def __init__(self, store: Store, number: int) -> None:
         self.store = store
-        self.content: PoolContent = load_pool(store, number)
+        self.content: pools.PoolContent = pools.load_pool(store, number)
         self.closed: str | None = None
         """When the pool was closed, as of the last read."""
         self.known = LabelState()
@@ -86,10 +163,10 @@ class PoolSession(ShowsItself):
 
     def state(self) -> LabelState:
         """The current labels, including those and the items that other processes added."""
-        news = read_on(self.store, self.content.number, self.known.last)
+        news = pools.read_on(self.store, self.content.number, self.known.last)
         if news.version != self.content.version:
             # Existing items keep their positions.
-            content = load_pool(self.store, self.content.number)
+            content = pools.load_pool(self.store, self.content.number)
             with self._lock:
                 if len(content.items) != len(self.content.items):
                     for made in ("_ordered", "_watch"):
@@ -122,7 +199,7 @@ class PoolSession(ShowsItself):
         *,
         kind: JudgeKind = "label",
         request: str | None = None,
-        **marks: Unpack[Marks],
+        **marks: Unpack[pools.Marks],
     ) -> LogEntry:
         """Add a label, a skip, a note, a final label or an undo; it is on disk when this returns.
 
@@ -146,6 +223,7 @@ class PoolSession(ShowsItself):
         self, item: int, judge: str, kind: JudgeKind, request: str | None, **said: Any
     ) -> LogEntry:
         """Add an entry, and read in the same transaction what others added before it."""
+        said |= {"grades": self.content.settings.grades, "after": self.known.last}
         entry, news = pools.append(
             self.store,
             self.content.number,
@@ -153,17 +231,20 @@ class PoolSession(ShowsItself):
             judge=judge,
             kind=kind,
             request=request,
-            grades=self.content.settings.grades,
-            after=self.known.last,
             **said,
         )
         self._read(news)
         return entry
 
+    @property
+    def _is_drawn(self) -> bool:
+        """Whether the results are judged in the order in which they were drawn."""
+        settings = self.content.settings
+        return settings.sample is not None or settings.switch is not None
+
     def enlarge(self, labels: Sequence[Label]) -> None:
         """Add items to the pool; existing ones stay as they are."""
-        settings = self.content.settings
-        if settings.sample is not None or settings.switch is not None:
+        if self._is_drawn:
             raise InvalidInput(
                 f"The pool {self.name} is a sample that was drawn at random; nothing can be put "
                 "into it by hand."
@@ -173,17 +254,17 @@ class PoolSession(ShowsItself):
             pools.add_items(self.store, self.content.number, new)
             self.state()
 
-    def change(self, change: PoolChange, by: str) -> None:
-        """Close, reopen or delete the pool; the log records who did it."""
+    def change(self, change: PoolChange, by: str = "me") -> None:
+        """Close, reopen or delete the pool; the log of labels stays, and records who did it."""
         pools.change_pool(self.store, self.content.number, change, by)
 
     # The queue
 
     @cached_property
     def _ordered(self) -> Sequence[PoolItem]:
-        settings = self.content.settings
-        if settings.sample is not None or settings.switch is not None:
+        if self._is_drawn:
             return self.items
+        settings = self.content.settings
         runs = self.content.runs.values() if settings.order == "moves" else None
         return in_order(self.items, runs, settings.depth, settings.seed)
 
@@ -228,11 +309,8 @@ class PoolSession(ShowsItself):
             self.state()
         now = monotonic()
         with self._lock:
-            theirs = {
-                item: hold
-                for item, hold in self._held.items()
-                if hold.judge != judge and hold.until > now
-            }
+            held = self._held.items()
+            theirs = {at: one for at, one in held if one.judge != judge and one.until > now}
             # Enough for the page even if others have reserved everything at the front.
             some = self._next(judge, count + len(theirs), query)
             free = [one for one in some if one.position not in theirs]
@@ -244,26 +322,20 @@ class PoolSession(ShowsItself):
         # Near the end another server may have added items.
         return found if fresh or len(found) == count else self.take(judge, count, query)
 
-    def progress(self, judge: str) -> JudgeProgress:
-        """The progress of the pool, and the progress and pace of a judge."""
-        self.state()
-        return self.known_progress(judge)
-
-    def known_progress(self, judge: str) -> JudgeProgress:
-        """The same as ``progress``, without reading the store again."""
-        state, wanted = self.known, self.content.settings.per_item
-        full, given = set[int](), dict[int, str]()
+    def progress(self, judge: str, *, fresh: bool = True) -> JudgeProgress:
+        """The progress of the pool, and that of a judge; the store is read if ``fresh``."""
+        state = self.state() if fresh else self.known
+        full, kinds = set[int](), dict[int, str]()
         for item in state.touched():
-            if state.people(item) >= wanted or state.final(item) is not None:
+            enough = state.people(item) >= self.content.settings.per_item
+            if enough or state.final(item) is not None:
                 full.add(item)
             if (mine := state.current(item, judge)) is not None:
-                given[item] = mine.kind
-        kinds = [*given.values()]
-        left = len(self.items) - len(full | given.keys())
+                kinds[item] = mine.kind
+        given, left = [*kinds.values()], len(self.items) - len(full | kinds.keys())
         pace = _pace(state.of_judge(judge))
-        return JudgeProgress(
-            judge, len(self.items), len(full), kinds.count("label"), kinds.count("skip"), left, pace
-        )
+        counts = len(self.items), len(full), given.count("label"), given.count("skip"), left
+        return JudgeProgress(judge, *counts, pace)
 
     def search(self, words: str, count: int = 20) -> list[PoolItem]:
         """Items whose question or text contains the words."""
@@ -289,44 +361,41 @@ class PoolSession(ShowsItself):
 
     # Results of the labels
 
-    def _kept(self, name: str, made_of: Any, make_it: Callable[[], T]) -> T:
-        """A result that is computed again only when what it is made of changed.
+    def _kept(self, name: str, make_it: Callable[[], T], *more: Any) -> T:
+        """A result that is computed again only when labels, items or ``more`` changed.
 
         Two concurrent callers do the work twice at worst; none waits for the other.
         """
-        found = self._made.get(name)
+        found, made_of = self._made.get(name), (self.content.version, self.known.last, *more)
         if found is None or found[0] != made_of:
             found = self._made[name] = made_of, make_it()
         return found[1]
 
-    def truth(self, *, machines: bool = False) -> JudgedTruth:
+    def truth(self, *, machines: bool = False, targets_as: TargetsAs | None = None) -> JudgedTruth:
         """The ground truth with the labels."""
-        state = self.state()
-        content, made_of = self.content, (self.content.version, state.last, machines)
+        self.state()
+        content = self.content
+        settings = replace(content.settings, targets_as=targets_as or content.settings.targets_as)
 
         def made() -> JudgedTruth:
             with self._lock:
-                return judged_truth(
-                    content.ground_truth, content.items, state, content.settings, machines=machines
-                )
+                given = content.ground_truth, content.items, self.known, settings
+                return judged_truth(*given, machines=machines)
 
-        return self._kept("truth", made_of, made)
+        return self._kept("truth", made, machines, targets_as)
 
     def numbers(self) -> Mapping[str, Summary]:
         """The watched metric of every run, with its interval."""
-        truth = self.truth().ground_truth
-        return self._kept(
-            "numbers", (self.content.version, self.known.last), lambda: self._of(truth)
-        )
+        truth, content = self.truth().ground_truth, self.content
+        return self._kept("numbers", lambda: measured(truth, content.runs, content.settings))
+
+    @cached_property
+    def _before(self) -> Mapping[str, Summary]:
+        return measured(self.content.ground_truth, self.content.runs, self.content.settings)
 
     def moved(self) -> list[LabelEffect]:
         """How all labels together changed the watched metric."""
-        before = self._kept("before", None, lambda: self._of(self.content.ground_truth))
-        after = self.numbers()
-        return [LabelEffect(name, before[name], after[name]) for name in after]
-
-    def _of(self, truth: Any) -> Mapping[str, Summary]:
-        return measured(truth, self.content.runs, self.content.settings)
+        return [LabelEffect(name, self._before[name], now) for name, now in self.numbers().items()]
 
     @cached_property
     def _watch(self) -> SampleWatch | None:
@@ -359,13 +428,13 @@ class PoolSession(ShowsItself):
 
     def agreement(self) -> Agreement:
         """How far the judges agree, and every item on which they differ."""
-        state = self.state()  # which may bring further items
+        self.state()  # which may bring further items
 
         def made() -> Agreement:
             with self._lock:
-                return agreement(self.items, state)
+                return agreement(self.items, self.known)
 
-        return self._kept("agreement", (self.content.version, state.last), made)
+        return self._kept("agreement", made)
 
     def export(
         self,
@@ -378,19 +447,17 @@ class PoolSession(ShowsItself):
     ) -> Exported:
         """Write the earlier ground truth with the labels, in any format."""
         check_free(path, overwrite)
-        settings, found = self.content.settings, self.truth(machines=machines)
-        if targets_as is not None:
-            changed = replace(settings, targets_as=targets_as)
-            known = self.content.ground_truth
-            found = judged_truth(known, self.items, self.known, changed, machines=machines)
+        settings, found = (
+            self.content.settings,
+            self.truth(machines=machines, targets_as=targets_as),
+        )
         truth = found.tagged(settings.order if settings.sample is None else AT_RANDOM)
         if truth is None:
             raise InvalidInput(f"Nothing is judged yet in the pool {self.name}; label something.")
         if self._watch is not None:
             tags = self._watch.tags(truth, found, self.known)
             truth = replace(truth, tags={**truth.tags, DRAWN: tags})
-        done = convert(ToConvert(ground_truth=truth), path, to)
-        return Exported.of(done, found, self.agreement())
+        return write_truth(found, truth, self.agreement(), path, to)
 
 
 def _pace(entries: Sequence[LogEntry]) -> float | None:
@@ -412,3 +479,26 @@ def check_free(path: str | os.PathLike[str], overwrite: bool) -> None:
 def open_desk(store: Store, pool: str) -> PoolSession:
     """Open the pool of that name for judging."""
     return PoolSession(store, pools.pool_number(store, pool))
+
+
+def document(desk: PoolSession) -> Document:
+    """How many results a pool has to judge."""
+    return Document(f"{printable(desk.name)}: {plural(len(desk.items), 'result')} to judge.")
+
+
+def of_pools(found: PoolList) -> Document:
+    """The pools, and how much of each is judged."""
+    place, pools = printable(found.place), found.pools
+    if not pools:
+        words = f"There is no pool in {place}; make one with `calipers serve --judge RUN …`."
+        return Document(words, rows=lambda: pools)
+    models = ["by models"] * any(one.by_machines for one in pools)
+    rows = []
+    for one in pools:
+        judged = f"{one.judged:,} of {one.items:,}"
+        counts = (one.queries, one.labels, *[one.by_machines] * len(models))
+        dates = one.created[:10], (one.closed or "")[:10]
+        rows.append((printable(one.name), judged, *(f"{n:,}" for n in counts), *dates))
+    heads = ("judged", "questions", "labels", *models, "made", "closed")
+    table = Table((Column("pool", words=True), *heads), rows)
+    return Document(f"{plural(len(pools), 'pool')} in {place}.", blocks=[table], rows=lambda: pools)

@@ -16,21 +16,18 @@ from calipers.io.records.label_files import check_label_file, read_labels, write
 from calipers.io.tables.columns import Columns
 from calipers.labels.switch import Switch
 from calipers.live.questions import read_questions
+from calipers.model.document import Document, Note
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label, is_machine
-from calipers.model.result import HasRows
+from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
+from calipers.present.escape import printable
+from calipers.questions import pooling
 from calipers.questions.inputs import run_within
-from calipers.questions.pooling import (
-    by_queries,
-    first_results,
-    pool_runs,
-    query_names,
-    rows_to_label,
-    shuffled,
-    without_judged,
-)
-from calipers.words import plural
+from calipers.words import first_results, plural
+
+NAMED = 5
+"""How many questions a note names."""
 
 
 def check_unfilled(path: str) -> None:
@@ -48,10 +45,14 @@ def check_unfilled(path: str) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Draft(HasRows):
+class Draft(Plain, HasRows):
     """Rows to label, with counts."""
 
-    shown_by: ClassVar[str] = "calipers.labels.document:of_draft"
+    shown_by: ClassVar[str] = "calipers.labels.draft"
+    dict_keys: ClassVar[str] = (
+        "rows=pairs queries runs k seed already_judged=judged without_text without_results=silent "
+        "unknown_queries=unknown switch"
+    )
 
     rows: Sequence[Label]
     runs: int
@@ -70,21 +71,48 @@ class Draft(HasRows):
     switch: Switch | None = None
     """What the labels say where only what differs between two runs is labelled."""
 
+    @property
+    def pairs(self) -> int:
+        """How many rows there are to label."""
+        return len(self.rows)
+
     def write(self, path: str | Path) -> None:
         """Write the rows as .jsonl or .csv, atomically."""
         write_labels(self.rows, path)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The counts: what ``--json`` prints."""
-        return {
-            "rows": len(self.rows),
-            **{name: getattr(self, name) for name in ("queries", "runs", "k", "seed")},
-            "already_judged": self.judged,
-            "without_text": self.without_text,
-            "without_results": list(self.silent),
-            "unknown_queries": self.unknown,
-            "switch": None if self.switch is None else self.switch.to_dict(),
-        }
+
+def document(found: Draft, output: str | None = None) -> Document:
+    """What a file to label contains, and what to do with it."""
+    if found.switch is not None:
+        return replace(found.switch.document(), rows=lambda: found.rows)
+    sentence = "Nothing is left to label, so nothing is written."
+    if found.rows:
+        sentence = (
+            f"{plural(found.pairs, 'pair')} to label for "
+            f"{plural(found.queries, 'question')}: the {first_results(found.k)} of "
+            f"{plural(found.runs, 'run')}, each once."
+        )
+    return Document(sentence, notes=[*_notes(found, output)], rows=lambda: found.rows)
+
+
+def _notes(found: Draft, output: str | None) -> Iterator[Note]:
+    if found.judged:
+        yield Note("missing", f"{plural(found.judged, 'pair')} judged before left out.")
+    if found.silent:
+        named = ", ".join(printable(one, 40) for one in found.silent[:NAMED])
+        silent, more = plural(len(found.silent), "question"), len(found.silent) > NAMED
+        yield Note("missing", f"{silent} without any result: {named}{', …' if more else ''}.")
+    if found.unknown:
+        unknown = plural(found.unknown, "query", "queries")
+        yield Note("missing", f"{unknown} of the runs are not among the questions.")
+    if found.without_text:
+        pairs = plural(found.without_text, "pair")
+        yield Note("missing", f"{pairs} without a text to judge; add the texts with --corpus.")
+    if found.rows:
+        written = f"Written to {output}." if output else "Write it with write()."
+        how = "Fill in 'grade' (0 = does not help) and 'judge', a copy per judge."
+        yield Note("doubt", f"{written} {how}")
+        yield Note("next", "Then: `calipers labels export FILE… -o truth.jsonl`")
 
 
 def read_asked(questions: Any, columns: Columns | None = None) -> dict[str, str] | None:
@@ -118,8 +146,8 @@ def draft(
     loaded = [run_within(one, None, said, memory, temp) for one in _listed(runs)]
     truth = None if ground_truth is None else load_ground_truth(ground_truth, columns=said)
     said.check_used()
-    frames = [first_results(run, k) for run in loaded]
-    found = query_names(frames).to_list()
+    frames = [pooling.first_results(run, k) for run in loaded]
+    found = pooling.query_names(frames).to_list()
     texts = asked if asked is not None else question_texts(loaded, found)
     returned = set(found)
     wanted = [query for query in texts if query in returned]
@@ -134,14 +162,14 @@ def draft(
 
     def blocks() -> Iterator[list[Label]]:
         nonlocal judged
-        for names, some in by_queries(frames, wanted):
-            items: Mapping[str, Sequence[Label]] = pool_runs(some, k).items
+        for names, some in pooling.by_queries(frames, wanted):
+            items: Mapping[str, Sequence[Label]] = pooling.pool_runs(some, k).items
             if truth is not None:
-                items, known = without_judged(items, truth)
+                items, known = pooling.without_judged(items, truth)
                 judged += known
-            yield [one for query in names for one in shuffled(items[query], seed)]
+            yield [one for query in names for one in pooling.shuffled(items[query], seed)]
 
-    rows = rows_to_label(blocks(), texts.get)
+    rows = pooling.rows_to_label(blocks(), texts.get)
     if corpus is not None:
         rows = rows.like(with_corpus(rows.table, corpus))
     return Draft(
@@ -172,15 +200,19 @@ def _listed(runs: Any) -> list[Any]:
     return found
 
 
-def question_texts(runs: list[Run], found: Sequence[str]) -> dict[str, str]:
-    """The text of every question, from the runs."""
+def texts_of_runs(runs: Iterable[Run]) -> dict[str, str]:
+    """The texts of the questions that the runs know."""
     known: dict[str, str] = {}
     for run in runs:
-        if run.queries is None or "text" not in run.queries.columns:
-            continue
-        for query, text in run.queries.select("query", "text").iter_rows():
-            if text is not None:
+        if run.queries is not None and "text" in run.queries.columns:
+            for query, text in run.queries.select("query", "text").drop_nulls("text").iter_rows():
                 known.setdefault(query, text)
+    return known
+
+
+def question_texts(runs: list[Run], found: Sequence[str]) -> dict[str, str]:
+    """The text of every question, from the runs; one that is no id is its own text."""
+    known = texts_of_runs(runs)
     unknown = [query for query in found if query not in known and " " not in query]
     if unknown:
         raise InvalidInput(
@@ -196,7 +228,6 @@ def with_corpus(rows: pl.DataFrame, corpus: Any) -> pl.DataFrame:
     rows = rows.with_columns(
         nothing.alias(name) for name in ("item", "text", "document") if name not in rows.columns
     )
-    lacks = pl.col("text").is_null()
     wanted = rows["item"].drop_nulls().unique()
     if wanted.is_empty():
         return rows
@@ -210,7 +241,7 @@ def with_corpus(rows: pl.DataFrame, corpus: Any) -> pl.DataFrame:
     return rows.join(in_corpus, "item", "left", maintain_order="left").select(
         *(name for name in rows.columns if name not in ("text", "document")),
         pl.coalesce("text", "__text"),
-        pl.when(lacks).then(known).otherwise("document").alias("document"),
+        pl.when(pl.col("text").is_null()).then(known).otherwise("document").alias("document"),
         "title",
     )
 
@@ -235,18 +266,17 @@ def with_targets(
     >>> sorted(one.item for one in found)
     ['a', 'b']
     """
-    targets = truth.targets
-    if queries is not None:
-        targets = targets.filter(pl.col("query").is_in(list(queries)))
+    wanted = [one for one in asked if queries is None or one in queries]
+    targets = truth.targets.filter(pl.col("query").is_in(wanted))
+    expected = _targets_to_read(targets, list(runs))
     found: dict[str, dict[str, Label]] = {}
-    for one in rows:
-        found.setdefault(one.query_id, {})[one.pair[1]] = one
-    for one in _targets_to_read(targets, list(runs)):
-        if one.query_id in asked:
-            known = found.setdefault(one.query_id, {})
-            known.setdefault(one.pair[1], replace(one, query=asked[one.query_id]))
+    for one in (*rows, *(replace(one, query=asked[one.query_id]) for one in expected)):
+        found.setdefault(one.query_id, {}).setdefault(one.pair[1], one)
     return [
-        one for query in asked if query in found for one in shuffled(found[query].values(), seed)
+        one
+        for query in asked
+        if query in found
+        for one in pooling.shuffled(found[query].values(), seed)
     ]
 
 
@@ -266,23 +296,18 @@ def _targets_to_read(targets: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Lab
             for document, start, end, text in some.iter_rows():
                 chunks.setdefault(document, []).append((start, end, text))
     for row in targets.iter_rows(named=True):
-        one = Label(
-            row["query"],
-            item=row["item"],
-            document=row["document"],
-            start=row["start"],
-            end=row["end"],
-            text=row["quote"] or texts.get(row["item"] or ""),
-        )
+        facts = {name: row[name] for name in ("item", "document", "start", "end")}
+        one = Label(row["query"], **facts, text=row["quote"] or texts.get(row["item"] or ""))
         if one.start is not None and one.end is not None and one.text is None:
-            one = replace(one, text=_cut_out(one, chunks.get(one.document or "", ())))
+            one = replace(
+                one, text=_cut_out(one.start, one.end, chunks.get(one.document or "", ()))
+            )
         if one.item is not None or one.text is not None:
             yield one
 
 
-def _cut_out(one: Label, chunks: Iterable[tuple[int, int, str]]) -> str | None:
+def _cut_out(first: int, last: int, chunks: Iterable[tuple[int, int, str]]) -> str | None:
     """The text of a span, cut from a chunk that contains all of it."""
-    first, last = one.start or 0, one.end or 0
     for start, end, text in chunks:
         if start <= first and last <= end and len(text) == end - start:
             return text[first - start : last - start]

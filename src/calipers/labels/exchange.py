@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -17,54 +17,78 @@ from calipers.io.load import load_ground_truth
 from calipers.io.records.json_files import decoded, opening
 from calipers.io.records.label_files import Placed, read_labels, write_labels
 from calipers.io.tables.columns import Columns
-from calipers.labels.agreement import agreement, decide
-from calipers.labels.desk import PoolSession, check_free
+from calipers.labels.agreement import Agreement, agreement, decide
+from calipers.labels.desk import Exported, PoolSession, check_free, open_desk, write_truth
 from calipers.labels.judging import check_quote, judged_truth
-from calipers.labels.result import Agreement, Exported, Imported
-from calipers.model.labels import Label, Pair, TargetsAs
-from calipers.model.result import from_moment, moment
-from calipers.questions.convert.rule import ToConvert, convert
+from calipers.model.document import Document, Note
+from calipers.model.labels import Label, Pair
+from calipers.model.result import Plain, ShowsItself, from_moment, moment
+from calipers.present.escape import printable
 from calipers.store.label_pools import append_on, check_entry, check_judge, new_request
+from calipers.store.open import open_store
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
+from calipers.words import plural
 
+Path_ = str | os.PathLike[str]
 TOOLS = ("label-studio", "argilla")
 """The labelling tools that tasks can be written for."""
 LAST = datetime.max.replace(tzinfo=UTC)
 
 
-def write_every_label(
-    desk: PoolSession, path: str | os.PathLike[str], *, overwrite: bool = False
-) -> Exported:
+def export(given: Sequence[Path_], output: Path_ | None, asked: Mapping[str, Any]) -> Exported:
+    """Write what was judged in a pool or in files; without ``output`` only say the agreement."""
+    to, overwrite = asked["to"], asked["overwrite"]
+    in_files = len(given) != 1 or Path(given[0]).is_file()
+    if not given:
+        raise InvalidInput("No pool is named; `calipers labels export --list` lists them.")
+    if in_files and (to in TOOLS or asked["every_label"]):
+        raise InvalidInput("Tasks and every label are written of a pool; name one.")
+    if in_files:
+        return _merge_files(given, output, asked)
+    desk = open_desk(open_store(asked["store"]), str(given[0]))
+    if asked["add_to"] is not None:
+        raise InvalidInput("A pool knows the ground truth it adds to; leave --add-to out.")
+    if output is None:
+        return _said(desk.agreement())
+    if to in TOOLS:
+        return write_tasks(desk, output, to, overwrite=overwrite)
+    if asked["every_label"]:
+        return write_every_label(desk, output, overwrite=overwrite)
+    names = ("to", "targets_as", "machines", "overwrite")
+    return desk.export(output, **{name: asked[name] for name in names})
+
+
+def _said(found: Agreement) -> Exported:
+    """A result with the agreement alone, when nothing is written."""
+    return Exported((), "", 0, 0, found.judged, found.left_out, None, found)
+
+
+def write_every_label(desk: PoolSession, path: Path_, *, overwrite: bool = False) -> Exported:
     """Write every current label, skip, note and final label as CSV or JSON lines."""
     check_free(path, overwrite)
-    rows = [
-        replace(
-            desk.items[one.item].label.judged(one.judge, one.grade, note),
-            quote=one.quote,
-            quote_start=one.quote_start,
-            kind=one.kind,
-            saved=one.saved,
-        )
-        for one, note in desk.state().held()
-    ]
+    rows = []
+    for one, note in desk.state().held():
+        label = desk.items[one.item].label.judged(one.judge, one.grade, note)
+        marks: dict[str, Any] = {"quote": one.quote, "quote_start": one.quote_start}
+        rows.append(replace(label, **marks, kind=one.kind, saved=one.saved))
     if not rows:
         raise InvalidInput(f"Nothing is judged yet in the pool {desk.name}; label something.")
     write_labels(rows, Path(path))
     counts = len({one.query_id for one in rows}), len({one.pair for one in rows}), len(rows)
-    return Exported((str(path),), "every label", *counts, 0, None, desk.agreement())
+    return Exported((str(path),), "every label", *counts, 0, agreement=desk.agreement())
 
 
-def write_tasks(
-    desk: PoolSession, path: str | os.PathLike[str], tool: str, *, overwrite: bool = False
-) -> Exported:
+def write_tasks(desk: PoolSession, path: Path_, tool: str, *, overwrite: bool = False) -> Exported:
     """Write the items as tasks of another tool, with the settings of its project.
 
     Labels are not included, so annotators there judge blind too.
     """
     if Path(path).suffix.lower() != ".json":
         raise InvalidInput(f"The output is {path}; tasks of {tool} are JSON, so end it in .json.")
-    beside = Path(path).with_suffix(".xml" if tool == "label-studio" else ".settings.json")
-    tasks, settings = (_studio if tool == "label-studio" else _argilla)(desk)
+    is_studio = tool == "label-studio"
+    beside = Path(path).with_suffix(".xml" if is_studio else ".settings.json")
+    tasks = [(_studio_task if is_studio else _argilla_record)(one) for one in desk.items]
+    settings = (_studio_view if is_studio else _argilla_settings)(desk.content.settings)
     files = {str(path): _json(tasks), str(beside): settings}
     for place in files:
         check_free(place, overwrite)
@@ -73,7 +97,7 @@ def write_tasks(
         with whole_file(place) as file:
             file.write(content)
     queries = len({one.label.query_id for one in desk.items})
-    return Exported(tuple(files), f"tasks of {tool}", queries, len(desk.items), 0, 0, None)
+    return Exported(tuple(files), f"tasks of {tool}", queries, len(desk.items), 0, 0)
 
 
 def _json(value: Any) -> bytes:
@@ -86,14 +110,17 @@ def _shown(one: PoolItem) -> dict[str, str]:
     return {"query": label.query or label.query_id, "title": label.title or "", "text": text}
 
 
-def _studio(desk: PoolSession) -> tuple[list[dict[str, Any]], bytes]:
-    """Return the Label Studio tasks, and the labelling interface with our grades."""
-    settings = desk.content.settings
+def _studio_task(one: PoolItem) -> dict[str, Any]:
+    return {"data": {"calipers": one.key, **_shown(one)}}
+
+
+def _studio_view(settings: PoolSettings) -> bytes:
+    """The labelling interface of Label Studio, with our grades."""
     choices = "\n".join(
         f'    <Choice value="{grade:g} {escape(name)}" hotkey="{at}"/>'
         for at, (grade, name) in enumerate(zip(settings.grades, settings.grade_names, strict=True))
     )
-    view = f"""<View>
+    return f"""<View>
   <Header value="$query"/>
   <Header value="$title" size="5"/>
   <Labels name="quote" toName="text"><Label value="quote"/></Labels>
@@ -103,26 +130,27 @@ def _studio(desk: PoolSession) -> tuple[list[dict[str, Any]], bytes]:
   </Choices>
   <TextArea name="note" toName="text" placeholder="A note" maxSubmissions="1"/>
 </View>
-"""
-    tasks = [{"data": {"calipers": one.key, **_shown(one)}} for one in desk.items]
-    return tasks, view.encode()
+""".encode()
 
 
-def _argilla(desk: PoolSession) -> tuple[list[dict[str, Any]], bytes]:
-    """Return Argilla records as its ``to_json`` writes them, and the settings of the dataset."""
-    kept = desk.content.settings
-    grades = [
-        {"value": f"{grade:g}", "text": name}
-        for grade, name in zip(kept.grades, kept.grade_names, strict=True)
-    ]
+def _argilla_record(one: PoolItem) -> dict[str, Any]:
+    """A record as ``to_json`` of Argilla writes it."""
+    empty: dict[str, Any] = {"metadata": {}, "suggestions": {}, "responses": {}, "vectors": {}}
+    return {"id": one.key, "fields": _shown(one), **empty}
+
+
+def _argilla_settings(settings: PoolSettings) -> bytes:
+    """The settings of the dataset in Argilla, with our grades."""
+    named = zip(settings.grades, settings.grade_names, strict=True)
+    grades = [{"value": f"{grade:g}", "text": name} for grade, name in named]
     quote = {"allow_overlapping": False, "options": [{"value": "quote", "text": "quote"}]}
     plain = {"type": "text", "use_markdown": False}
 
     def part(name: str, required: bool, how: dict[str, Any]) -> dict[str, Any]:
         return {"name": name, "title": name, "required": required, "settings": how}
 
-    settings = {
-        "guidelines": kept.guidelines or None,
+    found = {
+        "guidelines": settings.guidelines or None,
         "questions": [
             part("grade", True, {"type": "label_selection", "options": grades}),
             part("note", False, plain),
@@ -133,20 +161,17 @@ def _argilla(desk: PoolSession) -> tuple[list[dict[str, Any]], bytes]:
         "metadata": [],
         "allow_extra_metadata": True,
     }
-    empty: dict[str, Any] = {"metadata": {}, "suggestions": {}, "responses": {}, "vectors": {}}
-    records = [{"id": one.key, "fields": _shown(one), **empty} for one in desk.items]
-    return records, _json(settings)
+    return _json(found)
 
 
-def _read(path: str | os.PathLike[str], items: Sequence[PoolItem]) -> list[Placed]:
+def _read(path: Path_, items: Sequence[PoolItem]) -> list[Placed]:
     """Read the rows of one of our files, or of another tool's export."""
     source = Source(Path(path))
     if opening(source) != "list":
         return read_labels(path)
-    found = decoded(source.read(), source)
     by_key = {one.key: one.label for one in items}
     rows: list[Placed] = []
-    for at, record in enumerate(found):
+    for at, record in enumerate(decoded(source.read(), source)):
         place = f"{source.name}[{at}]"
         fields = record if isinstance(record, dict) else {}
         key = fields.get("id") if "responses" in fields else fields.get("data", {}).get("calipers")
@@ -168,19 +193,15 @@ def _of_studio(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
     for one in record.get("annotations", ()):
         who = one.get("completed_by")
         judge = who.get("email") or str(who["id"]) if isinstance(who, dict) else str(who)
-        when = one.get("updated_at") or one.get("created_at")
         found = {part["from_name"]: part["value"] for part in one.get("result", ())}
-        marked = found.get("quote", {})
-        yield replace(
-            label.judged(
-                judge,
-                _grade(found["grade"]["choices"][0]) if "grade" in found else None,
-                "\n".join(found.get("note", {}).get("text", ())),
-            ),
-            kind="skip" if one.get("was_cancelled") else "label" if "grade" in found else "note",
-            saved=None if when is None else _moment(when),
-            **_marked(label, marked.get("start"), marked.get("end")),
-        )
+        grade = found["grade"]["choices"][0] if "grade" in found else None
+        note = "\n".join(found.get("note", {}).get("text", ()))
+        row = _row(label, judge, grade, note, found.get("quote"), bool(one.get("was_cancelled")))
+        when = one.get("updated_at") or one.get("created_at")
+        if when is not None:
+            given = datetime.fromisoformat(when)
+            row = replace(row, saved=moment(given if given.tzinfo else given.replace(tzinfo=UTC)))
+        yield row
 
 
 def _of_argilla(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
@@ -189,51 +210,47 @@ def _of_argilla(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
     for question, given in record["responses"].items():
         for one in given:
             if one.get("status", "submitted") != "draft":
-                said.setdefault(str(one["user_id"]), {})[question] = one["value"]
-                said[str(one["user_id"])]["skip"] = one.get("status") == "discarded"
+                answers = said.setdefault(str(one["user_id"]), {})
+                answers |= {question: one["value"], "skip": one.get("status") == "discarded"}
     for judge, found in said.items():
-        marked: dict[str, Any] = next(iter(found.get("quote") or ()), {})
-        has_grade = "grade" in found and not found["skip"]
-        yield replace(
-            label.judged(judge, _grade(found["grade"]) if has_grade else None, found.get("note")),
-            kind="skip" if found["skip"] else "label" if has_grade else "note",
-            **_marked(label, marked.get("start"), marked.get("end")),
-        )
+        mark = next(iter(found.get("quote") or ()), None)
+        yield _row(label, judge, found.get("grade"), found.get("note"), mark, found["skip"])
 
 
-def _grade(chosen: Any) -> float:
-    """Read the grade at the start of a choice: "2 helps" is 2."""
-    return float(str(chosen).split()[0])
+def _row(label: Label, judge: str, grade: Any, note: str | None, mark: Any, skipped: bool) -> Label:
+    """A label of another tool; its grade is at the start of the choice: "2 helps" is 2."""
+    value = None if grade is None or skipped else float(str(grade).split()[0])
+    kind = "skip" if skipped else "note" if value is None else "label"
+    row = replace(label.judged(judge, value, note), kind=kind)
+    if not mark or mark.get("start") is None or mark.get("end") is None or label.text is None:
+        return row
+    return replace(row, quote=label.text[mark["start"] : mark["end"]], quote_start=mark["start"])
 
 
-def _marked(label: Label, start: int | None, end: int | None) -> dict[str, Any]:
-    if start is None or end is None or label.text is None:
-        return {}
-    return {"quote": label.text[start:end], "quote_start": start}
+@dataclass(frozen=True, repr=False)
+class Imported(Plain, ShowsItself):
+    """Labels that were read from files into a pool."""
+
+    shown_by: ClassVar[str] = "calipers.labels.exchange:of_import"
+
+    pool: str
+    added: int
+    known: int
+    """Labels that the pool already had, or for which it had a later one of the same judge."""
+    ungraded: int
+    """Rows that nobody filled in."""
+    judges: tuple[str, ...]
 
 
-def _moment(text: str) -> str:
-    when = datetime.fromisoformat(text)
-    return moment(when if when.tzinfo else when.replace(tzinfo=UTC))
-
-
-def take_labels(
-    desk: PoolSession, paths: Iterable[str | os.PathLike[str]], judge: str | None = None
-) -> Imported:
+def take_labels(desk: PoolSession, paths: Iterable[Path_], judge: str | None = None) -> Imported:
     """Import labels from files, in one transaction.
 
     ``judge`` is the judge of rows that name none.
     """
     at = {item.label.pair: item.position for item in desk.items}
-    rows: list[tuple[int, Label]] = []
-    ungraded = 0
-    for path in paths:
-        for place, label in _read(path, desk.items):
-            if label.kind is None and label.grade is None:
-                ungraded += 1
-                continue
-            rows.append(_checked(desk, at, place, label, judge))
-    names = tuple(dict.fromkeys(str(one.judge) for _, one in rows))
+    read = [one for path in paths for one in _read(path, desk.items)]
+    given = [one for one in read if one[1].kind is not None or one[1].grade is not None]
+    rows = [_checked(desk, at, place, label, judge) for place, label in given]
     state = desk.state()
     found = [list(_new(state, position, label)) for position, label in rows]
     with desk.store.writing() as connection:
@@ -241,8 +258,8 @@ def take_labels(
         new = sorted((one for each in found for one in each), key=lambda one: one["now"] or LAST)
         for entry in new:
             append_on(connection, desk.content.number, request=new_request(), **entry)
-    added = sum(map(bool, found))
-    return Imported(desk.name, added, len(rows) - added, ungraded, names)
+    added, names = sum(map(bool, found)), dict.fromkeys(str(one.judge) for _, one in rows)
+    return Imported(desk.name, added, len(rows) - added, len(read) - len(rows), tuple(names))
 
 
 def _checked(
@@ -267,18 +284,17 @@ def _checked(
         if kind == "undo":
             raise InvalidInput("An undo has no place in a file; leave out what it undoes.")
         check_entry(kind, desk.content.settings.grades, {"grade": label.grade, "note": note})
+        if label.quote is not None:
+            check_quote(label.quote, label.quote_start, desk.items[at[label.pair]].label)
+        if label.saved is not None:
+            from_moment(label.saved)
     except InvalidInput as error:
         raise InvalidInput(f"The row at {place} cannot be taken. {error}") from None
-    if label.quote is not None:
-        check_quote(label.quote, label.quote_start, desk.items[at[label.pair]].label)
-    if label.saved is not None:
-        try:
-            from_moment(label.saved)
-        except ValueError:
-            raise InvalidInput(
-                f"The time at {place} is {label.saved!r:.40}; it is written in UTC as "
-                "2026-01-31T06:00:00.000000Z, or left empty."
-            ) from None
+    except ValueError:
+        raise InvalidInput(
+            f"The time at {place} is {label.saved!r:.40}; it is written in UTC as "
+            "2026-01-31T06:00:00.000000Z, or left empty."
+        ) from None
     return at[label.pair], replace(label, judge=check_judge(whose))
 
 
@@ -303,32 +319,25 @@ def _new(state: LabelState, position: int, label: Label) -> Iterator[dict[str, A
         yield {**entry, "kind": "note", "note": label.note}
 
 
-@dataclass(frozen=True, eq=False)
-class LabelFiles:
-    """Labels read from files, in the form of a pool, so that the same rules apply."""
-
-    items: Sequence[PoolItem]
-    state: LabelState
-    unnamed: Collection[str]
-    """Judges named only by their file name; they may be human or not."""
-
-    @property
-    def agreement(self) -> Agreement:
-        """How far the judges agree."""
-        return agreement(self.items, self.state)
+# Filled-in files, read as a pool is, so that the same rules apply
 
 
-def filled_grades(paths: Sequence[str | os.PathLike[str]]) -> dict[Pair, float]:
+def filled_grades(paths: Sequence[Path_]) -> dict[Pair, float]:
     """The grade that people gave each item of some filled-in files; ties are left out."""
     if not paths:
         return {}
-    read = read_files(paths)
-    decided = {one.label.pair: decide(read.state, one.position) for one in read.items}
-    return {pair: one.grade for pair, one in decided.items() if one and one.grade is not None}
+    items, state, _ = _read_files(paths)
+    decided = {one.label.pair: decide(state, one.position) for one in items}
+    return {pair: one.counts for pair, one in decided.items() if one and one.counts is not None}
 
 
-def read_files(paths: Sequence[str | os.PathLike[str]]) -> LabelFiles:
-    """Read filled-in files; the judge of a row that names none is the name of its file."""
+def _read_files(
+    paths: Sequence[Path_],
+) -> tuple[Sequence[PoolItem], LabelState, Collection[str]]:
+    """Read filled-in files; the judge of a row that names none is the name of its file.
+
+    Such judges, which may be human or not, are returned too.
+    """
     stems = [Path(path).name.split(".")[0] or str(path) for path in paths]
     names = stems if len(set(stems)) == len(stems) else list(map(str, paths))
     items: dict[Pair, PoolItem] = {}
@@ -362,39 +371,69 @@ def read_files(paths: Sequence[str | os.PathLike[str]]) -> LabelFiles:
     # A final label comes after the labels that it settles.
     ordered = sorted(entries, key=lambda one: one.kind == "final")
     numbered = (replace(one, number=at) for at, one in enumerate(ordered, 1))
-    return LabelFiles(tuple(items.values()), LabelState(numbered), unnamed)
+    return tuple(items.values()), LabelState(numbered), unnamed
 
 
-def said(found: Agreement) -> Exported:
-    """A result with the agreement alone, when nothing is written."""
-    return Exported((), "", 0, 0, found.judged, found.left_out, None, found)
-
-
-def merge_files(
-    paths: Sequence[str | os.PathLike[str]],
-    output: str | os.PathLike[str] | None,
-    *,
-    to: str | None = None,
-    targets_as: TargetsAs | None = None,
-    machines: bool = False,
-    add_to: Any = None,
-    columns: Any = None,
-    overwrite: bool = False,
+def _merge_files(
+    paths: Sequence[Path_], output: Path_ | None, asked: Mapping[str, Any]
 ) -> Exported:
     """Merge filled-in files into one ground truth, and measure the agreement."""
-    read = read_files(paths)
+    items, state, unnamed = _read_files(paths)
+    agreed = agreement(items, state)
     if output is None:
-        return said(read.agreement)
-    check_free(output, overwrite)
-    before = None if add_to is None else load_ground_truth(add_to, Columns.of(columns))
-    settings = PoolSettings(targets_as=targets_as or "id")
-    found = judged_truth(
-        before, read.items, read.state, settings, machines=machines, unnamed=read.unnamed
-    )
-    if not found.grades:
+        return _said(agreed)
+    check_free(output, asked["overwrite"])
+    add_to, columns = asked["add_to"], Columns.of(asked["columns"])
+    before = None if add_to is None else load_ground_truth(add_to, columns)
+    settings = PoolSettings(targets_as=asked["targets_as"] or "id")
+    who: dict[str, Any] = {"machines": asked["machines"], "unnamed": unnamed}
+    found = judged_truth(before, items, state, settings, **who)
+    truth = found.tagged(None)
+    if truth is None or not found.grades:
         only = "every result is a tie; let one more judge decide"
         if not found.left_out:
             only = "language models gave all of the labels; add --machines to count them"
         raise InvalidInput(f"There is no grade to make a ground truth of: {only}.")
-    done = convert(ToConvert(ground_truth=found.tagged(None)), output, to)
-    return Exported.of(done, found, read.agreement)
+    return write_truth(found, truth, agreed, output, asked["to"])
+
+
+def document(found: Exported) -> Document:
+    """What was written, what was left out, and how far the judges agree."""
+    agreed = None if found.agreement is None else found.agreement.document()
+    if agreed is not None and (not found.files or found.form == "every label"):
+        return agreed if not found.files else replace(agreed, sentence=_written(found))
+    notes = []
+    if found.left_out:
+        left = plural(found.left_out, "result")
+        notes.append(
+            Note("missing", f"{left} left out as a tie: settle it, or ask one more judge.")
+        )
+    if agreed is not None:
+        notes.append(Note("doubt", agreed.sentence))
+    if found.fingerprint is not None:
+        notes.append(Note("counted", f"Its fingerprint is {found.fingerprint[:12]}."))
+    return Document(_written(found), blocks=agreed.blocks if agreed else (), notes=notes)
+
+
+def _written(found: Exported) -> str:
+    where = ", ".join(map(printable, found.files))
+    queries = plural(found.queries, "query", "queries")
+    if found.fingerprint is not None:
+        targets = plural(found.targets, "target")
+        return (
+            f"Written to {where}: {targets} of {queries}, {found.labels:,} of them labelled here."
+        )
+    what = f"{found.targets:,} results to {queries}"
+    if found.labels:
+        what = f"{plural(found.labels, 'label')} of {what}, each with its judge and time"
+    return f"Written to {where}: {what}."
+
+
+def of_import(found: Imported) -> Document:
+    """How many labels were read, and how many were there already."""
+    more = f", {found.known:,} were there already" if found.known else ""
+    empty = f", {found.ungraded:,} rows have no grade" if found.ungraded else ""
+    judges = ", ".join(printable(name, 40) for name in found.judges) or "nobody"
+    return Document(
+        f"{plural(found.added, 'label')} by {judges} added to {printable(found.pool)}{more}{empty}."
+    )

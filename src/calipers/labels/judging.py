@@ -18,10 +18,10 @@ from calipers.model.labels import (
     QUEUE,
     WHOLE_QUEUE,
     Label,
+    TargetsAs,
     is_peoples,
     source_of,
 )
-from calipers.model.matched import Matched
 from calipers.model.matching import Matching
 from calipers.model.policy import Policy
 from calipers.model.run import Run
@@ -103,12 +103,11 @@ class JudgedTruth:
         if truth is None:
             return None
         said = [self.sources.get(one, IMPORT) for one in truth.queries["query"]]
-        chosen = WHOLE_QUEUE if self.finished else order
-        queue = [None if one == IMPORT else chosen for one in said]
-        both: dict[str, list[str | None]] = {JUDGED_BY: [*said]}
+        tags = {JUDGED_BY: pl.Series(JUDGED_BY, said, dtype=pl.String)}
         if order is not None:
-            both[QUEUE] = queue
-        tags = {name: pl.Series(name, values, dtype=pl.String) for name, values in both.items()}
+            chosen = WHOLE_QUEUE if self.finished else order
+            queue = [None if one == IMPORT else chosen for one in said]
+            tags[QUEUE] = pl.Series(QUEUE, queue, dtype=pl.String)
         return replace(truth, tags={**truth.tags, **tags})
 
 
@@ -131,70 +130,55 @@ def judged_truth(
     grades: dict[int, float] = {}
     for position in state.touched():
         found = decide(state, position, machines=machines)
-        if found is None:
-            continue
-        if found.grade is None:
-            left_out += 1
+        if found is None or found.counts is None:
+            left_out += found is not None
             continue
         given = [found.final] if found.how == "final" and found.final else [*found.labels.values()]
         marked = [*given, *found.labels.values()]
-        quote = next((one for one in marked if one.quote and one.grade == found.grade), None)
-        said_by[position] = [
-            IMPORT if one.judge in unnamed else source_of(one.judge) for one in given
-        ]
-        grades[position] = float(found.grade)
-        target = _target(items[position].label, quote, settings)
-        rows.append({"grade": float(found.grade), **target})
+        quote = next((one for one in marked if one.quote and one.grade == found.counts), None)
+        names = (IMPORT if one.judge in unnamed else source_of(one.judge) for one in given)
+        said_by[position], grades[position] = [*names], float(found.counts)
+        target = _target(items[position].label, quote, settings.targets_as)
+        rows.append({"grade": grades[position], **target})
     if not rows:
         return JudgedTruth(before, left_out=left_out)
-    new = pl.DataFrame(rows, schema=TARGET_SCHEMA).group_by(
-        [name for name in TARGET_SCHEMA if name != "grade"], maintain_order=True
-    )
+    same = [name for name in TARGET_SCHEMA if name != "grade"]
+    new = pl.DataFrame(rows, schema=TARGET_SCHEMA).group_by(same, maintain_order=True)
     labelled = new.agg(pl.col("grade").max()).select(*TARGET_SCHEMA)
     truth = _merge_labels(before, labelled, items)
+    sources: dict[str, set[str]] = {}
+    for one in items:
+        sources.setdefault(one.label.query_id, set()).update(said_by.get(one.position, (IMPORT,)))
+    # Targets that nobody judged came with the ground truth.
+    same.remove("group")
+    kept = truth.targets.join(labelled, on=same, how="anti", nulls_equal=True)
+    for query in kept["query"].unique():
+        sources.setdefault(query, set()).add(IMPORT)
     return JudgedTruth(
         truth,
         grades,
         left_out,
-        _sources(truth, labelled, items, said_by),
+        {query: ",".join(sorted(names)) for query, names in sources.items()},
         all(is_peoples(",".join(said_by.get(one.position, ()))) for one in items),
     )
 
 
-def _sources(
-    truth: GroundTruth,
-    labelled: pl.DataFrame,
-    items: Sequence[PoolItem],
-    said_by: Mapping[int, Collection[str]],
-) -> dict[str, str]:
-    """Who labelled each query; unjudged targets count as imported with the ground truth."""
-    found: dict[str, set[str]] = {}
-    for one in items:
-        found.setdefault(one.label.query_id, set()).update(said_by.get(one.position, (IMPORT,)))
-    same = [name for name in TARGET_SCHEMA if name not in ("grade", "group")]
-    kept = truth.targets.join(labelled, on=same, how="anti", nulls_equal=True)
-    for query in kept["query"].unique():
-        found.setdefault(query, set()).add(IMPORT)
-    return {query: ",".join(sorted(one)) for query, one in found.items()}
-
-
-def _target(label: Label, marked: LogEntry | None, settings: PoolSettings) -> dict[str, object]:
+def _target(label: Label, marked: LogEntry | None, by: TargetsAs) -> dict[str, object]:
+    """A judged item as a row of a ground truth."""
     known = {"query": label.query_id, "document": label.document}
     quote = None if marked is None else marked.quote
-    if settings.targets_as == "span" and quote is None and label.start is not None:
-        return {**known, "start": label.start, "end": label.end}
-    if settings.targets_as == "span" and marked and quote is not None and label.start is not None:
-        at = marked.quote_start
-        if at is None:
-            at = (label.text or "").find(quote)
+    if by == "span" and label.start is not None:
+        if marked is None or quote is None:
+            return {**known, "start": label.start, "end": label.end}
+        at = (label.text or "").find(quote) if marked.quote_start is None else marked.quote_start
         start = label.start + max(at, 0)
         return {**known, "start": start, "end": start + len(quote) if at >= 0 else label.end}
-    if settings.targets_as == "id" and label.item is not None:
+    if by == "id" and label.item is not None:
         return {**known, "item": label.item}
     if not quote and label.text is None:
         raise InvalidInput(
             f"The item {label.item!r:.60} of the query {label.query_id!r:.60} has no text, which a "
-            f"ground truth by {settings.targets_as} needs; write it by id, or give runs with texts."
+            f"ground truth by {by} needs; write it by id, or give runs with texts."
         )
     return {**known, "quote": quote or label.text}
 
@@ -202,18 +186,22 @@ def _target(label: Label, marked: LogEntry | None, settings: PoolSettings) -> di
 def _merge_labels(
     before: GroundTruth | None, labelled: pl.DataFrame, items: Sequence[PoolItem]
 ) -> GroundTruth:
+    """The ground truth with the labelled targets in place of what was said of them before."""
     texts = {one.label.query_id: one.label.query for one in items}
-    asked = pl.DataFrame(
-        {"query": list(texts), "text": list(texts.values())},
-        schema={"query": pl.String(), "text": pl.String()},
-    ).filter(pl.col("query").is_in(labelled["query"].implode()))
+    both = {"query": pl.String(), "text": pl.String()}
+    asked = pl.DataFrame([*texts.items()], schema=both, orient="row")
+    asked = asked.filter(pl.col("query").is_in(labelled["query"].implode()))
     if before is None:
         return GroundTruth.from_targets(labelled, queries=asked)
     kept = before.targets
     for same in (["item"], ["quote"], ["document", "start", "end"]):
-        known = labelled.select("query", *same).drop_nulls()
-        labelled = _keep_groups(labelled, kept, same)
-        kept = kept.join(known, on=["query", *same], how="anti", maintain_order="left")
+        on = ["query", *same]
+        # A relabelled target stays in its group of alternatives.
+        groups = kept.drop_nulls([*same, "group"]).select(*on, was="group").unique(on)
+        known = labelled.select(on).drop_nulls()
+        labelled = labelled.join(groups, on=on, how="left", maintain_order="left")
+        labelled = labelled.with_columns(group=pl.coalesce("group", "was")).drop("was")
+        kept = kept.join(known, on=on, how="anti", maintain_order="left")
     new = asked.join(before.queries, on="query", how="anti", maintain_order="left")
     return GroundTruth.from_targets(
         pl.concat([kept, labelled]),
@@ -225,26 +213,14 @@ def _merge_labels(
     )
 
 
-def _keep_groups(labelled: pl.DataFrame, before: pl.DataFrame, same: Sequence[str]) -> pl.DataFrame:
-    """Keep relabelled targets in their groups of alternatives."""
-    groups = before.drop_nulls([*same, "group"]).select("query", *same, was="group")
-    if not groups.height:
-        return labelled
-    found = labelled.join(
-        groups.unique(["query", *same]), on=["query", *same], how="left", maintain_order="left"
-    )
-    return found.with_columns(group=pl.coalesce("group", "was")).drop("was")
-
-
 def measured(
     truth: GroundTruth | None, runs: Mapping[str, Run], settings: PoolSettings
 ) -> dict[str, Summary]:
     """The watched metric of every run, with its interval."""
     scored = {name: scored_run(truth, run, settings) for name, run in runs.items()}
+    nothing = Summary(settings.metric, None, None, None, 0, 0)
     return {
-        name: Summary(settings.metric, None, None, None, 0, 0)
-        if scores is None
-        else next(iter(scores.summaries.values()))
+        name: nothing if scores is None else next(iter(scores.summaries.values()))
         for name, scores in scored.items()
     }
 
@@ -253,22 +229,17 @@ def scored_run(
     truth: GroundTruth | None, run: Run, settings: PoolSettings, policy: Policy | None = None
 ) -> Scores | None:
     """The watched metric of a run for every query; None while nothing can be matched."""
-    pair = matched_run(truth, run, settings, policy)
-    if pair is None:
+    if truth is None or not truth.targets.height:
+        return None
+    try:
+        pair = match_pair(truth, run, matching_of(settings, policy))
+    except NoCommonIds:
         return None
     return score(pair, choose_metrics(settings.metric, None, settings.rel))
 
 
-def matched_run(
-    truth: GroundTruth | None, run: Run, settings: PoolSettings, policy: Policy | None = None
-) -> Matched | None:
-    """Match a run against the judged ground truth; None if they have no ids in common."""
-    if truth is None or not truth.targets.height:
-        return None
-    how = Matching(
+def matching_of(settings: PoolSettings, policy: Policy | None = None) -> Matching:
+    """How the ground truth of a pool is matched."""
+    return Matching(
         match=settings.match, level=settings.level, rel=settings.rel, policy=policy or Policy()
     )
-    try:
-        return match_pair(truth, run, how)
-    except NoCommonIds:
-        return None

@@ -1,37 +1,314 @@
-"""A sample that people judge: how far it is, and what it says of a machine's labels."""
+"""A sample that people judge: its draw, how far it is, and what it says of a machine's labels."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
+from calipers.engines.scoring import choose_metrics
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
-from calipers.labels.agreement import compare_with_people
-from calipers.labels.judging import JudgedTruth, scored_run
-from calipers.labels.result import MachineCheck, SampleLook, SampleState
+from calipers.labels.agreement import MachineCheck, compare_with_people, machine_table
+from calipers.labels.judging import JudgedTruth, place, scored_run
+from calipers.labels.make import keep, matched_alike, pool_settings, read_inputs, to_judge
 from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.claim import Claim
+from calipers.model.document import Document, Note, of_claim
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import DRAWN, Draw, DrawnQuery, is_peoples
+from calipers.model.labels import DRAWN, JUDGED_BY, Draw, DrawnQuery, Label, is_peoples
 from calipers.model.policy import Policy
-from calipers.model.run import Run
+from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, Method, Scores
+from calipers.present.escape import printable
 from calipers.questions.evaluate.corrected import only
 from calipers.questions.pooling import known_grade
-from calipers.statistics.prediction_powered import DrawnSample
-from calipers.store.label_pools import PoolContent
+from calipers.shell import join_words
+from calipers.statistics.prediction_powered import DrawnSample, planned_looks
+from calipers.statistics.sample_looks import FIRST
+from calipers.store.label_pools import PoolContent, list_pools
+from calipers.store.open import Store, open_store
 from calipers.store.pool import LabelState
-from calipers.words import did_you_mean
+from calipers.store.record import name_from
+from calipers.words import did_you_mean, number, plural
+
+Units = list[list[str]]
+"""Queries, those of one cluster together."""
+
+
+def draw(runs: Any, given: Mapping[str, Any]) -> int:
+    """Draw a sample and save it as a pool, unless the same one exists; returns its number."""
+    until, most, cluster = given["until"], given["most"], given["cluster"]
+    [metric, *_] = choose_metrics(given["metric"], None)
+    depth = (metric.k or 10) if given["depth"] is None else given["depth"]
+    settings = pool_settings(given, depth=depth)
+    if not 0.0 < until < 1.0:
+        raise InvalidInput(
+            f"The width to reach is {until}; it is how far the interval may reach to either side, "
+            "between 0 and 1, such as 0.05."
+        )
+    read, truth = read_inputs(runs, given["ground_truth"], given["columns"])
+    if truth is None:
+        raise InvalidInput(
+            "There is nothing to correct: the machine's ground truth is not given; name it with -g."
+        )
+    if JUDGED_BY in truth.tags and all(is_peoples(one) for one in truth.tags[JUDGED_BY]):
+        raise InvalidInput(
+            "People gave every label of the ground truth, so there is no machine to correct."
+        )
+    loaded = {one: run.kept() for one, run in read.items()}
+    texts = {one: given[one] for one in ("questions", "corpus")}
+    labels = to_judge(loaded, truth, again=True, settings=settings, **texts)
+    settings = matched_alike(settings, truth, loaded, labels)
+    _check_readable(truth, labels)
+    rows: dict[str, list[Label]] = {}
+    for one in labels:
+        rows.setdefault(one.query_id, []).append(one)
+    units = drawn_order(truth, set(rows), settings.seed, cluster)
+    total, by_cluster = len(units), "" if cluster is None else f" (clusters of {cluster})"
+    if min(most, total) < FIRST:
+        raise InvalidInput(
+            f"There are {plural(total, 'query', 'queries')} to draw from{by_cluster}, of which at "
+            f"most {most} are to be judged, and fewer than {FIRST} say nothing of the others; let "
+            "people judge all of them."
+        )
+    most = min(most, total)
+    plans, prints = [], []
+    for name, run in loaded.items():
+        scores = scored_run(truth, run, settings)
+        values = np.zeros(0) if scores is None else metric_values(scores, _flat(units))
+        if scores is None or scores.metrics[0].aggregate != "mean" or np.isnan(values).all():
+            raise InvalidInput(
+                f"{settings.metric} of {name} has no mean over these queries that people's labels "
+                "could correct; choose another metric with -m, or another run."
+            )
+        shape = value_bounds(scores.metrics[0]), numbered(units, cluster)
+        plans.append(planned_looks(values, until, most, given["confidence"], *shape))
+        prints.append(scores.fingerprints.get("run") or "")
+    looks, widest = max(plans, key=lambda one: (one[1] > until, one[0][0]))
+    if widest > until:
+        raise InvalidInput(
+            f"±{until:g} cannot be reached: as the machine judged, even {most:,} of {total:,} "
+            f"queries{by_cluster} without any error leave about ±{widest:.3f}; ask for "
+            f"--until {widest + 0.005:.2f} or more"
+            + (", draw more (--most)" if most < total else "")
+            + ", or bring more queries."
+        )
+    marks: dict[str, Any] = {"ground_truth": truth.fingerprint, "runs": tuple(prints)}
+    asked = {one: given[one] for one in ("seed", "until", "confidence", "cluster")}
+    settings = replace(
+        settings, order="plain", sample=Draw(total=total, looks=looks, **asked, **marks)
+    )
+    items = [one for query in _flat(units[:most]) for one in rows[query]]
+    store = open_store(given["store"], create=True, keep=True)
+    called = given["pool"] or f"{name_from(loaded, 83)}-sample"
+    return keep(store, called, items, loaded, truth, settings, "same")
+
+
+def only_sample(store: Store) -> str:
+    """The name of the only sample in the store."""
+    found = [one.name for one in list_pools(store).pools if one.settings.sample is not None]
+    if len(found) != 1:
+        there = f"there are {', '.join(found[:8])}" if found else "none was drawn yet"
+        raise InvalidInput(
+            f"It is not said which sample is meant, and {there}; name one with --pool, or draw one "
+            "with calipers labels sample RUN -g machine.jsonl."
+        )
+    return found[0]
+
+
+def drawn_order(truth: GroundTruth, queries: set[str], seed: int, cluster: str | None) -> Units:
+    """The queries in the order of the draw, by a hash of the seed; those of a cluster together.
+
+    >>> rows = pl.DataFrame({"query": list("abcd"), "item": list("wxyz")})
+    >>> truth = GroundTruth.from_targets(rows)
+    >>> [one for [one] in drawn_order(truth, set("abcd"), 1, None)]
+    ['a', 'b', 'd', 'c']
+    """
+    units = _clustered(truth, cluster, (one for one in truth.queries["query"] if one in queries))
+    return [units[one] for one in sorted(units, key=lambda one: place(seed, one))]
+
+
+def _clustered(
+    truth: GroundTruth, cluster: str | None, queries: Iterable[str]
+) -> dict[str, list[str]]:
+    """The queries by the value of a tag, as tag=value; those without one by themselves."""
+    named: dict[str, str] = {}
+    if cluster is not None:
+        if cluster not in truth.tags:
+            known = ", ".join(truth.tags) or "none"
+            raise InvalidInput(
+                f"The queries have no tag {cluster!r:.60}; their tags are: {known}."
+                f"{did_you_mean(cluster, list(truth.tags))}"
+            )
+        values = zip(truth.queries["query"], truth.tags[cluster].cast(pl.String), strict=True)
+        named = {query: f"{cluster}={value}" for query, value in values if value is not None}
+    units: dict[str, list[str]] = {}
+    for query in queries:
+        units.setdefault(named.get(query, query), []).append(query)
+    return units
+
+
+def _flat(units: Iterable[Sequence[str]]) -> list[str]:
+    return [query for unit in units for query in unit]
+
+
+def _check_readable(truth: GroundTruth, labels: Sequence[Label]) -> None:
+    """Refuse targets without a text: nobody could judge them, nor complete their query."""
+    there = {(one.query_id, one.document, one.start, one.end) for one in labels}
+    spans = truth.targets.filter(pl.col("start").is_not_null(), pl.col("item").is_null())
+    rows = spans.select("query", "document", "start", "end").iter_rows()
+    if lost := [row for row in rows if row not in there]:
+        query, document, start, end = lost[0]
+        raise InvalidInput(
+            f"The text of {plural(len(lost), 'target')} is not known, such as {start}–{end} of "
+            f"{document!r:.60} for the query {query!r:.60}, and nobody can judge what cannot be "
+            "read; give runs whose chunks hold it."
+        )
+
+
+def metric_values(scores: Scores, queries: Sequence[str]) -> Floats:
+    """The watched metric of these queries; NaN if unknown."""
+    at = {query: row for row, query in enumerate(scores.queries["query"])}
+    column = np.append(scores.of(scores.metrics[0].name), np.nan)
+    return column[[at.get(query, -1) for query in queries]]
+
+
+def numbered(units: Units, cluster: str | None) -> Ints | None:
+    """The cluster number of each query; None if queries are drawn one by one."""
+    if cluster is None:
+        return None
+    return np.repeat(np.arange(len(units)), [len(unit) for unit in units])
+
+
+@dataclass(frozen=True)
+class SampleLook(Plain):
+    """What the sample says of one run at the last look."""
+
+    run: str
+    machine: float
+    value: float
+    interval: Interval
+    people: float
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SampleState(Plain, HasRows):
+    """A sample for human judges: its estimate, and how wide the interval is and will be."""
+
+    shown_by: ClassVar[str] = "calipers.labels.sample"
+    dict_keys: ClassVar[str] = (
+        "pool metric draw judged width next_look next_width enough left reached waiting looks "
+        "machine claims"
+    )
+
+    pool: str
+    metric: str
+    draw: Draw
+    judged: int
+    """Queries (clusters) that humans judged completely."""
+    width: float | None
+    """Half the current width of the interval; None with fewer than two."""
+    next_look: int | None
+    next_width: float | None
+    enough: int | None
+    """The look at which it is, or should be, as narrow as asked; None if at none."""
+    waiting: str | None = None
+    """A question that cannot count yet: skipped, or a tie."""
+    looks: tuple[SampleLook, ...]
+    """One for each run; none before the first look."""
+    counted: int | None
+    """The last look: later labels count from the next on."""
+    machine: MachineCheck | None
+    """The machine's ground truth against the human labels up to the last look."""
+
+    @property
+    def reached(self) -> bool:
+        """Whether the interval at the last look is as narrow as asked."""
+        return self.enough is not None and self.enough <= (self.counted or 0)
+
+    @property
+    def left(self) -> int | None:
+        """About how many are left to judge."""
+        return None if self.enough is None else max(self.enough - self.judged, 0)
+
+    @property
+    def unit(self) -> tuple[str, str]:
+        """What is counted."""
+        if self.draw.cluster is None:
+            return "question", "questions"
+        return "cluster of questions", "clusters of questions"
+
+    @property
+    def line(self) -> str:
+        """The width now and next, and how many are left; no value, which a judge must not see."""
+        judged = f"{self.judged:,} of {plural(self.draw.looks[-1], *self.unit)} judged"
+        until = f"±{self.draw.until:g}"
+        if self.reached:
+            return f"{judged}: ±{self.width:.3f}, narrow enough ({until}). You may stop."
+        now = "" if self.width is None else f": about ±{self.width:.3f} now"
+        if self.next_look is not None and self.next_width is not None:
+            now += f"; about ±{self.next_width:.3f} at {self.next_look:,}, the next look"
+        if self.enough is None:
+            return f"{judged}{now}; {until} will not be reached with these."
+        return f"{judged}{now}; about {self.left:,} left until {until}."
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What the sample says, in one claim."""
+        if not self.looks:
+            first = f"The first look is at {self.draw.looks[0]:,} judged."
+            return (Claim("no clear difference", self.line, range=first),)
+        one = max(self.looks, key=lambda look: look.interval.high - look.interval.low)
+        of_run = f" of {one.run}" if len(self.looks) > 1 else ""
+        seen = (
+            f"{self.metric}{of_run} is {number(one.value)} ({number(one.interval.low)}–"
+            f"{number(one.interval.high)}) by {self.counted:,} {self.unit[1]}, "
+            f"{number(one.machine)} by the machine alone."
+        )
+        if self.reached:
+            export = join_words(["calipers", "labels", "export", self.pool, "-o", "people.jsonl"])
+            after = f"Next: `{export}`; then `calipers eval` takes --corrected-by people.jsonl."
+            fact = f"Narrow enough (±{self.draw.until:g}): {seen}"
+            return (Claim("passed", fact, next=self.waiting or after),)
+        go_on = f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
+        fact = f"Not narrow enough yet: {seen}"
+        return (Claim("no clear difference", fact, self.line, self.waiting or go_on),)
+
+
+def document(found: SampleState) -> Document:
+    """The estimate at the last look, its width, and the quality of the machine's labels."""
+    blocks = [] if found.machine is None else [machine_table(found.machine)]
+    return of_claim(found.claims[0], *_notes(found), blocks=blocks, rows=lambda: found.looks)
+
+
+def _notes(found: SampleState) -> Iterator[Note]:
+    """How the sample was drawn, and when it may be read."""
+    draw = found.draw
+    later = found.judged - (found.counted or 0)
+    if found.counted and later:
+        yield Note("doubt", f"{later:,} judged since the last look count at the next.")
+    looks = ", ".join(f"{one:,}" for one in draw.looks)
+    hold = (
+        f"Looks at {looks}: the {draw.confidence:.0%} intervals of all of them hold together, so "
+        "you may stop at any."
+    )
+    if len(draw.looks) == 1:
+        hold = f"It is read once, at {looks}."
+    yield Note(
+        "counted",
+        f"{printable(found.pool)}: {plural(draw.looks[-1], *found.unit)} at most, drawn at random "
+        f"of {draw.total:,} (seed {draw.seed}). {hold}",
+    )
 
 
 class SampleWatch:
     """The sampling state of a pool."""
 
     def __init__(self, content: PoolContent, draw: Draw) -> None:
-        self.content = content
-        self.draw = draw
+        self.content, self.draw = content, draw
         assert content.ground_truth is not None  # noqa: S101 - a sample is drawn of one
         self.truth: GroundTruth = content.ground_truth
         self._known: tuple[str, SampleState] | None = None
@@ -45,20 +322,15 @@ class SampleWatch:
         return found
 
     @cached_property
-    def _units(self) -> tuple[list[list[str]], list[list[str]]]:
+    def _units(self) -> tuple[Units, Units]:
         """The drawn queries and the others, grouped by cluster."""
-        clusters = tag_values(self.truth, self.draw.cluster)
-        named = dict(zip(self.truth.queries["query"], clusters, strict=True))
-        drawn: dict[str, list[str]] = {}
-        rest: dict[str, list[str]] = {}
-        for query in self._places:
-            drawn.setdefault(named.get(query) or query, []).append(query)
-        for query, cluster in named.items():
-            if query not in self._places:
-                rest.setdefault(cluster or query, []).append(query)
+        others = (one for one in self.truth.queries["query"] if one not in self._places)
+        drawn, rest = (
+            _clustered(self.truth, self.draw.cluster, some) for some in (self._places, others)
+        )
         return list(drawn.values()), list(rest.values())
 
-    def counted(self, found: JudgedTruth, state: LabelState) -> tuple[list[list[str]], str | None]:
+    def counted(self, found: JudgedTruth, state: LabelState) -> tuple[Units, str | None]:
         """The units that humans judged completely, in drawn order, and what blocks the rest.
 
         A question that is not judged yet is passed over: that is unrelated to its results. One
@@ -81,85 +353,75 @@ class SampleWatch:
                     return judged, f"A result of {name} was skipped: judge it to go on."
         return judged, None
 
-    def _scored(self, truth: GroundTruth, run: Run) -> Scores | None:
-        return scored_run(truth, run, self.content.settings, Policy(unknown="ignore"))
+    def _scored(self, truth: GroundTruth) -> dict[str, Scores]:
+        """The watched metric of every run that has something in common with a ground truth."""
+        settings, policy = self.content.settings, Policy(unknown="ignore")
+        runs = self.content.runs.items()
+        scored = {name: scored_run(truth, run, settings, policy) for name, run in runs}
+        return {name: scores for name, scores in scored.items() if scores is not None}
 
     @cached_property
-    def _machine(self) -> dict[str, Scores | None]:
-        return {name: self._scored(self.truth, run) for name, run in self.content.runs.items()}
+    def _machine(self) -> dict[str, Scores]:
+        return self._scored(self.truth)
 
     def state(self, found: JudgedTruth, state: LabelState) -> SampleState:
         """The current state; computed again only when the labels changed."""
         judged, waiting = self.counted(found, state)
-        mark = self._human_truth(found, judged).fingerprint if judged else ""
+        truth = found.ground_truth or self.truth
+        people = only(truth, truth.queries["query"].is_in(_flat(judged))) if judged else None
+        mark = "" if people is None else people.fingerprint
         if self._known is None or self._known[0] != mark:
-            self._known = mark, self._state(found, judged)
+            self._known = mark, self._state(found, judged, people)
         return replace(self._known[1], waiting=waiting)
 
-    def _state(self, found: JudgedTruth, units: list[list[str]]) -> SampleState:
-        samples, judged = self._samples(found, units), len(units)
+    def _state(self, found: JudgedTruth, units: Units, people: GroundTruth | None) -> SampleState:
+        samples, judged = self._samples(people, units), len(units)
         first = next(iter(samples.values()))
-        widths = [one.width(judged) for one in samples.values()] if judged else [None]
-        ahead = first.next_look
-        last = first.last_look
-        enough = [one.enough(self.draw.until) for one in samples.values()]
+        last, ahead = first.last_look, first.next_look
         looks = []
-        if last is not None:
-            for name, one in samples.items():
-                result = one.at(last)
-                if result is not None:
-                    kind: Method = "t" if one.bounds is None else "score"
-                    ends = Interval(*result.interval, self.draw.confidence, kind)
-                    looks.append(
-                        SampleLook(name, result.machine, result.value, ends, result.people)
-                    )
-        until = None if None in enough else max(one for one in enough if one is not None)
+        for name, one in samples.items():
+            if last is not None and (result := one.at(last)) is not None:
+                kind: Method = "t" if one.bounds is None else "score"
+                ends = Interval(*result.interval, self.draw.confidence, kind)
+                looks.append(SampleLook(name, result.machine, result.value, ends, result.people))
+        enough = [one.enough(self.draw.until) for one in samples.values()]
+
+        def width(at: int | None) -> float | None:
+            widths = [one.width(at) for one in samples.values()] if at else []
+            return max((one for one in widths if one is not None), default=None)
+
         return SampleState(
-            self.content.name,
-            self.content.settings.metric,
-            self.draw,
-            judged,
-            _widest(widths),
-            ahead,
-            None if ahead is None else _widest([one.width(ahead) for one in samples.values()]),
-            until,
-            until is not None and last is not None and until <= last,
-            None,
-            tuple(looks),
-            last,
-            None if last is None else self._machine_check(found, units[:last]),
+            pool=self.content.name,
+            metric=self.content.settings.metric,
+            draw=self.draw,
+            judged=judged,
+            width=width(judged),
+            next_look=ahead,
+            next_width=width(ahead),
+            enough=None if None in enough else max(one for one in enough if one is not None),
+            looks=tuple(looks),
+            counted=last,
+            machine=None if last is None else self._machine_check(found, units[:last]),
         )
 
-    def _human_truth(self, found: JudgedTruth, units: list[list[str]]) -> GroundTruth:
-        """The ground truth of some units, with human labels."""
-        truth = found.ground_truth or self.truth
-        theirs = [query for unit in units for query in unit]
-        return only(truth, truth.queries["query"].is_in(theirs))
-
-    def _samples(self, found: JudgedTruth, judged: list[list[str]]) -> dict[str, DrawnSample]:
+    def _samples(self, people: GroundTruth | None, judged: Units) -> dict[str, DrawnSample]:
         """The values of each run by machine and by human labels."""
         first, (drawn, rest) = {unit[0] for unit in judged}, self._units
         units = [*judged, *(unit for unit in drawn if unit[0] not in first), *rest]
-        order = [query for unit in units for query in unit]
-        truth = self._human_truth(found, judged) if judged else None
-        samples = {}
-        for name, scores in self._machine.items():
-            if scores is None:
-                continue
-            people = np.full(len(order), np.nan)
-            if truth is not None:
-                scored = self._scored(truth, self.content.runs[name])
-                people = people if scored is None else metric_values(scored, order)
-            samples[name] = DrawnSample(
+        theirs = {} if people is None else self._scored(people)
+        order, clusters = _flat(units), numbered(units, self.draw.cluster)
+        nothing, looks = np.full(len(order), np.nan), (self.draw.looks, self.draw.confidence)
+        return {
+            name: DrawnSample(
                 metric_values(scores, order),
-                people,
+                metric_values(theirs[name], order) if name in theirs else nothing,
                 len(judged),
-                self.draw.looks,
-                self.draw.confidence,
+                *looks,
                 value_bounds(scores.metrics[0]),
-                numbered(units, self.draw.cluster),
+                clusters,
             )
-        return samples
+            for name, scores in self._machine.items()
+        }
 
     @cached_property
     def _called_relevant(self) -> Bools:
@@ -167,15 +429,18 @@ class SampleWatch:
         targets = self.truth.targets.rows_by_key("query", named=True)
         labels = [one.label for one in self.content.items]
         grades = (known_grade(one, targets.get(one.query_id, ())) for one in labels)
-        return _relevant(np.array([grade or 0.0 for grade in grades]), self.content.settings.rel)
+        return self._relevant([grade or 0.0 for grade in grades])
 
-    def _machine_check(self, found: JudgedTruth, units: list[list[str]]) -> MachineCheck:
+    def _relevant(self, grades: Sequence[float]) -> Bools:
+        rel, values = self.content.settings.rel, np.array(grades)
+        return np.asarray(values > 0.0 if rel is None else values >= rel)
+
+    def _machine_check(self, found: JudgedTruth, units: Units) -> MachineCheck:
         """Compare the machine's ground truth with the human labels of these units."""
-        queries = (query for unit in units for query in unit)
-        there = [item for one in queries for item in self._places[one] if item in found.grades]
-        grades = np.array([found.grades[item] for item in there])
-        people = _relevant(grades, self.content.settings.rel)
+        items = (item for query in _flat(units) for item in self._places[query])
+        there = [item for item in items if item in found.grades]
         machine = self._called_relevant[np.array(there, dtype=np.int64)]
+        people = self._relevant([found.grades[item] for item in there])
         return compare_with_people("the machine", machine, people, self.draw.confidence)
 
     def tags(self, truth: GroundTruth, found: JudgedTruth, state: LabelState) -> pl.Series:
@@ -185,46 +450,7 @@ class SampleWatch:
         names = truth.queries["query"]
         mark = only(truth, names.is_in(list(places))).fingerprint if places else ""
         tags = [
-            DrawnQuery(draw=self.draw, place=places[one], labels=mark).as_tag()
-            if one in places
-            else None
-            for one in names
+            DrawnQuery(draw=self.draw, place=at, labels=mark).as_tag() if at else None
+            for at in map(places.get, names)
         ]
         return pl.Series(DRAWN, tags, dtype=pl.String)
-
-
-def _relevant(grades: Floats, rel: float | None) -> Bools:
-    return np.asarray(grades > 0.0 if rel is None else grades >= rel)
-
-
-def _widest(widths: Sequence[float | None]) -> float | None:
-    known = [one for one in widths if one is not None]
-    return max(known) if known else None
-
-
-def metric_values(scores: Scores, queries: Sequence[str]) -> Floats:
-    """The watched metric of these queries; NaN if unknown."""
-    at = {query: row for row, query in enumerate(scores.queries["query"])}
-    column = np.append(scores.of(scores.metrics[0].name), np.nan)
-    return column[[at.get(query, -1) for query in queries]]
-
-
-def numbered(units: Sequence[Sequence[str]], cluster: str | None) -> Ints | None:
-    """The cluster number of each query; None if queries are drawn one by one."""
-    if cluster is None:
-        return None
-    return np.repeat(np.arange(len(units)), [len(unit) for unit in units])
-
-
-def tag_values(truth: GroundTruth, name: str | None) -> list[str | None]:
-    """The value of a tag for every query, as tag=value."""
-    if name is None:
-        return [None] * truth.queries.height
-    if name not in truth.tags:
-        known = ", ".join(truth.tags) or "none"
-        raise InvalidInput(
-            f"The queries have no tag {name!r:.60}; their tags are: {known}."
-            f"{did_you_mean(name, list(truth.tags))}"
-        )
-    tag = truth.tags[name].cast(pl.String)
-    return [None if one is None else f"{name}={one}" for one in tag]

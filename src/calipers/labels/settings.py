@@ -5,41 +5,29 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
+from calipers.errors import InvalidInput
 from calipers.live.keywords import ColumnNames
 from calipers.model.labels import IfThere, QueueOrder, TargetsAs
 from calipers.operation import PYTHON, STATISTICS, Setting, operation
 from calipers.questions.reading import Confidence, Files, Store, Truth
 
 if TYPE_CHECKING:
-    from calipers.labels.desk import PoolSession
+    from calipers.labels.desk import Exported, PoolSession
     from calipers.labels.draft import Draft
-    from calipers.labels.result import Exported, Imported, PoolChanged, SampleState
+    from calipers.labels.exchange import Imported
+    from calipers.labels.sample import SampleState
     from calipers.labels.switch import Switch
     from calipers.labels.traces import TracedQuestions
-    from calipers.store.pool import PoolChange, PoolList, PoolSettings
+    from calipers.store.pool import PoolList
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in text.split(",") if one.strip())
+def _guidelines(path: str) -> str:
+    """The text of the file that --guidelines names."""
+    from calipers.labels.make import read_guidelines
 
-
-def _width(text: str) -> float:
-    """Read a width, with or without a sign.
-
-    >>> _width("±0.05"), _width("0.05"), _width("+-.1")
-    (0.05, 0.05, 0.1)
-    """
-    from calipers.errors import InvalidInput
-
-    try:
-        return float(text.strip().removeprefix("±").removeprefix("+-").removeprefix("+/-"))
-    except ValueError:
-        raise InvalidInput(
-            f"The width to reach is {text!r:.40}; write how far the interval may reach to either "
-            "side, such as 0.05 or ±0.05."
-        ) from None
+    return read_guidelines(path)
 
 
 Runs = Annotated[Any, Setting("", argument="[RUN]...", several=True, read=list)]
@@ -50,6 +38,10 @@ Corpus = Annotated[
         "Titles, and texts of results that are ids alone.", "-c", "PATH", file="corpus", path=True
     ),
 ]
+Changed = Annotated[
+    bool,
+    Setting("Only results in which an old and a new run differ: may I switch?", default=False),
+]
 Allow = Annotated[
     float,
     Setting(
@@ -58,6 +50,7 @@ Allow = Annotated[
         metavar="N",
     ),
 ]
+Seed = Annotated[int, Setting("The seed that shuffles and draws.", default=0, least=0)]
 
 
 class LabelsDraftSettings(Files, total=False):
@@ -67,15 +60,12 @@ class LabelsDraftSettings(Files, total=False):
     k: Annotated[
         int, Setting("How many of the first results of each run.", "-k", default=10, file="k")
     ]
-    seed: Annotated[int, Setting("The seed that shuffles.", default=0, least=0)]
+    seed: Seed
     ground_truth: Annotated[
         Any, Setting("Leave out what it has.", "-g", "FILE", file="ground-truth", path=True)
     ]
     corpus: Corpus
-    changed: Annotated[
-        bool,
-        Setting("Only results in which an old and a new run differ: may I switch?", default=False),
-    ]
+    changed: Changed
     allow: Allow
     filled: Annotated[
         Any,
@@ -104,34 +94,19 @@ def labels_draft(runs: Runs = (), **settings: Unpack[LabelsDraftSettings]) -> "D
     >>> sorted(row.item for row in found.rows), found.rows[0].query
     (['a', 'b'], 'Who?')
     """
+    from calipers.labels.changed import draft_changed
     from calipers.labels.draft import draft
+    from calipers.labels.exchange import filled_grades
+    from calipers.labels.make import read_inputs
 
-    if settings["changed"]:
-        from calipers.labels.changed import draft_changed
-        from calipers.labels.exchange import filled_grades
-
-        named, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
-        return draft_changed(
-            named,
-            ground_truth=truth,
-            grades=filled_grades(_listed(settings["filled"])),
-            k=settings["k"],
-            seed=settings["seed"],
-            allow=settings["allow"],
-            questions=settings["questions"],
-            corpus=settings["corpus"],
-        )
-    return draft(
-        runs,
-        k=settings["k"],
-        seed=settings["seed"],
-        questions=settings["questions"],
-        ground_truth=settings["ground_truth"],
-        corpus=settings["corpus"],
-        columns=settings["columns"],
-        memory=settings["memory"],
-        temp=settings["temp"],
-    )
+    given: dict[str, Any] = {**settings}
+    both = {one: given[one] for one in ("k", "seed", "questions", "corpus")}
+    if not settings["changed"]:
+        names = ("ground_truth", "columns", "memory", "temp")
+        return draft(runs, **both, **{one: given[one] for one in names})
+    loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
+    grades = filled_grades(_listed(settings["filled"]))
+    return draft_changed(loaded, ground_truth=truth, grades=grades, allow=given["allow"], **both)
 
 
 class LabelsTracesSettings(TypedDict, total=False):
@@ -147,7 +122,7 @@ class LabelsTracesSettings(TypedDict, total=False):
             several=True,
         ),
     ]
-    seed: Annotated[int, Setting("The seed that draws the questions.", default=0, least=0)]
+    seed: Seed
 
 
 @operation(page="make-ground-truth", command="labels draft")
@@ -176,17 +151,12 @@ def labels_traces(
     from calipers.io.traces import read_traces
     from calipers.labels.traces import sample_traces
 
+    paths, mask = _listed(files), settings["mask"]
     records = (
-        (Path(one).name.split(".")[0], record)
-        for one in _listed(files)
-        for record in read_traces(one)
+        (Path(one).name.split(".")[0], record) for one in paths for record in read_traces(one)
     )
-    mask = settings["mask"]
-    patterns = [mask] if isinstance(mask, str) else list(mask)
-    behaviour = read_behaviour(_listed(files))
-    return sample_traces(
-        records, patterns, n=settings["n"], seed=settings["seed"], behaviour=behaviour
-    )
+    patterns, clicks = [mask] if isinstance(mask, str) else list(mask), read_behaviour(paths)
+    return sample_traces(records, patterns, settings["n"], settings["seed"], clicks)
 
 
 class Pooling(TypedDict, total=False):
@@ -199,7 +169,7 @@ class Pooling(TypedDict, total=False):
             "Who judges, such as anna,ben; each gets a link. [default: me]",
             metavar="LIST",
             default=("me",),
-            read=_names,
+            read=lambda text: tuple(one.strip() for one in text.split(",") if one.strip()),
         ),
     ]
     questions: Questions
@@ -213,8 +183,16 @@ class Pooling(TypedDict, total=False):
             metavar="SCALE",
         ),
     ]
-    seed: Annotated[int, Setting("The seed that shuffles and draws.", default=0, least=0)]
-    guidelines: Annotated[str, Setting("A text that judges see.", default="", only=PYTHON)]
+    seed: Seed
+    guidelines: Annotated[
+        str,
+        Setting(
+            "A text that judges see beside every item.",
+            metavar="FILE",
+            default="",
+            read=_guidelines,
+        ),
+    ]
     match: Annotated[str | None, Setting("How targets are recognised.", only=PYTHON)]
     level: Annotated[str | None, Setting("What is looked for.", only=PYTHON)]
     rel: Annotated[
@@ -237,12 +215,7 @@ class LabelsPoolSettings(Pooling, total=False):
         QueueOrder,
         Setting("Begin with what can move the metric most, or not.", default="moves", only=PYTHON),
     ]
-    changed: Annotated[
-        bool,
-        Setting(
-            "Judge only results in which an old and a new run differ: may I switch?", default=False
-        ),
-    ]
+    changed: Changed
     allow: Allow
     again: Annotated[
         bool, Setting("Judge also what the ground truth has.", default=False, only=PYTHON)
@@ -283,53 +256,29 @@ def labels_pool(
     """
     from calipers.labels.changed import make_changed
     from calipers.labels.desk import PoolSession
-    from calipers.labels.make import make
+    from calipers.labels.make import make, pool_settings, read_inputs
     from calipers.store.open import open_store
 
+    kept, given = pool_settings(settings), dict[str, Any](settings)
     loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
-    given: dict[str, Any] = {**settings}
     names = ("allow",) if settings["changed"] else ("queries", "again")
     number = (make_changed if settings["changed"] else make)(
         lambda: open_store(settings["store"], create=True, keep=True),
         name,
         loaded,
         ground_truth=truth,
-        settings=pool_settings(settings),
+        settings=kept,
         **{one: given[one] for one in ("questions", "corpus", "if_there", *names)},
     )
     return PoolSession(open_store(settings["store"], keep=True), number)
 
 
-def read_inputs(runs: Any, ground_truth: Any, columns: Any) -> tuple[dict[str, Any], Any]:
-    """The runs by name and the ground truth; read here if the user named columns."""
-    from calipers.io.load import load
-    from calipers.io.tables.columns import Columns
-    from calipers.questions.systems import name_systems
-
-    said, named = Columns.of(columns), name_systems(runs)
-    if said:
-        named = {one: load(value, "run", None, said) for one, value in named.items()}
-        if ground_truth is not None:
-            ground_truth = load(ground_truth, "ground_truth", None, said)
-        said.check_used()
-    return named, ground_truth
-
-
-def pool_settings(given: Mapping[str, Any], **more: Any) -> "PoolSettings":
-    """Make the pool's settings from the keywords."""
-    from dataclasses import fields
-
-    from calipers.labels.scale import read_scale
-    from calipers.store.pool import PoolSettings
-
-    named = {one.name: given[one.name] for one in fields(PoolSettings) if one.name in given}
-    named |= read_scale(given.get("scale", "0-3"))
-    return PoolSettings(**{**named, "judges": tuple(given.get("judges", ("me",))), **more})
-
-
 @operation(page="make-ground-truth")
 def labels_desk(pool: str, store: Store = None) -> "PoolSession":
-    """Open a pool for judging: its queue, labels, undo, notes, agreement, conflicts, what moved."""
+    """Open a pool for judging: its queue, labels, undo, notes, agreement, conflicts, what moved.
+
+    ``change("close")`` of it closes the pool, "reopen" opens it again, "delete" deletes it.
+    """
     from calipers.labels.desk import open_desk
     from calipers.store.open import open_store
 
@@ -342,10 +291,9 @@ class LabelsSampleSettings(Pooling, total=False):
     until: Annotated[
         float,
         Setting(
-            "How far the corrected interval may reach to either side, such as ±0.05.",
+            "How far the corrected interval may reach to either side.",
             default=0.05,
             metavar="WIDTH",
-            read=_width,
         ),
     ]
     pool: Annotated[
@@ -387,37 +335,15 @@ def labels_sample(
     >>> state.judged, state.next_look, state.enough
     (0, 45, 45)
     """
-    from calipers.engines.scoring import choose_metrics
-    from calipers.errors import InvalidInput
     from calipers.labels.desk import PoolSession, open_desk
-    from calipers.labels.make import draw, only_sample
+    from calipers.labels.sample import draw, only_sample
     from calipers.store.open import open_store
-    from calipers.store.record import name_from
 
-    if not runs:
-        store = open_store(settings["store"], keep=True)
+    number = draw(runs, settings) if runs else None
+    store = open_store(settings["store"], keep=True)
+    if number is None:
         return open_desk(store, settings["pool"] or only_sample(store)).drawn_sample()
-    if settings["ground_truth"] is None:
-        raise InvalidInput(
-            "There is nothing to correct: the machine's ground truth is not given; name it with -g."
-        )
-    [cut, *_] = [one.k for one in choose_metrics(settings["metric"], None)]
-    depth = (cut or 10) if settings["depth"] is None else settings["depth"]
-    loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
-    number = draw(
-        lambda: open_store(settings["store"], create=True, keep=True),
-        settings["pool"] or f"{name_from(loaded, 83)}-sample",
-        loaded,
-        truth,
-        until=settings["until"],
-        most=settings["most"],
-        cluster=settings["cluster"],
-        confidence=settings["confidence"],
-        questions=settings["questions"],
-        corpus=settings["corpus"],
-        settings=pool_settings(settings, depth=depth),
-    )
-    return PoolSession(open_store(settings["store"], keep=True), number).drawn_sample()
+    return PoolSession(store, number).drawn_sample()
 
 
 @operation(page="make-ground-truth", command="labels export")
@@ -476,32 +402,9 @@ def labels_export(
     filled in. The grade of the majority counts; a tie is left out until it is settled. A sentence
     that a judge marked is the quote of its item. Without ``output`` only the agreement is returned.
     """
-    from calipers.errors import InvalidInput
-    from calipers.labels import exchange
-    from calipers.labels.desk import open_desk
-    from calipers.store.open import open_store
+    from calipers.labels.exchange import export
 
-    given, to, overwrite = _listed(pool), settings["to"], settings["overwrite"]
-    shared: dict[str, Any] = {
-        name: settings[name] for name in ("to", "targets_as", "machines", "overwrite")
-    }
-    if len(given) != 1 or Path(given[0]).is_file():
-        if not given:
-            raise InvalidInput("No pool is named; `calipers labels export --list` lists them.")
-        if to in exchange.TOOLS or settings["every_label"]:
-            raise InvalidInput("Tasks and every label are written of a pool; name one.")
-        add_to, columns = settings["add_to"], settings["columns"]
-        return exchange.merge_files(given, output, add_to=add_to, columns=columns, **shared)
-    desk = open_desk(open_store(settings["store"]), str(given[0]))
-    if settings["add_to"] is not None:
-        raise InvalidInput("A pool knows the ground truth it adds to; leave --add-to out.")
-    if output is None:
-        return exchange.said(desk.agreement())
-    if to in exchange.TOOLS:
-        return exchange.write_tasks(desk, output, to, overwrite=overwrite)
-    if settings["every_label"]:
-        return exchange.write_every_label(desk, output, overwrite=overwrite)
-    return desk.export(output, **shared)
+    return export(_listed(pool), output, settings)
 
 
 @operation(page="make-ground-truth", command="labels import")
@@ -528,32 +431,7 @@ def labels_import(
     return take_labels(open_desk(open_store(store), pool), _listed(labels), judge)
 
 
-@operation(page="make-ground-truth", command="labels export")
-def labels_close(
-    pool: Annotated[str, Setting("", argument="POOL")],
-    reopen: Annotated[bool, Setting("Open it again.", excludes=("delete",))] = False,
-    delete: Annotated[bool, Setting("Delete what it holds; the log of labels stays.")] = False,
-    by: Annotated[str, Setting("Who does it, for the log.", metavar="NAME")] = "me",
-    store: Store = None,
-) -> "PoolChanged":
-    """Close a pool, so that nothing is judged in it until it is opened again.
-
-    ``reopen`` opens it; ``delete`` takes away what it holds, and its name is free again. The log
-    says who did it (``by``).
-    """
-    from calipers.labels.desk import open_desk
-    from calipers.labels.result import PoolChanged
-    from calipers.store.open import open_store
-
-    desk = open_desk(open_store(store), pool)
-    change: PoolChange = "reopen" if reopen else "delete" if delete else "close"
-    desk.change(change, by)
-    return PoolChanged(desk.name, change, len(desk.items))
-
-
 def _listed(given: Paths) -> list[str | os.PathLike[str]]:
-    from calipers.errors import InvalidInput
-
     paths = [given] if isinstance(given, str | os.PathLike) else list(given)
     if odd := [one for one in paths if not isinstance(one, str | os.PathLike)]:
         raise InvalidInput(f"A file is given as {odd[0]!r:.80}; give its path as a text.")

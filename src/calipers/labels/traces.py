@@ -41,12 +41,11 @@ class TracedQuestion:
     def record(self) -> dict[str, Any]:
         """The question as a record that ``draft`` takes as a run."""
         tags = {**self.tags, "asked": str(self.asked), "disagreement": f"{self.disagreement:.2f}"}
-        made: dict[str, Any] = {"id": self.id, "query": self.query, "tags": tags}
-        made["retrieved"] = [*self.retrieved]
-        if self.ground_truth is None:
-            return made
-        made["tags"] = {**tags, "source": "clicks", JUDGED_BY: JUDGE}
-        return {**made, "ground_truth": dict(self.ground_truth)}
+        made = {"id": self.id, "query": self.query, "tags": tags, "retrieved": [*self.retrieved]}
+        if self.ground_truth is not None:
+            tags |= {"source": "clicks", JUDGED_BY: JUDGE}
+            made["ground_truth"] = dict(self.ground_truth)
+        return made
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,8 +91,7 @@ class Mask:
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self._patterns = [_pattern(one) for one in patterns]
-        self.count = 0
+        self.count, self._patterns = 0, [self._read(one) for one in patterns]
 
     def __call__(self, text: str) -> str:
         """The text with every match masked."""
@@ -102,23 +100,19 @@ class Mask:
             self.count += found
         return text
 
-
-def _pattern(text: str) -> tuple[re.Pattern[str], str]:
-    if text in KNOWN:
-        return re.compile(KNOWN[text]), f"[{text}]"
-    try:
-        pattern = re.compile(text)
-    except re.error as error:
-        raise InvalidInput(
-            f"The pattern {text!r} to mask cannot be read: {error}; write a regular expression, or "
-            f"one of {', '.join(KNOWN)}."
-        ) from None
-    if pattern.match(""):
-        raise InvalidInput(
-            f"The pattern {text!r} to mask is found everywhere, also in nothing; write one that "
-            "needs at least one character."
-        )
-    return pattern, "[masked]"
+    @staticmethod
+    def _read(text: str) -> tuple[re.Pattern[str], str]:
+        try:
+            pattern = re.compile(KNOWN.get(text, text))
+            why = "it is found everywhere, also in nothing" if pattern.match("") else ""
+        except re.error as error:
+            why = str(error)
+        if why:
+            raise InvalidInput(
+                f"The pattern {text!r} to mask cannot be used: {why}; write a regular expression, "
+                f"or one of {', '.join(KNOWN)}."
+            )
+        return pattern, f"[{text}]" if text in KNOWN else "[masked]"
 
 
 DEPTH = 10
@@ -128,7 +122,6 @@ DEPTH = 10
 def sample_traces(
     records: Iterable[tuple[str, Record]],
     mask: Sequence[str] = (),
-    *,
     n: int | None = None,
     seed: int = 0,
     behaviour: Behaviour | None = None,
@@ -141,13 +134,11 @@ def sample_traces(
         check_number("The number of questions", n, whole=True, least=1)
     masked = Mask(mask)
     askings: dict[str, list[tuple[str, str, Record]]] = {}
-    total = 0
     for source, record in records:
-        total += 1
         # Masked first, so that questions that differ only in a name are the same.
         query = masked(str(record.query))
         askings.setdefault(_key(query), []).append((query, source, record))
-    if not total:
+    if not askings:
         if behaviour is not None and (behaviour.clicked or behaviour.others):
             raise InvalidInput(
                 "These are events without the searches they belong to; give the file of "
@@ -167,6 +158,7 @@ def sample_traces(
     elif behaviour is not None and behaviour.others:
         actions = ", ".join(f"{name} ({many:,})" for name, many in behaviour.others.items())
         notes.append(f"No event is a click, so there are no labels; the events are {actions}.")
+    total = sum(map(len, askings.values()))
     return TracedQuestions(tuple(chosen), total, len(found), masked.count, tuple(notes))
 
 
@@ -176,52 +168,31 @@ def _key(question: str) -> str:
 
 
 def _question(key: str, askings: Sequence[tuple[str, str, Record]], mask: Mask) -> TracedQuestion:
-    results: dict[str, dict[str, Any]] = {}
-    lists: list[frozenset[str]] = []
+    results: dict[str, dict[str, str]] = {}
+    lists: dict[frozenset[str], None] = {}
     tags: dict[str, str] = {}
     for _, source, record in askings:
-        named = [_result(one, mask) for one in _listed(record)]
-        lists.append(frozenset(_identity(one) for one in named[:DEPTH]))
-        for one in named:
-            results.setdefault(_identity(one), one)
+        names = []
+        for one in record.retrieved if isinstance(record.retrieved, list) else ():
+            result = one if isinstance(one, Result) else Result(id=one)
+            text = None if result.text is None else mask(result.text)
+            facts = {"id": result.id, "text": text, "document": result.document}
+            plain = {name: str(value) for name, value in facts.items() if value is not None}
+            names.append(next(filter(None, plain.values()), "None"))
+            results.setdefault(names[-1], plain)
+        lists[frozenset(names[:DEPTH])] = None
         tags |= {name: mask(str(value)) for name, value in (record.tags or {}).items()}
         tags["source"] = source
+    # One minus the mean overlap of the results of two requests.
+    shares = [len(a & b) / len(a | b) for a, b in combinations(lists, 2)]
     return TracedQuestion(
         id="t-" + hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()[:12],
         query=askings[0][0],
         asked=len(askings),
-        disagreement=_disagreement(lists),
+        disagreement=1 - sum(shares) / len(shares) if shares else 0.0,
         tags=tags,
         retrieved=tuple(results.values()),
     )
-
-
-def _listed(record: Record) -> list[Result]:
-    listed = record.retrieved if isinstance(record.retrieved, list) else []
-    return [one if isinstance(one, Result) else Result(id=one) for one in listed]
-
-
-def _result(one: Result, mask: Mask) -> dict[str, Any]:
-    found = {
-        "id": None if one.id is None else str(one.id),
-        "text": None if one.text is None else mask(one.text),
-        "document": None if one.document is None else str(one.document),
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _identity(result: Mapping[str, Any]) -> str:
-    return str(result.get("id") or result.get("text") or result.get("document"))
-
-
-def _disagreement(lists: Sequence[frozenset[str]]) -> float:
-    """One minus the mean overlap of the results of two requests."""
-    different = list(dict.fromkeys(lists))
-    pairs = list(combinations(different, 2))
-    if not pairs:
-        return 0.0
-    shares = [len(a & b) / len(a | b) for a, b in pairs]
-    return 1 - sum(shares) / len(shares)
 
 
 def _sampled(found: Sequence[TracedQuestion], n: int, seed: int) -> list[TracedQuestion]:
@@ -256,15 +227,13 @@ def document(found: TracedQuestions) -> Document:
             Note("counted", f"Clicks label {len(labelled) - none:,} of the questions{without}.")
         )
     notes += [Note("doubt", one) for one in found.notes]
-    rest = len(lines) - SHOWN
-    title = f"The first {SHOWN}" if rest > 0 else ""
+    blocks = [Lines(lines[:SHOWN], f"The first {SHOWN}" if lines[SHOWN:] else "")]
+    if lines[SHOWN:]:
+        blocks.append(Lines(lines, "All", detail=True))
     return Document(
         f"{len(found.questions):,} of {found.unique:,} different questions, from "
         f"{found.traces:,} askings.",
-        blocks=[
-            Lines(lines[:SHOWN], title),
-            *([Lines(lines, "All", detail=True)] if rest > 0 else []),
-        ],
+        blocks=blocks,
         notes=notes,
         rows=lambda: found.questions,
     )

@@ -260,7 +260,7 @@ class PoolInfo(Plain):
 class PoolList(Plain, HasRows):
     """The pools of a store."""
 
-    shown_by: ClassVar[str] = "calipers.labels.document:of_pools"
+    shown_by: ClassVar[str] = "calipers.labels.desk:of_pools"
 
     place: str
     pools: tuple[PoolInfo, ...]

@@ -139,7 +139,7 @@ def _next(request: Request, wanted: Taking, fresh: bool = True) -> dict[str, Any
     """The judge's next items, some prefetched, and the progress."""
     desk, judge = desk_of(request), request.state.judge
     items = desk.take(judge, AHEAD, wanted.query or None, fresh=fresh)
-    progress, sample = desk.known_progress(judge), desk.sample() or desk.switch()
+    progress, sample = desk.progress(judge, fresh=False), desk.sample() or desk.switch()
     return {
         "next": [shown_item(desk.known, one, judge) for one in items],
         "progress": progress.to_dict(),

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from calipers.errors import InvalidInput, StoreAway
-from calipers.labels.document import verdict
+from calipers.labels.agreement import verdict
 from calipers.model.health import Health
 from calipers.present.escape import clean, query_name
 from calipers.present.html import blocks_html, for_page
