@@ -66,19 +66,12 @@ def test_exchanging_the_judges_changes_nothing(n, seed):
     assert agreement_interval(rng.permutation(table), kappa) == agreement_interval(table, kappa)
 
 
-def test_three_who_agree_are_not_certain_either():
-    table = np.array([[0, 0, 0], [1, 1, 1]] * 10, float)
-    low, high = agreement_interval(table, alpha)
-    assert 0.4 < low < 1.0
-    assert high == 1.0
-
-
-def test_full_agreement_is_not_certain():
-    table = np.array([[0, 0], [1, 1]] * 10, float)
-    low, high = agreement_interval(table, kappa)
-    assert 0.4 < low < 1.0
-    assert high == 1.0
-    assert agreement_interval(np.repeat(table, 5, axis=0), kappa).low > low
+@pytest.mark.parametrize(("judges", "coefficient"), [(2, kappa), (3, alpha)])
+def test_full_agreement_is_not_certain(judges, coefficient):
+    table = np.array([[0] * judges, [1] * judges] * 10, float)
+    low, high = agreement_interval(table, coefficient)
+    assert (0.4 < low < 1.0, high) == (True, 1.0)
+    assert agreement_interval(np.repeat(table, 5, axis=0), coefficient).low > low
 
 
 def test_no_value_no_interval():

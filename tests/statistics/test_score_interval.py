@@ -1,5 +1,8 @@
 """The closed interval of a mean."""
 
+import math
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -7,45 +10,34 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from calipers.errors import InvalidInput
-from calipers.statistics.score_interval import score_ends
+from calipers.statistics.score_interval import (
+    normal_cdf,
+    normal_quantile,
+    score_ends,
+    t_quantile,
+    wilson,
+)
 from tests.statistics.ends import score_interval
 
 SCORES = st.lists(st.integers(0, 60).map(lambda n: n / 60), min_size=2, max_size=60)
 LEVELS = st.sampled_from([0.5, 0.8, 0.95, 0.99])
 
 
-@given(SCORES, LEVELS)
-def test_it_holds_the_mean_and_stays_in_bounds(values, level):
+@given(SCORES, LEVELS, st.randoms())
+@example([0.0, 4 / 60, 26 / 60, 46 / 60, 52 / 60, 52 / 60], 0.95, Random(0))
+def test_laws(values, level, random):
     low, high = score_interval(values, level)
+    # It holds the mean and stays in bounds, and more confidence is wider.
     assert 0.0 <= low <= np.mean(values) + 1e-12
     assert np.mean(values) - 1e-12 <= high <= 1.0
-
-
-@given(SCORES, st.randoms())
-def test_any_order_gives_the_same_bits(values, random):
-    shuffled = random.sample(values, len(values))
-    assert score_interval(values) == score_interval(shuffled)
-
-
-@given(SCORES)
-def test_more_confidence_is_wider(values):
-    narrow, wide = score_interval(values, 0.8), score_interval(values, 0.99)
-    assert wide.low <= narrow.low
-    assert wide.high >= narrow.high
-
-
-@given(st.lists(st.integers(0, 10), min_size=2, max_size=40))
-def test_turned_upside_down_it_is_turned_upside_down(tenths):
-    low, high = score_interval([n / 10 for n in tenths])
-    up = score_interval([1 - n / 10 for n in tenths])
-    assert up == pytest.approx((1 - high, 1 - low), abs=1e-9)
-
-
-@given(SCORES)
-@example([0.0, 4 / 60, 26 / 60, 46 / 60, 52 / 60, 52 / 60])
-def test_it_scales_with_the_bounds(values):
-    low, high = score_interval(values)
-    wide = score_interval([10 * value - 5 for value in values], bounds=(-5.0, 5.0))
+    wide = score_interval(values, 0.999)
+    assert wide.low <= low
+    assert wide.high >= high
+    # Any order gives the same bits; turned upside down, or scaled, it is turned or scaled.
+    assert score_interval(random.sample(values, len(values)), level) == (low, high)
+    down = score_interval([1 - value for value in values], level)
+    assert down == pytest.approx((1 - high, 1 - low), abs=1e-9)
+    wide = score_interval([10 * value - 5 for value in values], level, bounds=(-5.0, 5.0))
     assert wide == pytest.approx((10 * low - 5, 10 * high - 5), abs=1e-7)
 
 
@@ -101,3 +93,41 @@ def test_few_hits_and_few_misses_do_not_promise_too_much(n, hits):
     assert stats.binom.sf(hits - 1, n, low) <= 0.09
     assert 1.0 - score_interval([0.0] * hits + [1.0] * (n - hits)).high == pytest.approx(low)
     assert stats.binom.cdf(hits, n, high) <= 0.05
+
+
+@pytest.mark.parametrize(("count", "n"), [(0, 9), (3, 9), (9, 9), (70, 100)])
+def test_wilson(count, n):
+    expected = stats.binomtest(count, n).proportion_ci(method="wilson")
+    assert wilson(count, n) == pytest.approx(tuple(expected), abs=1e-9)
+
+
+DEGREES = [1, 1.5, 2, 3, 4, 5, 9, 39, 99, 100, 101, 1_000, 5_000, 100_000, 1_000_000]
+PROBABILITIES = [1e-9, 1e-6, 1e-3, 0.01, 0.025, 0.1, 0.3, 0.499, 0.6, 0.9, 0.975, 0.995, 0.99999]
+
+
+def test_quantiles_agree_with_scipy():
+    for p in PROBABILITIES:
+        assert normal_quantile(p) == pytest.approx(stats.norm.ppf(p), rel=1e-9)
+        for df in DEGREES:
+            assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-9)
+    for z in (-30.0, -8.0, -1.96, 0.0, 0.5, 3.0):
+        assert normal_cdf(z) == pytest.approx(stats.norm.cdf(z), rel=1e-12)
+
+
+@given(st.floats(1e-6, 1 - 1e-6), st.floats(1, 1e6))
+def test_t_is_symmetric(p, df):
+    assert t_quantile(p, df) == pytest.approx(-t_quantile(1.0 - p, df), rel=1e-6, abs=1e-9)
+    assert t_quantile(0.5, df) == 0.0
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0, -0.1, math.nan])
+@pytest.mark.parametrize("quantile", [normal_quantile, lambda p: t_quantile(p, 3)])
+def test_impossible_probability_is_refused(quantile, p):
+    with pytest.raises(InvalidInput, match=r"probability of a quantile is .*above 0 and below 1"):
+        quantile(p)
+
+
+@pytest.mark.parametrize("df", [0, -1, math.inf, math.nan])
+def test_impossible_degrees_of_freedom_are_refused(df):
+    with pytest.raises(InvalidInput, match=r"degrees of freedom is .*above 0"):
+        t_quantile(0.9, df)

@@ -6,7 +6,6 @@ import pytest
 
 from calipers.present import charts
 from calipers.present.charts import Dot
-from calipers.questions.history.document import sparkline
 from calipers.questions.history.result import Alarm, Line, Mark, Point
 from calipers.questions.history.trend_chart import time_axis, trend_chart
 from tests.store.saved import START
@@ -16,16 +15,8 @@ HOSTILE = "</script><script>alert(1)</script>"
 
 def made(value: str | None = None, n: int = 4, marks: tuple[int, ...] = (2,)) -> Alarm:
     points = tuple(
-        Point(
-            f"{i:016x}",
-            START + timedelta(days=i),
-            None,
-            0.5 + i / 10,
-            0.4 + i / 10,
-            0.6 + i / 10,
-            9,
-        )
-        for i in range(n)
+        Point(f"{i:016x}", START + timedelta(days=i), None, mean, mean - 0.1, mean + 0.1, 9)
+        for i, mean in enumerate(0.5 + i / 10 for i in range(n))
     )
     tag = None if value is None else "type"
     changed = tuple(Mark(points[i].id, points[i].saved, ("ground truth",)) for i in marks)
@@ -55,29 +46,18 @@ def test_a_trend_has_every_mean_and_hostile_names_are_texts(tmp_path):
 
 
 def test_lines_are_cut_at_marks():
-    lines = [
-        mark for mark in trend_chart(made()).panels[0].marks if isinstance(mark, charts.Stroke)
-    ]
+    drawn = trend_chart(made()).panels[0].marks
+    lines = [mark for mark in drawn if isinstance(mark, charts.Stroke)]
     assert [len(line.points) for line in lines if not line.dashed] == [2, 2]
+    assert "▁▃┊▆█" in str(made())
     assert [line.label for line in lines if line.dashed] == ["ground truth changed"]
 
 
 @pytest.mark.parametrize("step", [timedelta(days=1), timedelta(minutes=5), timedelta(seconds=2)])
 def test_labels_of_time_differ_and_name_both_ends(step):
     moments = [START + step * i for i in range(9)]
-    axis = time_axis(moments)
-    assert len({text for _, text in axis.ticks}) == 9
-    assert [value for value, _ in axis.ticks[:2]] == [
-        moments[-1].timestamp(),
-        moments[0].timestamp(),
-    ]
-
-
-def test_evaluations_of_one_moment_have_one_label():
+    ticks = time_axis(moments).ticks
+    assert len({text for _, text in ticks}) == 9
+    assert [value for value, _ in ticks[:2]] == [one.timestamp() for one in moments[::-8]]
     assert [text for _, text in time_axis([START] * 3).ticks] == [f"{START:%Y-%m-%d %H:%M}"]
     assert time_axis([]).ticks == ()
-
-
-def test_sparklines_use_the_whole_height():
-    assert sparkline([0.1, 0.9]) == "▁█"
-    assert sparkline([1.0, 0.5, 0.0]) == "█▅▁"

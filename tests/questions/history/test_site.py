@@ -47,9 +47,8 @@ def test_every_link_leads_to_a_page_and_every_page_back(made):
     for link in links:
         page = (made / link).read_text(encoding="utf-8")
         assert 'href="../index.html"' in page
-    assert {path.name for path in made.iterdir()} == {
-        *("index.html", "evaluations", "badge.svg", "badge.json")
-    }
+    names = {"index.html", "evaluations", "badge.svg", "badge.json"}
+    assert {path.name for path in made.iterdir()} == names
 
 
 def test_a_page_has_its_report_and_the_comparison_with_the_one_before(made):
@@ -73,12 +72,7 @@ def test_hostile_text_stays_text_and_nothing_is_loaded(made):
 
 def test_the_badge_is_what_shields_reads_and_a_picture(made):
     badge = json.loads((made / "badge.json").read_text(encoding="utf-8"))
-    assert {name: type(one) for name, one in badge.items()} == {
-        "schemaVersion": int,
-        "label": str,
-        "message": str,
-        "color": str,
-    }
+    assert list(badge) == ["schemaVersion", "label", "message", "color"]
     assert (badge["schemaVersion"], badge["message"]) == (1, "0.500")
     drawn = ET.fromstring((made / "badge.svg").read_text(encoding="utf-8"))
     assert drawn.get("aria-label") == f"{badge['label']}: 0.500"

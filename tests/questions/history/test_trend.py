@@ -37,25 +37,14 @@ def lines(found, metrics=("mrr",), by=()):
 
 
 def test_points_run_from_old_to_new_with_their_intervals():
-    (line,) = lines([one(0, 0.1), one(1, 0.2), one(2, None), one(3, 0.3)])
-    assert [(p.mean, p.low, p.high) for p in line.points] == [
-        (0.1, 0.0, 0.2),
-        (0.2, 0.1, 0.30000000000000004),
-        (0.3, 0.19999999999999998, 0.4),
-    ]
+    (line,) = lines([one(0, 0.25), one(1, 0.5), one(2, None), one(3, 0.75)])
+    assert [p.mean for p in line.points] == [0.25, 0.5, 0.75]
+    assert [(p.low, p.high) for p in line.points[1:]] == [(0.4, 0.6), (0.65, 0.85)]
 
 
 def test_marks_stand_where_ground_truth_or_corpus_changed():
-    found = changes(
-        [
-            one(0, 0.1),
-            one(1, 0.1, "u"),
-            one(2, 0.1, "u", None),
-            one(3, 0.1, "u", "d"),
-            one(4, 0.1, "v", "e"),
-            one(5, 0.1, "v", "e"),
-        ]
-    )
+    prints = [("t", "c"), ("u", "c"), ("u", None), ("u", "d"), ("v", "e"), ("v", "e")]
+    found = changes([one(day, 0.1, *both) for day, both in enumerate(prints)])
     assert [(mark.saved.day, mark.what) for mark in found] == [
         (2, ("ground truth",)),
         (5, ("ground truth", "corpus")),
@@ -63,13 +52,8 @@ def test_marks_stand_where_ground_truth_or_corpus_changed():
 
 
 def test_one_line_for_each_value_of_a_tag_beside_that_of_all():
-    found = lines(
-        [
-            one(0, 0.1, slices=[("b", 0.5), ("a", 0.4)]),
-            one(1, 0.1, slices=[("b", 0.6)]),
-        ],
-        by=("type",),
-    )
+    first = one(0, 0.1, slices=[("b", 0.5), ("a", 0.4)])
+    found = lines([first, one(1, 0.1, slices=[("b", 0.6)])], by=("type",))
     means = {line.value: [p.mean for p in line.points] for line in found}
     assert means == {None: [0.1, 0.1], "a": [0.4], "b": [0.5, 0.6]}
 
@@ -77,14 +61,11 @@ def test_one_line_for_each_value_of_a_tag_beside_that_of_all():
 def test_slices_have_the_means_of_their_queries():
     scores = evaluate(tagged({"a": [1, None], "b": [2, 2]}), metrics="mrr")
     assert {v: s.mean for v, s in slice_summaries(scores, "type")} == {"a": 0.5, "b": 0.5}
-    by_length = {v: s.n for v, s in slice_summaries(scores, "length")}
-    assert by_length == {"1 to 4 words": 4}
+    assert [(v, s.n) for v, s in slice_summaries(scores, "length")] == [("1 to 4 words", 4)]
 
 
 def test_the_headlines_are_few_and_deep():
-    assert headlines(["precision@1", "recall@1", "recall@20", "recall@5"]) == [
-        "recall@20",
-        "precision@1",
-    ]
+    several = ["precision@1", "recall@1", "recall@20", "recall@5"]
+    assert headlines(several) == ["recall@20", "precision@1"]
     assert headlines(["tp@5"]) == ["tp@5"]
     assert headlines(["recall@5", "score"]) == ["score", "recall@5"]
