@@ -170,7 +170,7 @@ def test_three_judges_and_an_owner_of_whom_one_leaves_half_way(open_page, tmp_pa
                 press(page, "1")
             assert page.troubles == []
             page.goto(f"http://{running.host}{path}")
-            assert "For the owner" in page.locator("h1").text_content()
+            assert "for the owner of the server" in page.locator("main").text_content()
         lea.goto(f"http://{running.host}{path}")
         assert "10 of 10 results have 2 labels" in lea.locator("main").text_content()
         names = lea.locator("#team tbody th").all_text_contents()

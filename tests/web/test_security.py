@@ -6,10 +6,11 @@ import re
 from typing import Any
 
 import pytest
+from starlette.exceptions import HTTPException
 
 from calipers.errors import InvalidInput
 from calipers.web.guard import LARGEST_BODY
-from calipers.web.login import LIFETIME, TRIES, WITHIN, Doors, TooManyTriesError
+from calipers.web.login import LIFETIME, TRIES, WITHIN, Doors
 from calipers.web.sources import WebSources
 from calipers.web.start import listen
 from tests.store.judged import entries as log
@@ -123,7 +124,7 @@ def test_tries_are_limited_for_each_client_and_the_limit_passes(monkeypatch):
     token = doors.invite("ann")
     for _ in range(TRIES):
         assert doors.enter("wrong", "6.6.6.6") is None
-    with pytest.raises(TooManyTriesError):
+    with pytest.raises(HTTPException, match="too many wrong links"):
         doors.enter(token, "6.6.6.6")
     assert doors.enter(token, "7.7.7.7")
     now[0] += WITHIN + 1

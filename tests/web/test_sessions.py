@@ -63,4 +63,4 @@ def test_a_store_that_is_away_keeps_nobody_out_and_forgets_no_removal(store, mon
     assert doors.who(doors.enter(doors.invite("anna"))) == "anna"
     with pytest.raises(StoreAway):
         doors.shut_out("anna")
-    assert doors.people()[1] == ("anna", "judge", 1, False)
+    assert doors.people()[1] == ("anna", 1, False)

@@ -26,9 +26,9 @@ def shelf_and_ids(tmp_path):
 def test_those_that_share_a_name_have_their_ids_behind_it(shelf_and_ids):
     shelf, (one, two, other) = shelf_and_ids
     expected = [f"nightly {one[:8]}", f"nightly {two[:8]}"]
-    assert list(shelf.named((one, two))) == expected
-    assert list(shelf.named((one, other))) == ["nightly", "other"]
-    assert list(shelf.comparison((one, two))[0].systems) == expected
+    assert list(shelf.systems((one, two))) == expected
+    assert list(shelf.systems((one, other))) == ["nightly", "other"]
+    assert list(shelf.comparison(shelf.systems((one, two))).systems) == expected
 
 
 def test_they_can_be_judged_together(shelf_and_ids):
@@ -42,13 +42,13 @@ def test_they_can_be_judged_together(shelf_and_ids):
 def test_one_that_is_given_twice_is_refused(shelf_and_ids):
     shelf, (one, two, _) = shelf_and_ids
     with pytest.raises(InvalidInput, match="is given twice"):
-        shelf.named((one, two, one[:8]))
+        shelf.systems((one, two, one[:8]))
 
 
 def test_a_query_is_opened_without_its_results_in_memory(shelf_and_ids, monkeypatch):
     monkeypatch.setattr(blob, "BLOCK", 3)
     shelf, (one, *_) = shelf_and_ids
-    browse = shelf.named((one,))["nightly"]
+    browse = shelf.open(shelf.find(one)).browse
     pair = calipers.read(ground_truth=TRUTH, run=BM25)
     plain = Browse("nightly", calipers.evaluate(pair, metrics="recall@2"), pair)
     for row in range(plain.table.height):
@@ -61,4 +61,4 @@ def test_a_comparison_needs_no_results(shelf_and_ids, monkeypatch):
     """Of two large evaluations only the scores are read."""
     shelf, (one, _, other) = shelf_and_ids
     monkeypatch.setattr("calipers.questions.report.browse.load_retrieved", None)
-    assert list(shelf.comparison((one, other))[0].systems) == ["nightly", "other"]
+    assert list(shelf.comparison(shelf.systems((one, other))).systems) == ["nightly", "other"]

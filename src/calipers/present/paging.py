@@ -1,7 +1,22 @@
 """One page of a long list."""
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 PAGE_SIZE = 50
 LARGEST_PAGE = 500
+
+
+class Page(NamedTuple):
+    """The rows of one page."""
+
+    rows: Sequence[Any]
+    found: int
+    """The number of rows on all pages."""
+    total: int
+    """The number of rows before they were filtered."""
+    page: int
+    pages: int
 
 
 def page_of(rows: int, page: int, size: int) -> tuple[slice, int, int]:

@@ -18,9 +18,9 @@ from calipers.present.escape import clean
 from calipers.questions.report.page.page import HERE as REPORT
 from calipers.store.label_pools import PoolClosedError
 from calipers.web import api, pages
-from calipers.web.guard import LOG, NOT_IN, TOO_LARGE, Address, BodyTooLargeError, Guard, refusal
+from calipers.web.guard import LOG, NOT_IN, Address, Guard, refusal
 from calipers.web.held import StillWorkingError
-from calipers.web.login import LIFETIME, Doors, TooManyTriesError, client_of
+from calipers.web.login import LIFETIME, Doors, client_of
 from calipers.web.render import render
 from calipers.web.sources import WebSources
 
@@ -38,6 +38,8 @@ USED_UP = (
     "new one, or start the server again."
 )
 
+TITLES = {401: "Not signed in", 403: "No entry", 404: "No such page", 429: "Too many tries"}
+
 OWN_ASSETS = Path(__file__).parent / "assets"
 ASSETS: dict[str, tuple[Path, str]] = {
     "report.css": (REPORT / "style.css", "text/css"),
@@ -53,7 +55,7 @@ def make_app(shelf: WebSources, address: Address, doors: Doors) -> ASGIApp:
     app = Starlette(
         routes=[guarded(address, *one) for address, one in ADDRESSES.items()],
         exception_handlers=dict.fromkeys(
-            (CalipersError, HTTPException, BodyTooLargeError, StillWorkingError, Exception), failed
+            (CalipersError, HTTPException, StillWorkingError, Exception), failed
         ),
     )
     app.state.shelf, app.state.address, app.state.doors = shelf, address, doors
@@ -66,9 +68,9 @@ def guarded(address: str, open_to: OpenTo, answer: Callable[..., Response]) -> R
 
     async def handle(request: Request) -> Response:
         if request.state.judge is None and open_to != "anybody":
-            return said(request, 401, NOT_IN, "Not signed in")
-        if request.state.role != "owner" and open_to == "owner":
-            return said(request, 403, OWNER_ONLY, "For the owner")
+            raise HTTPException(401, NOT_IN)
+        if not request.state.owns and open_to == "owner":
+            raise HTTPException(403, OWNER_ONLY)
         body = [await request.body()] if method == "POST" else []
         return await run_in_threadpool(answer, request, *body)
 
@@ -102,18 +104,14 @@ def enter(request: Request, body: bytes) -> Response:
 
 def _sign_in(request: Request, token: str) -> Response:
     """Exchange a token for a cookie, and show a page without the token in its address."""
-    address: Address = request.app.state.address
+    address, shelf = request.app.state.address, request.app.state.shelf
     peer = request.client.host if request.client else ""
     client = client_of(peer, request.headers.get("x-forwarded-for"))
-    try:
-        cookie = request.app.state.doors.enter(token, client)
-    except TooManyTriesError:
-        wait = "You tried too many wrong links; wait a minute."
-        return render(request, "message", 429, title="Too many tries", sentence=wait)
+    cookie = request.app.state.doors.enter(token, client)
     if cookie is None and request.state.judge is None:
-        return render(request, "message", 403, title="This link is used up", sentence=USED_UP)
+        raise HTTPException(403, USED_UP)
     # A page, not a redirect: coming from another site, a browser would not send the cookie.
-    first = request.app.state.shelf.first_page
+    first = "/" if shelf.pool is None else f"/pools/{shelf.pool}/judge"
     response = render(request, "entered", title="Signed in", first=first)
     if cookie is not None:
         # Scripts cannot read it, and other sites cannot send it.
@@ -141,37 +139,29 @@ def leave(request: Request, _: bytes) -> Response:
 
 
 def failed(request: Request, error: Exception) -> Response:
-    """What a request that could not be answered gets to read."""
-    words = str(error)
+    """What a request that could not be answered gets to read: a page, or JSON from the API."""
+    status, words = 500, "The server made a mistake; its log says which."
     if isinstance(error, StillWorkingError):
         # The page says so, and reloads until it is ready.
-        return render(request, "working", 202, title="One moment", sentence=words)
-    if isinstance(error, BodyTooLargeError):
-        return refusal(request.scope, 413, TOO_LARGE)
-    if isinstance(error, AWAY_ERRORS):
-        # Only the server's log says why, because the reason names the database.
-        LOG.warning("%s", clean(words))
-        answer = said(request, 503, LOCKED if "holds it locked" in words else AWAY)
-        answer.headers["retry-after"] = str(RETRY_AFTER)
-        return answer
-    if isinstance(error, PoolClosedError):
-        # It may be reopened, so the page keeps what it could not send.
-        return said(request, 409, words)
-    if isinstance(error, CalipersError):
-        return said(request, 400, request.app.state.shelf.without_place(words))
+        return render(request, "working", 202, title="One moment", sentence=str(error))
     if isinstance(error, HTTPException):
-        status = error.status_code
-        return said(request, status, "There is no such page." if status == 404 else error.detail)
-    return refusal(request.scope, 500, "The server made a mistake; its log says which.")
-
-
-def said(request: Request, status: int, words: str, title: str = "That did not work") -> Response:
-    """A sentence as JSON, or as a page with a way back after signing in."""
-    stranger = request.state.judge is None and status != 401
-    if request.url.path.startswith("/api/") or stranger:
-        return refusal(request.scope, status, words)
-    retry = request.url.path if status == 401 else None
-    return render(request, "message", status, title=title, sentence=words, retry=retry)
+        status, words = error.status_code, error.detail
+    elif isinstance(error, AWAY_ERRORS):
+        # Only the server's log says why, because the reason names the database.
+        LOG.warning("%s", clean(str(error)))
+        status, words = 503, LOCKED if "holds it locked" in str(error) else AWAY
+    elif isinstance(error, CalipersError):
+        # A closed pool may be reopened, so the page keeps what it could not send.
+        status = 409 if isinstance(error, PoolClosedError) else 400
+        words = request.app.state.shelf.without_place(str(error))
+    if request.url.path.startswith("/api/") or status == 500:
+        answer = refusal(request.scope, status, words)
+    else:
+        title = TITLES.get(status, "That did not work")
+        answer = render(request, "message", status, title=title, status=status, sentence=words)
+    if status == 503:
+        answer.headers["retry-after"] = str(RETRY_AFTER)
+    return answer
 
 
 ADDRESSES: Mapping[str, tuple[OpenTo, Callable[..., Response]]] = {

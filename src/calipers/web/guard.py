@@ -6,6 +6,7 @@ import traceback
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -70,13 +71,6 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on."""
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
-        if scope["type"] != "http":
-            # Our pages open no web socket.
-            await send({"type": "websocket.close", "code": 1008})
-            return
         began, headers = time.perf_counter(), Headers(scope=scope)
         status = 500
 
@@ -101,15 +95,15 @@ class Guard:
             message = await receive()
             taken += len(message.get("body", b""))
             if taken > LARGEST_BODY:
-                raise BodyTooLargeError
+                raise HTTPException(413, TOO_LARGE)
             return message
 
         try:
             if refused is not None:
                 await refused(scope, receive, answer)
             else:
-                role = judge and self.doors.role(judge)
-                scope.setdefault("state", {}).update(judge=judge, role=role)
+                owns = judge == self.doors.owner
+                scope.setdefault("state", {}).update(judge=judge, owns=owns)
                 await self.app(scope, counted, answer)
         except ClientDisconnect:
             pass
@@ -172,10 +166,6 @@ def whereabouts(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     places = [f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
     return "\n  ".join([type(error).__name__, *places])
-
-
-class BodyTooLargeError(Exception):
-    """A request body above the limit, whatever its Content-Length said."""
 
 
 def refusal(scope: Scope, status: int, sentence: str) -> Response:

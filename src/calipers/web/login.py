@@ -9,14 +9,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
-from typing import Literal
+
+from starlette.exceptions import HTTPException
 
 from calipers.errors import CalipersError, InvalidInput
 from calipers.labels.make import check_person
 from calipers.store.sessions import SessionKeeper
-
-Role = Literal["judge", "owner"]
-"""A judge sees questions, texts and their own labels; the owner sees and does everything."""
 
 LIFETIME = 7 * 24 * 3600
 """Seconds for which a link and a cookie are valid: judging takes days."""
@@ -54,10 +52,6 @@ class Doors:
                 if one.name not in self.names:
                     self.names.append(one.name)
 
-    def role(self, name: str) -> Role:
-        """The role of a person."""
-        return "owner" if name == self.owner else "judge"
-
     def invite(self, name: str) -> str:
         """Make a new token for a person, replacing an unused one; sessions stay open."""
         name, token = check_person(name), secrets.token_urlsafe(32)
@@ -77,7 +71,7 @@ class Doors:
             now = self._clock()
             recent = [when for when in self._wrong.get(client, ()) if now - when < WITHIN]
             if len(recent) >= TRIES:
-                raise TooManyTriesError
+                raise HTTPException(429, "You tried too many wrong links; wait a minute.")
             found = _find(self._tokens, token)
             name, until = self._tokens.pop(found) if found else (None, 0.0)
             if name is None or until < now:
@@ -122,17 +116,13 @@ class Doors:
             self._tokens = _without(self._tokens, name)
             self._sessions = _without(self._sessions, name)
 
-    def people(self) -> list[tuple[str, Role, int, bool]]:
-        """Everybody's name, role, number of browsers, and whether there is an unused link."""
+    def people(self) -> list[tuple[str, int, bool]]:
+        """Everybody's name, number of browsers, and whether there is an unused link."""
         with self._lock:
             now = self._clock()
             inside = [name for name, until in self._sessions.values() if until >= now]
             invited = [name for name, until in self._tokens.values() if until >= now]
-        return [(one, self.role(one), inside.count(one), one in invited) for one in self.names]
-
-
-class TooManyTriesError(Exception):
-    """A client that tried too many wrong tokens and has to wait."""
+        return [(one, inside.count(one), one in invited) for one in self.names]
 
 
 def client_of(peer: str, forwarded: str | None) -> str:

@@ -11,10 +11,10 @@ from calipers.labels.agreement import verdict
 from calipers.model.health import Health
 from calipers.present.escape import clean, query_name
 from calipers.present.html import blocks_html, for_page
-from calipers.present.paging import page_of
+from calipers.present.paging import Page, page_of
 from calipers.present.scores import score_table
 from calipers.questions.audit.settings import audit
-from calipers.questions.compare.query_differences import ONLY, ContrastPage, contrast, places_won
+from calipers.questions.compare.query_differences import ONLY, contrast, places_won
 from calipers.questions.history.settings import history
 from calipers.questions.reading import tag_pairs
 from calipers.questions.report.browse import Browse, tag_values, with_tags
@@ -26,7 +26,7 @@ from calipers.store.pool import PoolSettings
 from calipers.web.api import desk_of
 from calipers.web.held import StillWorkingError
 from calipers.web.render import asked, render
-from calipers.web.sources import EXPLAINING, Opened, WebSources
+from calipers.web.sources import EXPLAINING, Opened, Source, WebSources
 from calipers.words import did_you_mean
 
 PAGE_SIZE = 50
@@ -47,7 +47,7 @@ LISTS = ("open", "counted", "settled", "notes")
 
 def home(request: Request) -> Response:
     """The evaluations for the owner, the pools for a judge."""
-    return evaluations(request) if request.state.role == "owner" else pools(request)
+    return evaluations(request) if request.state.owns else pools(request)
 
 
 def evaluations(request: Request) -> Response:
@@ -94,11 +94,12 @@ def evaluations(request: Request) -> Response:
 
 def _evaluation(request: Request) -> tuple[Opened, dict[str, Any]]:
     """The evaluation that the address names, and the values that its pages share."""
-    reference = request.path_params["reference"]
-    opened, saved = request.app.state.shelf.evaluation(reference)
-    browse = opened.browse
-    title = clean(browse.name)
-    return opened, {"title": title, "browse": browse, "saved": saved, "reference": reference}
+    shelf: WebSources = request.app.state.shelf
+    source = shelf.find(request.path_params["reference"])
+    opened = shelf.open(source)
+    opened.start(EXPLAINING, Browse.explain)  # other pages need it soon
+    title = clean(opened.browse.name)
+    return opened, {"title": title, "browse": opened.browse, **source._asdict()}
 
 
 def queries(request: Request) -> Response:
@@ -178,14 +179,14 @@ def compared(request: Request) -> Response:
     """The differences with their intervals and tests, and the queries that differ most."""
     shelf: WebSources = request.app.state.shelf
     wanted = asked(request)
-    references = shelf.oldest_first([*dict.fromkeys(wanted.of)][:MOST_COMPARED])
+    references = [*dict.fromkeys(wanted.of)][:MOST_COMPARED]
     if len(references) < 2:
         raise InvalidInput("A comparison needs two evaluations; tick them in the list.")
     if wanted.baseline and wanted.baseline not in references:
         raise InvalidInput("The baseline is not among the evaluations that are compared.")
-    references = tuple(sorted(references, key=lambda one: one != wanted.baseline))
+    systems = shelf.systems(references, wanted.baseline)
     try:
-        comparison, scores = shelf.comparison(references, wanted.anyway)
+        comparison = shelf.comparison(systems, wanted.anyway)
     except StoreAway:
         raise
     except InvalidInput as error:
@@ -198,13 +199,13 @@ def compared(request: Request) -> Response:
             f"The comparison has no {metric!r:.60}; it has {', '.join(names)}."
             f"{did_you_mean(metric, names)}"
         )
-    tags = wanted.slices
+    scores = shelf.scores(next(iter(systems.values())))
     found = contrast(
         comparison,
         metric,
         text=wanted.text,
         only=wanted.only,
-        among=with_tags(scores, tags) if tags else None,
+        among=with_tags(scores, wanted.slices) if wanted.slices else None,
         page=wanted.page,
     )
     tells_why = wanted.why or len(scores) <= OPENED_UNASKED
@@ -213,34 +214,26 @@ def compared(request: Request) -> Response:
         "compare",
         title="Compare",
         answer=comparison.document(),
-        systems=[clean(name) for name in comparison.systems],
+        systems=[clean(name) for name in systems],
         asked=wanted,
-        of=references,
+        of=[one.reference for one in systems.values()],
         metric=metric,
         metrics=names,
         tags=tag_values(scores),
         choices=ONLY,
         found=found,
         tells_why=tells_why,
-        reasons=_reasons(shelf, references, comparison.systems, found) if tells_why else {},
-        opened=_side_by_side(shelf.opened(references), wanted.open) if wanted.open else None,
+        reasons=_reasons(shelf, systems, found) if tells_why else {},
+        opened=_side_by_side(shelf.opened(systems), wanted.open) if wanted.open else None,
     )
 
 
-def _reasons(
-    shelf: WebSources,
-    references: tuple[str, ...],
-    systems: tuple[str, ...],
-    found: ContrastPage,
-) -> dict[str, str]:
+def _reasons(shelf: WebSources, systems: dict[str, Source], found: Page) -> dict[str, str]:
     """Why the queries on a page that got worse miss their targets, by query."""
     said: dict[str, list[str]] = {}
-    for reference, system in zip(references, systems, strict=True):
+    for system, source in systems.items():
         lost = [row.query for row in found.rows if system in row.worse]
-        if not lost:
-            continue
-        opened, _ = shelf.evaluation(reference)
-        if opened.browse.pair is None:
+        if not lost or (opened := shelf.open(source)).browse.pair is None:
             continue
         opened.soon(EXPLAINING, Browse.explain)
         whose = f"{clean(system)}: " if len(systems) > 2 else ""
@@ -298,7 +291,7 @@ def _pool(request: Request, tab: str, listed: Sequence[Any] = (), **values: Any)
         settings=desk.content.settings,
         scale=graded_by(desk.content.settings),
         shown_text=SHOWN_TEXT,
-        listed={"rows": listed[within], "page": page, "pages": pages, "total": len(listed)},
+        listed=Page(listed[within], len(listed), len(listed), page, pages),
         **values,
     )
 

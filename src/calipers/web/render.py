@@ -78,7 +78,7 @@ def _templates() -> Any:
     return made
 
 
-def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+def render(request: Request, template: str, code: int = 200, **values: Any) -> HTMLResponse:
     """Render a page; its ``link`` is to the same address with some parameters changed."""
     given = {name: request.query_params.getlist(name) for name in request.query_params}
     text = (
@@ -86,14 +86,14 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         .get_template(f"{template}.html.j2")
         .render(
             here=request.url.path,
-            judge=getattr(request.state, "judge", None),
-            owns=getattr(request.state, "role", None) == "owner",
+            judge=request.state.judge,
+            owns=request.state.owns,
             link=lambda **more: address(request.url.path, **{**given, **more}),
             **values,
         )
     )
     # Half a surrogate pair cannot be encoded; it is shown as a broken character.
-    return HTMLResponse(text.encode("utf-8", "replace"), status)
+    return HTMLResponse(text.encode("utf-8", "replace"), code)
 
 
 def address(path: str, **query: Any) -> str:

@@ -3,10 +3,11 @@
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import PoolSession
@@ -70,6 +71,25 @@ class Opened:
         return alone(lambda: work(self.browse)) if large else work(self.browse)
 
 
+class Source(NamedTuple):
+    """An evaluation that an address names."""
+
+    reference: str
+    saved: Evaluation | None
+    """Its record in the history; None if it was given as a file."""
+
+    @property
+    def key(self) -> str:
+        """Its key in a cache: by id, as a name means another evaluation after the next save."""
+        return self.reference if self.saved is None else self.saved.id
+
+    @property
+    def age(self) -> tuple[datetime, int]:
+        """For sorting by date; files, which are not saved, count as the newest."""
+        saved = self.saved
+        return (saved.saved, saved.number) if saved else (datetime.max.replace(tzinfo=UTC), 0)
+
+
 @dataclass
 class WebSources:
     """Everything that pages can show, computed by the library."""
@@ -90,12 +110,7 @@ class WebSources:
         self._pooling = threading.Lock()
         self._store: Store | None = None
         self._had_store = False
-        self._had_store = self.has_store
-
-    @property
-    def first_page(self) -> str:
-        """The page that a sign-in link leads to."""
-        return "/" if self.pool is None else f"/pools/{self.pool}/judge"
+        _ = self.has_store
 
     # The store
 
@@ -114,14 +129,12 @@ class WebSources:
 
     @property
     def has_store(self) -> bool:
-        """Whether there is a history; one that is unavailable at the moment counts."""
-        if self._store is not None or self._had_store:
-            return True
-        try:
-            place = locate(self.where)
-        except UnreadableFile:
-            return False
-        return place.path is None or place.path.exists()
+        """Whether there is a history; one that was there and is unavailable now counts."""
+        if not self._had_store:
+            with suppress(UnreadableFile):
+                place = locate(self.where)
+                self._had_store = place.path is None or place.path.exists()
+        return self._had_store
 
     def without_place(self, words: str) -> str:
         """Remove the place of the database from a sentence of the library."""
@@ -132,15 +145,66 @@ class WebSources:
 
     # Evaluations
 
-    def evaluation(self, reference: str) -> tuple[Opened, Evaluation | None]:
-        """An evaluation to browse, and its record in the history.
+    def find(self, reference: str) -> Source:
+        """The evaluation that an address names."""
+        given = reference in self.given
+        return Source(reference, None if given else resolve(self.store(), f"@{reference}"))
 
-        Its misses are explained in the background.
+    def systems(self, references: Sequence[str], baseline: str = "") -> dict[str, Source]:
+        """Evaluations by name, the baseline first, then the oldest.
+
+        Names that several share get the shortest suffix that tells them apart.
         """
-        saved = self._saved(reference)
-        opened = self._open(reference, saved)
-        opened.start(EXPLAINING, Browse.explain)
-        return opened, saved
+        found = [self.find(one) for one in references]
+        if len({one.key for one in found}) < len(found):
+            raise InvalidInput("An evaluation is given twice; choose different ones.")
+        found.sort(key=lambda one: (one.reference != baseline, one.age))
+        for behind in ("", " {0.saved:%Y-%m-%d}", " {0.saved:%Y-%m-%d %H:%M}", " {0.short}"):
+            named = {
+                one.saved.name + behind.format(one.saved) if one.saved else one.reference: one
+                for one in found
+            }
+            if len(named) == len(found):
+                break
+        return named
+
+    def open(self, source: Source) -> Opened:
+        """An evaluation in memory."""
+
+        def made() -> Opened:
+            saved = source.saved
+            if saved is None:
+                pair = self.given[source.reference]
+                return Opened(Browse(source.reference, evaluate(pair), pair))
+            opening = partial(open_saved, self.store(), saved, self.scores(source))
+            return Opened(alone(opening) if saved.queries > LARGE_QUERIES else opening())
+
+        return self._evaluations.get(source.key, made)
+
+    def opened(self, systems: Mapping[str, Source]) -> dict[str, Browse]:
+        """Several evaluations in memory; a page waits only shortly."""
+        key = tuple(one.key for one in systems.values())
+        what = "The evaluations are being opened"
+        return self._opening.get(key, partial(self._all, systems), what)
+
+    def _all(self, systems: Mapping[str, Source]) -> dict[str, Browse]:
+        return {name: self.open(one).browse for name, one in systems.items()}
+
+    def scores(self, source: Source) -> Scores:
+        """The scores of an evaluation, as a comparison needs them: without its results."""
+        if source.saved is None:
+            return self.open(source).browse.scores
+        return self._measured.get(source.key, partial(load_scores, self.store(), source.saved))
+
+    def comparison(self, systems: Mapping[str, Source], anyway: bool = False) -> Comparison:
+        """Compare evaluations with the first one, in the background."""
+        key = tuple(one.key for one in systems.values()), anyway
+
+        def made() -> Comparison:
+            scores = {name: self.scores(one) for name, one in systems.items()}
+            return compare(scores, anyway=anyway)
+
+        return self._made.get(key, made, "The evaluations are being compared")
 
     def lines(self, listed: Sequence[Evaluation], **which: Any) -> list[tuple[str, str]]:
         """The names saved several times, each with its trend."""
@@ -165,71 +229,6 @@ class WebSources:
         flat = [replace(one, ratio=0.16) for one in chart.panels[:1]]
         return heading_html(found.document(), "h2") + on_page(replace(chart, panels=flat))
 
-    def _saved(self, reference: str) -> Evaluation | None:
-        """The record of an evaluation in the history; None if it was given as a file."""
-        return None if reference in self.given else resolve(self.store(), f"@{reference}")
-
-    def _open(self, reference: str, saved: Evaluation | None) -> Opened:
-        def made() -> Opened:
-            if saved is None:
-                pair = self.given[reference]
-                return Opened(Browse(reference, evaluate(pair), pair))
-            opening = partial(open_saved, self.store(), saved, self._scores(reference, saved))
-            return Opened(alone(opening) if saved.queries > LARGE_QUERIES else opening())
-
-        return self._evaluations.get(_key(reference, saved), made)
-
-    def _scores(self, reference: str, saved: Evaluation | None) -> Scores:
-        """The scores of an evaluation, as a comparison needs them: without its results."""
-        if saved is None:
-            return self._open(reference, saved).browse.scores
-        return self._measured.get(saved.id, partial(load_scores, self.store(), saved))
-
-    def oldest_first(self, references: Sequence[str]) -> tuple[str, ...]:
-        """Sort evaluations by date; files, which are not saved, count as the newest."""
-        saved = {one: self._saved(one) for one in references}
-        ages = {one: (of.saved, of.number) for one, of in saved.items() if of is not None}
-        newest = datetime.max.replace(tzinfo=UTC), 0
-        return tuple(sorted(references, key=lambda one: ages.get(one, newest)))
-
-    def comparison(
-        self, references: tuple[str, ...], anyway: bool = False
-    ) -> tuple[Comparison, Scores]:
-        """Compare evaluations with the first one, in the background; with the scores of that."""
-        named = self._named(references)
-        first = next(iter(named.values()))
-
-        def made() -> Comparison:
-            systems = {name: self._scores(*one) for name, one in named.items()}
-            return compare(systems, anyway=anyway)
-
-        name = tuple(_key(*one) for one in named.values()), anyway
-        found = self._made.get(name, made, "The evaluations are being compared")
-        return found, self._scores(*first)
-
-    def named(self, references: tuple[str, ...]) -> dict[str, Browse]:
-        """Evaluations by name, opened; names that are shared get a suffix."""
-        return {name: self._open(*one).browse for name, one in self._named(references).items()}
-
-    def opened(self, references: tuple[str, ...]) -> dict[str, Browse]:
-        """The same, but a page waits only shortly."""
-        what = "The evaluations are being opened"
-        return self._opening.get(references, partial(self.named, references), what)
-
-    def _named(self, references: tuple[str, ...]) -> dict[str, tuple[str, Evaluation | None]]:
-        found = [(one, self._saved(one)) for one in references]
-        if len({_key(*one) for one in found}) < len(found):
-            raise InvalidInput("An evaluation is given twice; choose different ones.")
-        # The shortest unique names: with the day, the minute or the id as a suffix.
-        for behind in ("", " {0.saved:%Y-%m-%d}", " {0.saved:%Y-%m-%d %H:%M}", " {0.short}"):
-            named = {
-                saved.name + behind.format(saved) if saved else one: (one, saved)
-                for one, saved in found
-            }
-            if len(named) == len(found):
-                break
-        return named
-
     # Pools
 
     def pools(self) -> Sequence[PoolInfo]:
@@ -243,13 +242,13 @@ class WebSources:
         return self._desks.get(number, lambda: PoolSession(self.store(), number))
 
     def judge_these(
-        self, references: tuple[str, ...], queries: set[str], metric: str | None = None
+        self, references: Sequence[str], queries: set[str], metric: str | None = None
     ) -> PoolSession:
         """The pool of some evaluations, with the results of these questions added.
 
         Judges watch ``metric``, that of the page they came from, unless the server was given one.
         """
-        opened = self.named(references)
+        opened = self._all(self.systems(references))
         pairs = {name: one.pair for name, one in opened.items() if one.pair is not None}
         if len(pairs) < len(opened):
             raise InvalidInput(
@@ -288,8 +287,3 @@ class WebSources:
                 settings=settings,
             )
             return self.desk(number)
-
-
-def _key(reference: str, saved: Evaluation | None) -> str:
-    """The cache key: by id, as a name means another evaluation after the next save."""
-    return reference if saved is None else saved.id

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.present.paging import PAGE_SIZE, page_of
+from calipers.present.paging import PAGE_SIZE, Page, page_of
 from calipers.questions.compare.result import Comparison
 
 ONLY = {"": "all", "worse": "only worse", "better": "only better", "different": "only different"}
@@ -30,17 +30,6 @@ class ContrastRow:
     """Whether the largest difference is a gain."""
 
 
-@dataclass(frozen=True)
-class ContrastPage:
-    """One page of queries."""
-
-    rows: tuple[ContrastRow, ...]
-    found: int
-    total: int
-    page: int
-    pages: int
-
-
 def places_won(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int | None]:
     """How many ranks each result moved up; None for a new result.
 
@@ -59,7 +48,7 @@ def contrast(
     among: pl.Series | None = None,
     page: int = 1,
     size: int = PAGE_SIZE,
-) -> ContrastPage:
+) -> Page:
     """Sort the queries by the largest difference in a metric; ``among`` limits them by id."""
     if only not in ONLY:
         raise InvalidInput(
@@ -96,4 +85,4 @@ def contrast(
                 bool(gain[i, furthest[i]] > 0),
             )
         )
-    return ContrastPage(tuple(rows), int(order.size), int(values.shape[0]), page, pages)
+    return Page(tuple(rows), int(order.size), int(values.shape[0]), page, pages)

@@ -16,7 +16,7 @@ from calipers.model.evaluation import Evaluation
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
 from calipers.model.scores import MetricFacts, Scores
-from calipers.present.paging import PAGE_SIZE, page_of
+from calipers.present.paging import PAGE_SIZE, Page, page_of
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.report.subset import Portions, rank_table
@@ -99,18 +99,6 @@ class QueryRow:
     values: Mapping[str, float | None]
     missed: int | None
     """The number of targets not in the first k; None if unknown."""
-
-
-@dataclass(frozen=True)
-class QueryPage:
-    """One page of queries."""
-
-    rows: tuple[QueryRow, ...]
-    found: int
-    """The number of matching queries on all pages."""
-    total: int
-    page: int
-    pages: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +248,7 @@ class Browse:
         first = [self._deepest[kind].name for kind in ("recall", "ndcg") if kind in self._deepest]
         return first or self.shown[:1]
 
-    def select(self, view: View) -> QueryPage:
+    def select(self, view: View) -> Page:
         """One page of the queries that match a view."""
         self._check(view)
         found = self.table.lazy()
@@ -277,7 +265,7 @@ class Browse:
         )
         within, page, pages = page_of(len(rows), view.page, view.size)
         chosen = self.table[rows[within].to_numpy()]
-        return QueryPage(tuple(self._rows(chosen)), len(rows), self.table.height, page, pages)
+        return Page(tuple(self._rows(chosen)), len(rows), self.table.height, page, pages)
 
     def _check(self, view: View) -> None:
         known = [*self.metrics, "query", "missed", "order"]
