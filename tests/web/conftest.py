@@ -1,5 +1,7 @@
 """A server with a small history, a given file and a pool, shared by the tests that only read."""
 
+from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import pytest
@@ -51,12 +53,20 @@ def me(site):
     return site.visitor("me")
 
 
-@pytest.fixture
-def own(tmp_path):
-    """A server of the test's own, whose labels nobody else sees."""
-    store = str(tmp_path / "own.db")
-    desk = pool(store, metric="recall@2")
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory):
+    store = str(tmp_path_factory.mktemp("shared") / "own.db")
     with served(shelf_of(store, "anna", "ben")) as running:
-        running.pool = desk.content.number
         running.store = store
         yield running
+
+
+NAMES = (f"own-{n}" for n in count())
+
+
+@pytest.fixture
+def own(shared):
+    """A pool of the test's own on a shared server, with a link for each."""
+    desk = pool(shared.store, next(NAMES), metric="recall@2")
+    links = {one: shared.listening.address.link(shared.doors.invite(one)) for one in shared.links}
+    return replace(shared, links=links, pool=desk.content.number, desk=desk)

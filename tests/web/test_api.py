@@ -190,7 +190,7 @@ def test_a_closed_pool_is_409_so_that_a_page_keeps_what_it_has(own):
 @pytest.fixture
 def differing(own, monkeypatch):
     """A pool in which anna and ben differ on everything, its owner and anna."""
-    desk = calipers.labels_desk("first", store=own.store)
+    desk = own.desk
     for item in desk.items:
         desk.give("anna", item.position, 3)
         desk.give("ben", item.position, 0)
@@ -260,7 +260,10 @@ def test_every_label_can_be_downloaded(differing, tmp_path, form, kind):
     own, me, _ = differing
     answer = me.get(f"/api/v1/pools/{own.pool}/labels?as={form}")
     assert answer.headers["content-type"].startswith(kind)
-    assert answer.headers["content-disposition"] == f'attachment; filename="first-labels.{form}"'
+    assert (
+        answer.headers["content-disposition"]
+        == f'attachment; filename="{own.desk.name}-labels.{form}"'
+    )
     path = tmp_path / f"labels.{form}"
     path.write_bytes(answer.body)
     other = str(tmp_path / "other.db")

@@ -80,9 +80,11 @@ def test_what_is_wrong_in_itself_stays_400_and_names_no_place(taken):
         assert not SECRETS.search(answer.text), answer.text
 
 
-def test_a_name_is_compared_as_it_stands_after_the_last_save(own):
-    fill(own.store)
-    me = own.visitor("me")
-    before = me.get("/compare?of=bm25&of=dense").text
-    fill(own.store, dense=BM25)
-    assert me.get("/compare?of=bm25&of=dense").text != before
+def test_a_name_is_compared_as_it_stands_after_the_last_save(tmp_path):
+    store = str(tmp_path / "own.db")
+    fill(store)
+    with served(shelf_of(store)) as running:
+        me = running.visitor()
+        before = me.get("/compare?of=bm25&of=dense").text
+        fill(store, dense=BM25)
+        assert me.get("/compare?of=bm25&of=dense").text != before

@@ -3,18 +3,16 @@
 import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import calipers
 from calipers.io.load import load
-from tests.store.judged import BM25, TEXTS, TRUTH, entries, labels, pool
+from tests.store.judged import BM25, TEXTS, TRUTH, entries, pool
 from tests.web.conftest import fill
 from tests.web.served import served, shelf_of
-from tests.web.test_pages import NAMES, pages
-
-__all__ = ["pages"]
 
 
 @pytest.fixture
@@ -56,6 +54,13 @@ def press(page, keys, said="Saved."):
         page.locator("#save", has_text=said).wait_for()
 
 
+def exported(page, folder):
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Export the ground truth").click()
+    download.value.save_as(folder / "gt.jsonl")
+    return folder / "gt.jsonl"
+
+
 def test_one_person_from_the_link_to_the_export(open_page, tmp_path):
     """The link opens the queue itself; nothing is told of runs and metrics until it is done."""
     store = str(tmp_path / "history.db")
@@ -83,19 +88,18 @@ def test_one_person_from_the_link_to_the_export(open_page, tmp_path):
         me.get_by_role("link", name="See what the labels moved, and export").click()
         assert "judges agree" not in me.locator("main").text_content()
         shown = float(me.locator("#runs td[data-mean]").first.get_attribute("data-mean"))
-        with me.expect_download() as download:
-            me.get_by_role("link", name="Export the ground truth").click()
-        exported = tmp_path / "gt.jsonl"
-        download.value.save_as(exported)
+        written = exported(me, tmp_path)
         assert me.troubles == []
-    scores = calipers.evaluate(ground_truth=str(exported), run=BM25, metrics="ndcg@10")
+    scores = calipers.evaluate(ground_truth=str(written), run=BM25, metrics="ndcg@10")
     assert scores["ndcg@10"].mean == shown
 
 
 def test_a_query_that_fails_is_judged_where_it_is_seen(open_page, tmp_path):
     store = str(tmp_path / "history.db")
     fill(store)
-    with served(shelf_of(store)) as running:
+    odd = [{**TRUTH[0], "ground_truth": [{"id": "d0"}, {"id": "gone"}]}, *TRUTH[1:]]
+    given: dict[str, Any] = {"evals": calipers.read(ground_truth=odd, run=BM25)}
+    with served(shelf_of(store, **given)) as running:
         me = open_page(running.links["me"])
         assert "token" not in me.url
         # Open an evaluation, find a query that fails, see what was expected and why.
@@ -122,8 +126,25 @@ def test_a_query_that_fails_is_judged_where_it_is_seen(open_page, tmp_path):
         press(me, "3")
         me.get_by_role("button", name="Show it now").click()
         me.locator(".moved-run").first.wait_for()
+        assert len(calipers.labels_list(store).pools) == 1
+        # A finding is put right on the page of the ground truth.
+        me.goto(f"http://{running.host}/evaluations/evals/truth")
+        before = me.locator("code").first.text_content()
+        finding = me.locator("article", has_text="near duplicate queries")
+        finding.get_by_role("button", name="Judge this q0").first.click()
+        me.wait_for_url(re.compile(r"/pools/\d+/judge"))
+        me.locator("#desk").wait_for()
+        for _ in range(4):
+            gone = me.locator("#text").text_content() == "gone"
+            press(me, "0" if gone else "n")
+        me.goto(me.url.partition("/judge")[0])
+        after = me.locator("main code").first.text_content()
+        truth = load(str(exported(me, tmp_path)), "ground_truth").ground_truth
         assert me.troubles == []
-    assert len(calipers.labels_list(store).pools) == 1
+    assert truth.fingerprint.startswith(after)
+    assert after != before
+    grades = {row["item"]: row["grade"] for row in truth.targets.iter_rows(named=True)}
+    assert grades["gone"] == 0
 
 
 def test_three_judges_and_an_owner_of_whom_one_leaves_half_way(open_page, tmp_path, monkeypatch):
@@ -198,15 +219,12 @@ def test_three_judges_and_an_owner_of_whom_one_leaves_half_way(open_page, tmp_pa
         lea.get_by_role("link", name="Notes").click()
         lea.locator(".noted", has_text="Half of it.").wait_for()
         shown = float(lea.locator("#runs td[data-mean]").first.get_attribute("data-mean"))
-        with lea.expect_download() as download:
-            lea.get_by_role("link", name="Export the ground truth").click()
-        exported = tmp_path / "gt.jsonl"
-        download.value.save_as(exported)
+        written = exported(lea, tmp_path)
         assert lea.troubles == []
     state = desk.state()
     # At least: a text that was fetched ahead may have got its labels meanwhile.
     assert min(state.people(item.position) for item in desk.items) == 2
-    scores = calipers.evaluate(ground_truth=str(exported), run=BM25, metrics="recall@2")
+    scores = calipers.evaluate(ground_truth=str(written), run=BM25, metrics="recall@2")
     assert scores["recall@2"].mean == shown
 
 
@@ -251,8 +269,17 @@ def test_a_sample_waits_for_nobody_and_shows_its_corrected_number_to_the_owner(o
         assert me.troubles == anna.troubles == []
 
 
-def test_a_lost_connection_or_a_locked_file_loses_no_label(open_page, own, monkeypatch):
+@pytest.fixture
+def hasty(tmp_path, monkeypatch):
+    """A server of the test's own that does not wait for a locked file."""
     monkeypatch.setattr("calipers.web.sources.LOCKED_FOR", 0.2)
+    store = str(tmp_path / "own.db")
+    with served(shelf_of(store, "anna", "ben")) as running:
+        yield replace(running, store=store, pool=pool(store).content.number)
+
+
+def test_a_lost_connection_or_a_locked_file_loses_no_label(open_page, hasty):
+    own = hasty
     page = at_the_desk(open_page(own.links["anna"]), own)
     page.context.set_offline(True)
     page.keyboard.press("3")
@@ -331,40 +358,6 @@ def test_a_second_tab_sees_what_the_first_did(open_page, own):
     assert first.evaluate("localStorage.length") == 0
 
 
-def test_code_and_tables_keep_their_columns_and_markdown_is_shown_on_request(open_page, tmp_path):
-    texts = {
-        "code": "def open(key):\n    return lock[key]\n",
-        "table": "| size | price |\n|---|---|\n| 10 | 3.50 |",
-        "prose": "It is **not** a table. | Or is it?",
-        "list": "# Title\n\n- one `x`\n- two <b>\n\n```\n<script>1</script>\n```",
-    }
-    run = [
-        {"id": "q", "query": "What?", "retrieved": [{"id": k, "text": v} for k, v in texts.items()]}
-    ]
-    store = str(tmp_path / "history.db")
-    desk = pool(store, runs={"one": run}, ground_truth=None, judges=("me",))
-    with served(shelf_of(store)) as running:
-        running.pool = desk.content.number
-        page = at_the_desk(open_page(running.links["me"]), running)
-        place = page.locator("#text")
-        for _ in texts:
-            text = place.text_content()
-            mono = place.evaluate("(one) => getComputedStyle(one).fontFamily.includes('mono')")
-            assert mono is (text != texts["prose"]), text
-            page.keyboard.press("v")
-            if text == texts["table"]:
-                assert place.locator("th").all_text_contents() == ["size", "price"]
-            if text == texts["list"]:
-                assert place.locator("h3").text_content() == "Title"
-                assert place.locator("li").all_text_contents() == ["one x", "two <b>"]
-                assert place.locator("pre").text_content() == "<script>1</script>"
-            # A mark is about the text as it is.
-            page.keyboard.press("m")
-            assert place.locator("mark").count() == 1
-            press(page, "2")
-        assert page.troubles == []
-
-
 def test_a_server_that_was_started_again_gets_what_was_kept(open_page, tmp_path):
     store = str(tmp_path / "own.db")
     number = pool(store, judges=("anna", "ben")).content.number
@@ -388,129 +381,6 @@ def test_a_server_that_was_started_again_gets_what_was_kept(open_page, tmp_path)
         page.locator("#save", has_text="Saved.").wait_for()
     kept = entries(store, number)
     assert [(one.judge, one.grade) for one in kept] == [("anna", 3), ("anna", 2), ("anna", 1)]
-
-
-def test_a_sentence_is_marked_by_keys_alone(open_page, own):
-    page = at_the_desk(open_page(own.links["anna"]), own)
-    marked = page.locator("#text mark")
-    whole = page.locator("#text").text_content()
-    first, second, third = (f"{one}." for one in whole.rstrip(".").split(". "))
-    page.keyboard.press("m")
-    assert marked.text_content() == first
-    page.keyboard.press("m")
-    assert marked.text_content() == second
-    page.keyboard.press("Shift+M")
-    assert marked.text_content() == f"{second} {third}"
-    page.keyboard.press("Backspace")
-    assert marked.count() == 0
-    page.keyboard.press("m")
-    press(page, "3")
-    desk = calipers.labels_desk("first", store=own.store)
-    assert [one.quote for one in labels(desk)] == [first]
-
-
-def test_a_title_of_the_corpus_stands_above_the_text(open_page, tmp_path):
-    titles = {"d0": "Locks <b>\n and keys", "d1": "מנעולים", "d2": "word " * 200, "d3": " \n "}
-    corpus = [{"id": one, "text": "", "title": title} for one, title in titles.items()]
-    store = str(tmp_path / "history.db")
-    pool(store, corpus=corpus, runs={"bm25": BM25}, judges=("me",), ground_truth=None)
-    expected = ["Locks <b> and keys", "word " * 40 + "…", "מנעולים"]
-    with served(shelf_of(store)) as running:
-        page = open_page(running.links["me"])
-        page.goto(f"http://{running.host}/pools/1/judge?query=q0")
-        title = page.locator("#title")
-        title.wait_for()
-        shown = [title.text_content()]
-        page.keyboard.press("l")
-        listed = page.locator("#list-rows .text-title")
-        listed.first.wait_for()
-        assert sorted(listed.all_text_contents()) == expected
-        assert page.locator("#list-rows .text-title:dir(rtl)").all_text_contents() == ["מנעולים"]
-        page.keyboard.press("Escape")
-        title.wait_for()
-        press(page, "22")
-        shown.append(title.text_content())
-        assert set(shown) < set(expected)
-        press(page, "2")
-        page.goto(f"http://{running.host}/pools/1/judge?query=q1")
-        page.locator("#text", has_text="Text number").wait_for()
-        assert title.is_hidden()
-        page.goto(f"http://{running.host}/pools/1/mine?text=keys")
-        assert page.locator(".text-title").all_text_contents() == expected[:1]
-        assert page.troubles == []
-
-
-def test_every_action_of_judging_has_a_key(open_page, own):
-    page = at_the_desk(open_page(own.links["anna"]), own)
-    shortcuts = page.locator(".tools button, .grades button").evaluate_all(
-        "(all) => all.map((one) => one.getAttribute('aria-keyshortcuts'))"
-    )
-    assert sorted(shortcuts) == sorted("0123mnuclv/?")
-    page.keyboard.press("?")
-    listed = page.get_by_role("dialog").text_content()
-    assert all(key in listed for key in "03mnuc/?")
-    page.keyboard.press("Escape")
-    # Search, go to what was found, and give it a grade.
-    page.keyboard.press("/")
-    page.keyboard.type("number 11.")
-    page.keyboard.press("Enter")
-    page.locator("#search-found button").first.wait_for()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
-    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-    page.keyboard.press("Enter")
-    assert "number 11." in page.locator("#text").text_content()
-    press(page, "2")
-    desk = calipers.labels_desk("first", store=own.store)
-    [given] = labels(desk)
-    assert desk.items[given.item].label.item == "d11"
-    # After what was searched for comes what was to come before.
-    assert page.locator("#place").text_content() == "Text 2, 9 left"
-
-
-def test_a_finding_is_put_right_on_the_page_of_the_ground_truth(open_page, tmp_path):
-    odd = [{**TRUTH[0], "ground_truth": [{"id": "d0"}, {"id": "gone"}]}, *TRUTH[1:]]
-    given: dict[str, Any] = {"evals": calipers.read(ground_truth=odd, run=BM25)}
-    with served(shelf_of(str(tmp_path / "h.db"), **given)) as running:
-        page = open_page(running.links["me"])
-        page.goto(f"http://{running.host}/evaluations/evals/truth")
-        before = page.locator("code").first.text_content()
-        finding = page.locator("article", has_text="near duplicate queries")
-        finding.get_by_role("button", name="Judge this q0").first.click()
-        page.wait_for_url(re.compile(r"/pools/\d+/judge"))
-        page.locator("#desk").wait_for()
-        for _ in range(4):
-            gone = page.locator("#text").text_content() == "gone"
-            press(page, "0" if gone else "n")
-        page.goto(page.url.partition("/judge")[0])
-        after = page.locator("main code").first.text_content()
-        with page.expect_download() as download:
-            page.get_by_role("link", name="Export the ground truth").click()
-        exported = tmp_path / "gt.jsonl"
-        download.value.save_as(exported)
-        assert page.troubles == []
-    truth = load(str(exported), "ground_truth").ground_truth
-    assert truth.fingerprint.startswith(after)
-    assert after != before
-    grades = {row["item"]: row["grade"] for row in truth.targets.iter_rows(named=True)}
-    assert grades["gone"] == 0
-
-
-@pytest.fixture(scope="module")
-def plain_window(me, site, browser):
-    """A window without scripts, of somebody who came in before: a new link ends the one before."""
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    yield come_in(page, f"http://{site.host}/enter?token={site.doors.invite('me')}")
-    context.close()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_page_can_be_read_without_javascript(site, plain_window, pages, name):
-    plain_window.goto(f"http://{site.host}{pages[name]}")
-    assert plain_window.locator("h1").count() or name == "judge"
-    if name == "judge":
-        assert "Judging needs JavaScript" in plain_window.content()
 
 
 # An address of the data may be opened, in a window of its own that knows nothing of ours.

@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from tests.store.judged import labels, pool
+from tests.store.judged import BM25, labels, pool
 from tests.web.served import served, shelf_of
 from tests.web.test_browser import come_in, press
 
@@ -55,38 +55,57 @@ SELECT = """(place, [from, to]) => {
 }"""
 
 
-def test_a_mark_is_the_selection_itself_at_its_own_place(opened):
+def test_a_mark_is_the_selection_at_its_own_place_or_sentences_by_keys_alone(opened):
     page, desk = opened()
     place, marked = page.locator("#text"), page.locator("#text mark")
     whole = place.text_content()
+    first, second, third = (f"{one}." for one in whole.rstrip(".").split(". "))
+    for key, expected in (("m", first), ("m", second), ("Shift+M", f"{second} {third}")):
+        page.keyboard.press(key)
+        assert marked.text_content() == expected
+    page.keyboard.press("Backspace")
+    assert marked.count() == 0
     # A triple click ends in the element behind the text.
     place.click(click_count=3, position={"x": 60, "y": 30})
     page.keyboard.press("m")
     assert marked.text_content() == whole
     page.keyboard.press("Backspace")
     number = re.search(r"\d+", whole)[0]
-    second = whole.index(number, whole.index(number) + 1)
-    place.evaluate(SELECT, [second, second + len(number)])
+    at = whole.index(number, whole.index(number) + 1)
+    place.evaluate(SELECT, [at, at + len(number)])
     page.keyboard.press("m")
     before = "(one) => one.previousSibling.data.length"
-    assert (marked.text_content(), marked.evaluate(before)) == (number, second)
+    assert (marked.text_content(), marked.evaluate(before)) == (number, at)
     press(page, "3")
     press(page, "u", "Undone: your grade 3, answers it")
     # It is still marked, and there alone, for the grade that comes instead.
-    assert (place.text_content(), marked.evaluate(before)) == (whole, second)
+    assert (place.text_content(), marked.evaluate(before)) == (whole, at)
     press(page, "2")
     [given] = labels(desk)
-    assert (given.grade, given.quote, given.quote_start) == (2, number, second)
+    assert (given.grade, given.quote, given.quote_start) == (2, number, at)
 
 
-def test_the_text_on_the_screen_is_the_one_that_is_labelled(opened):
+def test_every_action_has_a_key_and_the_text_on_the_screen_is_the_one_that_is_labelled(opened):
     page, desk = opened()
+    shortcuts = page.locator(".tools button, .grades button").evaluate_all(
+        "(all) => all.map((one) => one.getAttribute('aria-keyshortcuts'))"
+    )
+    assert sorted(shortcuts) == sorted("0123mnuclv/?")
+    page.keyboard.press("?")
+    listed = page.get_by_role("dialog").text_content()
+    assert all(key in listed for key in "03mnuc/?")
+    page.keyboard.press("Escape")
     place, save = page.locator("#text"), page.locator("#save")
     first = place.text_content()
+    # Search, go to what was found, and give it a grade.
     page.keyboard.press("/")
     page.keyboard.type("number 11.")
     page.keyboard.press("Enter")
-    page.locator("#search-found button").first.click()
+    page.locator("#search-found button").first.wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    page.keyboard.press("Enter")
     # A note does not move the page, and Escape keeps it.
     page.keyboard.press("c")
     page.keyboard.type("odd")
@@ -96,7 +115,9 @@ def test_the_text_on_the_screen_is_the_one_that_is_labelled(opened):
     assert "number 11." in place.text_content()
     assert page.locator("#note-text").input_value() == "odd"
     press(page, "2")
+    # After what was searched for comes what was to come before.
     assert place.text_content() == first
+    assert page.locator("#place").text_content() == "Text 2, 9 left"
     assert "What is topic" in page.locator("#spoken").text_content()
     # An undo shows what it undid: first the grade, then the note of the same text.
     press(page, "u", "Undone: your grade 2, helps. This is the text.")
@@ -141,7 +162,7 @@ def test_a_whole_question_is_graded_by_key_and_taken_back_at_once(opened):
     assert sorted(one.grade for one in labels(desk)) == [1, 3]
 
 
-def test_a_scale_of_ones_own_is_drawn_with_its_names_and_keys(opened):
+def test_keys_are_those_of_the_scale_by_their_place_and_can_be_switched_off(opened):
     page, desk = opened(scale={"bad": 0, "so-so": 0.5, "good": 10})
     assert page.locator("#grades button").all_text_contents() == [
         "1bad (0)",
@@ -150,21 +171,12 @@ def test_a_scale_of_ones_own_is_drawn_with_its_names_and_keys(opened):
     ]
     press(page, "2")
     press(page, "u", "Undone: your grade 0.5, so-so.")
-    press(page, "3")
-    assert [one.grade for one in labels(desk)] == [10]
-
-
-def test_keys_of_another_script_count_by_their_place(opened):
-    page, _ = opened()
+    # A key of another script counts by its place.
     cyrillic = {"key": "\u044c", "code": "KeyM", "bubbles": True}
     page.evaluate(
         "(one) => document.body.dispatchEvent(new KeyboardEvent('keydown', one))", cyrillic
     )
     assert page.locator("#text mark").count() == 1
-
-
-def test_single_keys_can_be_switched_off(opened):
-    page, desk = opened()
     page.keyboard.press("?")
     page.get_by_label("Single-key shortcuts").click()
     page.get_by_role("button", name="Close").click()
@@ -173,13 +185,66 @@ def test_single_keys_can_be_switched_off(opened):
     first = page.locator("#text").text_content()
     page.keyboard.press("3")
     assert page.locator("#text").text_content() == first
-    page.locator("#grades button").nth(3).click()
+    page.locator("#grades button").nth(2).click()
     page.locator("#save", has_text="Saved.").wait_for()
-    assert [one.grade for one in labels(desk)] == [3]
+    assert [one.grade for one in labels(desk)] == [10]
     page.get_by_role("button", name="Keys").click()
     page.get_by_label("Single-key shortcuts").click()
     page.get_by_role("button", name="Close").click()
     press(page, "1")
+
+
+CODED = {
+    "code": "def open(key):\n    return lock[key]\n",
+    "table": "| size | price |\n|---|---|\n| 10 | 3.50 |",
+    "prose": "It is **not** a table. | Or is it?",
+    "list": "# Title\n\n- one `x`\n- two <b>\n\n```\n<script>1</script>\n```",
+}
+
+
+def test_code_and_tables_keep_their_columns_and_markdown_is_shown_on_request(opened):
+    hits = [{"id": name, "text": text} for name, text in CODED.items()]
+    run = [{"id": "q", "query": "What?", "retrieved": hits}]
+    page, _ = opened(runs={"one": run}, ground_truth=None)
+    place = page.locator("#text")
+    for _ in CODED:
+        text = place.text_content()
+        mono = place.evaluate("(one) => getComputedStyle(one).fontFamily.includes('mono')")
+        assert mono is (text != CODED["prose"]), text
+        page.keyboard.press("v")
+        if text == CODED["table"]:
+            assert place.locator("th").all_text_contents() == ["size", "price"]
+        if text == CODED["list"]:
+            assert place.locator("h3").text_content() == "Title"
+            assert place.locator("li").all_text_contents() == ["one x", "two <b>"]
+            assert place.locator("pre").text_content() == "<script>1</script>"
+        # A mark is about the text as it is.
+        page.keyboard.press("m")
+        assert place.locator("mark").count() == 1
+        press(page, "2")
+
+
+def test_a_title_of_the_corpus_stands_above_the_text(opened):
+    titles = {"d0": "Locks <b>\n and keys", "d1": "מנעולים", "d2": "word " * 200, "d3": " \n "}
+    corpus = [{"id": one, "text": "", "title": title} for one, title in titles.items()]
+    expected = ["Locks <b> and keys", "word " * 40 + "…", "מנעולים"]
+    page, _ = opened("query=q0", corpus=corpus, runs={"bm25": BM25}, ground_truth=None)
+    title, listed = page.locator("#title"), page.locator("#list-rows .text-title")
+    title.wait_for()
+    page.keyboard.press("l")
+    listed.first.wait_for()
+    assert sorted(listed.all_text_contents()) == expected
+    assert page.locator("#list-rows .text-title:dir(rtl)").all_text_contents() == ["מנעולים"]
+    page.keyboard.press("Escape")
+    title.wait_for()
+    shown = []
+    for _ in range(3):
+        shown.append(title.text_content())
+        press(page, "2")
+    assert sorted(shown) == expected
+    page.locator("#text", has_text="Text number").wait_for()
+    page.goto(page.url.replace("/judge?query=q0", "/mine?text=keys"))
+    assert page.locator(".text-title").all_text_contents() == expected[:1]
 
 
 def test_a_text_is_read_from_its_own_side_and_its_addresses_can_be_opened(opened):

@@ -43,7 +43,6 @@ def check(store: Store) -> Checked:
                 func.max(EVALUATION.c.saved),
             ).select_from(EVALUATION)
         ).one()
-        size = _size_on(connection)
     return Checked(
         place=store.place.shown,
         kind=store.place.kind,
@@ -52,7 +51,7 @@ def check(store: Store) -> Checked:
         names=names,
         oldest=None if oldest is None else from_moment(oldest),
         newest=None if newest is None else from_moment(newest),
-        bytes=size,
+        bytes=_size(store),
         problems=tuple(problems(store)),
     )
 
@@ -61,58 +60,42 @@ def check(store: Store) -> Checked:
 def _size(store: Store) -> int:
     """The size of the file, or of the tables on the server."""
     with store.reading() as connection:
-        return _size_on(connection)
-
-
-def _size_on(connection: Connection) -> int:
-    if connection.dialect.name == "sqlite":
-        pages, size = (
-            connection.execute(text(f"PRAGMA {name}")).scalar_one()
-            for name in ("page_count", "page_size")
-        )
-        return int(pages * size)
-    tables = "', '".join(table.name for table in EVALUATION.metadata.sorted_tables)
-    statement = f"SELECT sum(pg_total_relation_size(t::regclass)) FROM unnest(ARRAY['{tables}']) t"  # noqa: S608 - our own table names
-    return int(connection.execute(text(statement)).scalar_one())
+        if connection.dialect.name == "sqlite":
+            pages, size = (
+                connection.execute(text(f"PRAGMA {name}")).scalar_one()
+                for name in ("page_count", "page_size")
+            )
+            return int(pages * size)
+        tables = "', '".join(table.name for table in EVALUATION.metadata.sorted_tables)
+        sizes = f"SELECT sum(pg_total_relation_size(t::regclass)) FROM unnest(ARRAY['{tables}']) t"  # noqa: S608 - our own table names
+        return int(connection.execute(text(sizes)).scalar_one())
 
 
 def problems(store: Store) -> Iterator[str]:
-    """One sentence for each damaged part; none if the history is intact.
-
-    Each evaluation is checked on its own, so that one unreadable part hides no other.
-    """
-    for look in (_database_problems, _damaged_contents, _damaged_pools):
-        yield from _found(store, look)
-    newest = (EVALUATION.c.saved.desc(), EVALUATION.c.number.desc())
-    statement = select(EVALUATION.c.number).order_by(*newest)
-    try:
-        numbers = _looked(store, lambda connection: connection.execute(statement).scalars())
-    except CalipersError as error:
-        yield str(error)
-        return
-    for number in numbers:
-        yield from _found(store, partial(_evaluation_problems, store, number))
-
-
-def _found(store: Store, look: Callable[[Connection], Iterable[str]]) -> list[str]:
-    """Run a check and return what it finds, or the error that stopped it."""
-    try:
-        return _looked(store, look)
-    except CalipersError as error:
-        return [str(error)]
+    """One sentence for each damaged part; none if the history is intact."""
+    read = partial(_unreadable, store)
+    for look in (_database_problems, _damaged_contents, _damaged_pools, read):
+        try:
+            yield from _looked(store, look)
+        except CalipersError as error:
+            yield str(error)
 
 
 @sound
-def _looked(store: Store, look: Callable[[Connection], Iterable[Any]]) -> list[Any]:
+def _looked(store: Store, look: Callable[[Connection], Iterable[str]]) -> list[str]:
     with store.reading() as connection:
         return list(look(connection))
 
 
-def _evaluation_problems(store: Store, number: int, connection: Connection) -> Iterable[str]:
-    """Read an evaluation, which raises if it is damaged; yields no sentences itself."""
-    for one in evaluations(store, slices=None, where=[EVALUATION.c.number == number]):
-        read_parts(store, connection, one, ())
-    return ()
+def _unreadable(store: Store, connection: Connection) -> Iterator[str]:
+    """Read each evaluation on its own, so that one unreadable part hides no other."""
+    newest = (EVALUATION.c.saved.desc(), EVALUATION.c.number.desc())
+    for number in connection.execute(select(EVALUATION.c.number).order_by(*newest)).scalars().all():
+        try:
+            for one in evaluations(store, slices=None, where=[EVALUATION.c.number == number]):
+                read_parts(store, connection, one, ())
+        except CalipersError as error:
+            yield str(error)
 
 
 def _database_problems(connection: Connection) -> Iterator[str]:

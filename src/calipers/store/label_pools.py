@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, TypedDict, Unpack
+from typing import Any, Required, TypedDict, Unpack
 
 import msgspec
 import polars as pl
@@ -70,7 +70,6 @@ def make_pool(
     ground_truth: GroundTruth | None,
     settings: PoolSettings,
     made_of: Mapping[str, str] | None = None,
-    now: datetime | None = None,
 ) -> int:
     """Save a new pool in one transaction and return its number."""
     check_name(name)
@@ -88,7 +87,7 @@ def make_pool(
             )
         statement = insert(POOL).values(
             name=name,
-            created=moment(now or datetime.now(UTC)),
+            created=moment(datetime.now(UTC)),
             settings=msgspec.json.encode(asdict(settings)).decode(),
             made_of=msgspec.json.encode(dict(made_of or {})).decode(),
             items=len(labels),
@@ -266,10 +265,17 @@ class Marks(TypedDict, total=False):
 
 
 class Said(Marks, total=False):
-    """The optional fields of a log entry."""
+    """A log entry as its sender has it."""
 
+    item: Required[int]
+    judge: Required[str]
+    kind: Required[EntryKind]
+    request: str | None
+    """Its name: if an entry of this name exists already, nothing is added."""
     grade: float | None
     undoes: int | None
+    """The entry that an undo takes back; by default the judge's last that is neither undone nor
+    final, whatever its item."""
     now: datetime | None
 
 
@@ -282,63 +288,36 @@ def append(
     store: Store,
     pool: int,
     *,
-    item: int,
-    judge: str,
-    kind: EntryKind = "label",
-    request: str | None = None,
     grades: tuple[float, ...] | None = None,
     after: int = 0,
     **said: Unpack[Said],
 ) -> tuple[LogEntry, list[LogEntry]]:
     """Add one entry to the log, and return it with every entry ``after`` that number.
 
-    It is on disk when this returns. ``request`` names the entry: if it exists already, it is
-    returned and nothing is added. ``grades`` are the allowed ones. An undo takes back the entry
-    numbered ``undoes``, or else the judge's last entry that is neither undone nor final, whatever
-    its ``item``.
+    It is on disk when this returns. ``grades`` are the allowed ones.
     """
-    check_entry(kind, grades, said)
+    check_entry(said["kind"], grades, said)
     with store.writing() as connection:
-        request = request or new_request()
-        entry = append_on(
-            connection, pool, item=item, judge=judge, kind=kind, request=request, **said
-        )
+        entry = append_on(connection, pool, **said)
         return entry, _read(connection, pool, after)
 
 
-def append_on(
-    connection: Connection,
-    pool: int,
-    *,
-    item: int,
-    judge: str,
-    kind: EntryKind,
-    request: str,
-    **said: Unpack[Said],
-) -> LogEntry:
+def append_on(connection: Connection, pool: int, **said: Unpack[Said]) -> LogEntry:
     """Add one entry as part of the caller's transaction."""
-    undoes, note = said.get("undoes"), said.get("note")
+    row: dict[str, Any] = {"pool": pool, **said, "request": said.get("request") or new_request()}
     lock_pool(connection, pool)
-    mine = (LABEL.c.pool == pool, LABEL.c.judge == judge, LABEL.c.request == request)
-    if (sent := connection.execute(select(LABEL).where(*mine)).first()) is not None:
+    names = ("pool", "judge", "request")
+    known = select(LABEL).where(*(LABEL.c[name] == row[name] for name in names))
+    if (sent := connection.execute(known).first()) is not None:
         return _entry(sent)
-    if kind == "undo" and undoes is None:
-        last = label_state(connection, pool).latest(judge)
+    if row["kind"] == "undo" and row.get("undoes") is None:
+        last = label_state(connection, pool).latest(row["judge"])
         if last is None:
-            raise InvalidInput(f"There is nothing to undo: {judge} has no label left.")
-        item, undoes = last.item, last.number
-    statement = insert(LABEL).values(
-        pool=pool,
-        item=item,
-        judge=judge,
-        kind=kind,
-        **{name: said.get(name) for name in ("grade", "quote", "quote_start")},
-        note=note and note.replace("\x00", "\ufffd"),
-        undoes=undoes,
-        request=request,
-        saved=moment(said.get("now") or datetime.now(UTC)),
-    )
-    return _entry(connection.execute(statement.returning(*LABEL.c)).one())
+            raise InvalidInput(f"There is nothing to undo: {row['judge']} has no label left.")
+        row |= {"item": last.item, "undoes": last.number}
+    row["note"] = (row.get("note") or "").replace("\x00", "\ufffd") or None
+    row["saved"] = moment(row.pop("now", None) or datetime.now(UTC))
+    return _entry(connection.execute(insert(LABEL).values(row).returning(*LABEL.c)).one())
 
 
 @dataclass(frozen=True)
@@ -394,7 +373,7 @@ def _entry(row: Any) -> LogEntry:
     return LogEntry(**{name: value for name, value in row._mapping.items() if name != "pool"})
 
 
-def check_entry(kind: str, grades: tuple[float, ...] | None, said: Said) -> None:
+def check_entry(kind: str, grades: tuple[float, ...] | None, said: Mapping[str, Any]) -> None:
     """Refuse an entry that the log does not take."""
     grade, quote, note = said.get("grade"), said.get("quote"), said.get("note")
     if kind not in KINDS:

@@ -60,9 +60,16 @@ def evaluations(
     ``metrics`` and ``slices`` (tags of the queries) select the summaries to load; None loads all.
     ``where`` are further conditions on the table of evaluations.
     """
-    wanted = _newest_first(*_conditions(name, branch, tags, since, until), *where)
-    if last is not None:
-        wanted = wanted.limit(last)
+    asked = [
+        None if name is None else EVALUATION.c.name == name,
+        None if branch is None else EVALUATION.c.git_branch == branch,
+        None if since is None else EVALUATION.c.saved >= moment(since),
+        None if until is None else EVALUATION.c.saved < moment(until),
+    ]
+    for tag, value in (tags or {}).items():
+        has = select(TAGS.c.evaluation).where(TAGS.c.name == tag, TAGS.c.value == value)
+        asked.append(EVALUATION.c.number.in_(has))
+    wanted = _newest_first(*(one for one in asked if one is not None), *where).limit(last)
     place = store.place.shown
     with store.reading() as connection:
         rows = connection.execute(wanted).all()
@@ -83,28 +90,6 @@ def count(store: Store) -> int:
     """How many evaluations there are."""
     with store.reading() as connection:
         return int(connection.execute(select(func.count()).select_from(EVALUATION)).scalar_one())
-
-
-def _conditions(
-    name: str | None,
-    branch: str | None,
-    tags: Mapping[str, str] | None,
-    since: datetime | None,
-    until: datetime | None,
-) -> list[Any]:
-    found: list[Any] = []
-    if name is not None:
-        found.append(EVALUATION.c.name == name)
-    if branch is not None:
-        found.append(EVALUATION.c.git_branch == branch)
-    if since is not None:
-        found.append(EVALUATION.c.saved >= moment(since))
-    if until is not None:
-        found.append(EVALUATION.c.saved < moment(until))
-    for tag, value in (tags or {}).items():
-        has = select(TAGS.c.evaluation).where(TAGS.c.name == tag, TAGS.c.value == value)
-        found.append(EVALUATION.c.number.in_(has))
-    return found
 
 
 def _newest_first(*conditions: Any) -> Select[Any]:

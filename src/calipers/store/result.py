@@ -1,8 +1,8 @@
 """Results of checking, copying and pruning a history, and of logging to MLflow."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from calipers.model.document import Column, Document, Lines, Table
 from calipers.model.evaluation import Evaluation
@@ -13,7 +13,7 @@ MOST_LISTED = 20
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Checked(ShowsItself):
+class Checked(Plain, ShowsItself):
     """The counts and the size of a history, and the damage that a check found."""
 
     shown_by: ClassVar[str] = "calipers.store.result:check_document"
@@ -29,14 +29,6 @@ class Checked(ShowsItself):
     """The size of the file, or of the tables on the server."""
     problems: tuple[str, ...]
     """One sentence for each damaged part."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        times = {
-            name: None if when is None else when.isoformat(timespec="seconds")
-            for name, when in (("oldest", self.oldest), ("newest", self.newest))
-        }
-        return {**asdict(self), **times, "problems": list(self.problems)}
 
 
 @dataclass(frozen=True, repr=False)
