@@ -10,6 +10,7 @@ import pytest
 
 import calipers
 from calipers.io.load import load
+from calipers.store.label_pools import append_on
 from tests.store.judged import BM25, TEXTS, TRUTH, entries, pool
 from tests.web.conftest import fill
 from tests.web.served import served, shelf_of
@@ -19,13 +20,8 @@ from tests.web.served import served, shelf_of
 def open_page(browser):
     contexts = []
 
-    def open_(link, width=1280, dark=False, script=True, **more):
-        context = browser.new_context(
-            viewport={"width": width, "height": 900},
-            java_script_enabled=script,
-            color_scheme="dark" if dark else "light",
-            **more,
-        )
+    def open_(link):
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
         contexts.append(context)
         page = context.new_page()
         page.troubles = []
@@ -256,9 +252,13 @@ def test_a_sample_waits_for_nobody_and_shows_its_corrected_number_to_the_owner(o
         assert anna.locator("#moved").count() == 0
         desk = calipers.labels_desk("run-sample", store=store)
         held = {one.item for one in entries(store, 1)}
-        for item in [one for one in desk.items if one.position not in held]:
-            if item.label.query != ben.locator("#question").text_content():
-                desk.give("anna", item.position, 3 if item.label.item == "a" else 0)
+        left = ben.locator("#question").text_content()
+        with desk.store.writing() as connection:
+            for item in desk.items:
+                if item.position not in held and item.label.query != left:
+                    grade = 3 if item.label.item == "a" else 0
+                    said: Any = {"item": item.position, "judge": "anna", "grade": grade}
+                    append_on(connection, 1, kind="label", **said)
         me = open_page(running.links["me"])
         me.goto(f"http://{running.host}/pools/1")
         # The corrected number and its interval, and no mean of machine and people mixed.

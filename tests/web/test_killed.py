@@ -14,7 +14,7 @@ from tests.web.two_servers import through
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(("kind", "times"), [("sqlite", 5), ("postgresql", 5)])
+@pytest.mark.parametrize(("kind", "times"), [("sqlite", 4), ("postgresql", 4)])
 def test_servers_that_are_killed_lose_no_label_that_they_confirmed(tmp_path, request, kind, times):
     store = str(tmp_path / "history.db")
     if kind == "postgresql":
