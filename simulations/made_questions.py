@@ -30,7 +30,7 @@ import numpy as np
 
 import calipers
 from calipers.io.documents.corpus import open_folder
-from calipers.statistics.prediction_powered import corrected_mean_of_defined
+from calipers.statistics.score_interval import mean_interval
 
 QUESTIONS = 400
 LABELS, SET = 30, 120
@@ -198,13 +198,13 @@ def resampled(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.stack([values[:, rng.integers(0, n, n)].mean(axis=1) for _ in range(DRAWS)])
 
 
-def ranking(people: np.ndarray, made: np.ndarray) -> tuple[float, tuple[float, float], int, int]:
-    """Tau, its 95 % range, and of the pairs that people clearly order how many are turned."""
+def ranking(people: np.ndarray, made: np.ndarray) -> str:
+    """Tau with its 95 % range, and what becomes of the pairs that people clearly order."""
     rng = np.random.default_rng(0)
     theirs, mine = resampled(people, rng), resampled(made, rng)
     taus = [kendall(one, two) for one, two in zip(theirs[:500], mine[:500], strict=True)]
     low, high = np.quantile(taus, [0.025, 0.975])
-    turned = clear = 0
+    same = turned = clear = 0
     for i, j in combinations(range(len(people)), 2):
         first, second = (float(np.mean(one[:, i] > one[:, j])) for one in (theirs, mine))
         other = float(np.mean(mine[:, i] < mine[:, j]))
@@ -212,8 +212,13 @@ def ranking(people: np.ndarray, made: np.ndarray) -> tuple[float, tuple[float, f
             first, second, other = 1 - first, other, second
         if first > 0.975:
             clear += 1
+            same += second > 0.975
             turned += other > 0.975
-    return kendall(people.mean(axis=1), made.mean(axis=1)), (low, high), turned, clear
+    tau = kendall(people.mean(axis=1), made.mean(axis=1))
+    return (
+        f"tau {tau:.2f} ({low:.2f} to {high:.2f}); of {clear} pairs that people clearly order "
+        f"{same} are ordered so, {turned} are turned"
+    )
 
 
 @dataclass(frozen=True)
@@ -235,16 +240,15 @@ def labelled(made: np.ndarray, fit: np.ndarray, people: float, seed: int = 0) ->
     for _ in range(SAMPLES):
         chosen = rng.permutation(len(made))[:SET]
         machine, is_fit = made[chosen], fit[chosen]
-        judged = np.arange(len(machine)) < LABELS
-        said = np.where(judged & is_fit, machine, np.nan)
-        if np.isfinite(said).sum() < 2:
+        said = machine[:LABELS][is_fit[:LABELS]]
+        interval = mean_interval(said)
+        if interval is None:
             continue
-        found = corrected_mean_of_defined(machine, said, judged)
-        low, high = found.interval
+        low, high = interval.low, interval.high
         # Questions like these: the mean over all that are fit, of which the set is a part.
         true = float(made[fit].mean())
         before.append(machine.mean() - people)
-        after.append(found.value - people)
+        after.append(said.mean() - people)
         holds.append((low <= true <= high, low <= people <= high))
     fits, peoples = np.mean(holds, axis=0)
     return Level(float(np.mean(before)), float(np.mean(after)), float(fits), float(peoples))
@@ -400,12 +404,10 @@ def report(asked: Asked) -> Iterator[str]:
     people = table["people"][:, kept["people"]]
     for kind, records in made.items():
         mine = table[kind][:, kept[kind]]
-        tau, (low, high), turned, clear = ranking(people, mine)
-        yield (
-            f"- `{kind}`: tau {tau:.2f} ({low:.2f} to {high:.2f}); {turned} of {clear} clear pairs "
-            "turned."
-        )
+        yield f"- `{kind}`: {ranking(people, mine)}."
         fit = np.array([one["tags"]["file"] in asked.wanted for one in records])[kept[kind]]
+        if not 0.2 < fit.mean() < 1.0:
+            continue  # nothing to simulate: hardly any is fit, or all are
         levels = [labelled(row, fit, true.mean()) for row, true in zip(mine, people, strict=True)]
         for name, one in zip(RETRIEVERS, levels, strict=True):
             yield (

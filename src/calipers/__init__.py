@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from calipers.model.scores import Scores as Scores
     from calipers.questions.audit.settings import audit as audit
     from calipers.questions.begin.settings import first_questions as first_questions
+    from calipers.questions.begin.settings import labels_check as labels_check
     from calipers.questions.compare.result import Comparison as Comparison
     from calipers.questions.compare.settings import compare as compare
     from calipers.questions.compare.settings import diff as diff
@@ -100,7 +101,7 @@ _HOMES = {
     "model.run": "Run",
     "model.scores": "Scores",
     "questions.audit.settings": "audit",
-    "questions.begin.settings": "first_questions",
+    "questions.begin.settings": "first_questions labels_check",
     "questions.compare.result": "Comparison",
     "questions.compare.settings": "compare diff",
     "questions.confirm.settings": "confirm",

@@ -231,11 +231,23 @@ def write_documents() -> None:
         Path(f"docs/part{n}.md").write_text(text)
 
 
+def write_made() -> None:
+    """The questions of a folder of documents."""
+    write_documents()
+    Path("questions.jsonl").unlink(missing_ok=True)
+    calipers.first_questions("docs", questions=4).write()
+
+
 SAMPLES: dict[str, Sample] = {
     "first_questions": Sample(
         lambda: calipers.first_questions("docs", questions=4),
         ("docs", "--questions", "4", "--json"),
         prepare=write_documents,
+    ),
+    "labels_check": Sample(
+        lambda: calipers.labels_check("questions.jsonl", most=3),
+        ("questions.jsonl", "-n", "3", "--json"),
+        prepare=write_made,
     ),
     "evaluate": Sample(lambda: calipers.evaluate("evals.jsonl"), ("evals.jsonl", "--json")),
     "slices": Sample(

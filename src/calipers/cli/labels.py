@@ -9,7 +9,7 @@ import click
 from calipers.cli import GivenOnce
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import EXPLAIN, JSON, flag, output
-from calipers.cli.output import check_jsonl, print_lines
+from calipers.cli.output import check_jsonl
 from calipers.errors import InvalidInput
 
 NO_CACHE = flag("--no-cache", "Keep no answers.")
@@ -129,42 +129,45 @@ def labels_sample(asked: CommandInput, drop: bool, explain: bool) -> None:
         asked.show(asked.answer(), explain=explain)
 
 
-def _check_made(asked: CommandInput, dropping: bool) -> bool:
+def _check_made(asked: CommandInput, drop: bool) -> bool:
     """Check the questions of `init FOLDER`, where they are what is given; False where not."""
+    import calipers
     from calipers.present.escape import printable
-    from calipers.questions.begin import check
+    from calipers.questions.begin.check import FIT, NOBODY, WRONG, made_questions
 
     runs: Sequence[str] = asked.settings.get("runs") or ()
-    records = check.made_questions(runs[0]) if len(runs) == 1 and Path(runs[0]).is_file() else None
-    if records is None:
-        if dropping:
+    if len(runs) != 1 or not Path(runs[0]).is_file() or made_questions(runs[0]) is None:
+        if drop:
             raise InvalidInput("--drop goes with a file of questions that calipers init wrote.")
         return False
-    path = Path(runs[0])
-    if dropping:
-        count, aside = check.drop(path, records)
-        click.echo(
-            f"Moved {count:,} questions from {path} to {aside}; {len(records) - count:,} are left."
-        )
-        return True
-    n, seed = asked.settings.get("most", check.LABELS), asked.settings.get("seed", 0)
-
-    def answer(record: dict[str, Any], left: int) -> str | None:
-        tags = record["tags"]
-        click.echo(f"\n{left:,} left. {printable(str(record['query']), 300)}")
-        for one in record["ground_truth"]:
-            click.echo(f"  answered by  {printable(str(one.get('quote')), 400)}")
-        click.echo(f"  made from    {printable(str(tags['file']), 100)}:{tags.get('line')}")
-        click.echo("  y fit   n nobody would ask this   w wrong target   q stop", nl=False)
-        while True:
-            key = _key()
-            if key in check.KEYS or key == "q":
-                click.echo(f"  {key}")
-                return check.KEYS.get(key)
-
-    check.check(path, records, answer, n, seed)
-    print_lines(check.summary(path, records, n, seed))
+    kept = ("most", "seed", "pool", "judges", "store")
+    settings = {name: asked.settings[name] for name in kept if name in asked.settings}
+    found = calipers.labels_check(runs[0], drop=drop, **settings)
+    is_asked = not drop and found.pool is None and asked.form != "json"
+    for number, record in enumerate(found.waiting if is_asked else ()):
+        click.echo(f"\n{found.left - number:,} left. {printable(str(record['query']), 300)}")
+        said = _pressed("Would somebody ask this?", FIT, NOBODY)
+        if said == FIT:
+            for one in record["ground_truth"]:
+                click.echo(f"  {printable(str(one.get('quote')), 400)}")
+            tags = record["tags"]
+            click.echo(f"  in {printable(str(tags['file']), 100)}:{tags.get('line')}")
+            said = _pressed("Does this answer it?", FIT, WRONG)
+        if said is None:
+            break
+        calipers.labels_check(runs[0], answers={record["id"]: said}, **settings)
+    asked.show(calipers.labels_check(runs[0], **settings) if is_asked else found)
     return True
+
+
+def _pressed(question: str, yes: str, no: str) -> str | None:
+    """What the next key says: y or n, or None for q."""
+    click.echo(f"  {question} y/n, q to stop", nl=False)
+    while True:
+        key = _key()
+        if key in ("y", "n", "q"):
+            click.echo(f"  {key}")
+            return {"y": yes, "n": no}.get(key)
 
 
 def _key() -> str:

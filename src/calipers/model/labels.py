@@ -23,6 +23,8 @@ ALL = "all"
 """What a caller may declare where the labels do not: humans gave all of them, to queries drawn at
 random or to every query."""
 WHOLE_QUEUE = "whole"
+CHECKED = "checked"
+"""The tag of a made question that was drawn for people to check: what they said of it."""
 
 TargetsAs = Literal["id", "quote", "span"]
 """How a judged item is recognised in the ground truth that is made of it."""

@@ -2,11 +2,17 @@
 
 import io
 import json
+from collections import Counter
 
 import pytest
 
-from calipers.questions.begin.check import made_questions, waiting
+import calipers
+from calipers.errors import InvalidInput
+from calipers.questions.begin.check import made_questions
 from tests.command import calipers_command
+from tests.web.served import served, shelf_of
+
+RUN = ("-g", "questions.jsonl", "-r", "run.jsonl")
 
 
 def record(number, **tags):
@@ -22,7 +28,13 @@ def record(number, **tags):
 def questions(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "questions.jsonl"
-    path.write_text("".join(json.dumps(record(n)) + "\n" for n in range(8)))
+    records = [record(n) for n in range(8)]
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    run = [
+        {"query": one["id"], "retrieved": [{"text": one["ground_truth"][0]["quote"]}]}
+        for one in records
+    ]
+    (tmp_path / "run.jsonl").write_text("".join(json.dumps(one) + "\n" for one in run))
     return path
 
 
@@ -36,31 +48,48 @@ def checked(path):
 
 
 def test_one_key_each_and_every_answer_is_kept(questions, monkeypatch):
-    stopped = sample(monkeypatch, "yxn", "-n", "4")
+    stopped = sample(monkeypatch, "yyxn", "-n", "4")
     assert stopped.code == 0, stopped.err
-    assert sorted(filter(None, checked(questions))) == ["nobody asks", "yes"]
+    assert Counter(checked(questions)) == {"yes": 1, "nobody asks": 1, "drawn": 2, None: 4}
     assert "2 are left; the same command goes on." in stopped.out
-    done = sample(monkeypatch, "wy", "-n", "4")
-    assert "2 of 4 questions are fit: 1 nobody would ask, 1 with the wrong target." in done.out
-    assert "calipers eval -g questions.jsonl --where checked=yes" in done.out
-    assert checked(questions).count(None) == 4
-    run = [
-        {"query": one["id"], "retrieved": [{"text": one["ground_truth"][0]["quote"]}]}
-        for one in made_questions(questions)
-    ]
-    questions.with_name("run.jsonl").write_text("".join(json.dumps(one) + "\n" for one in run))
-    scored = calipers_command(
-        "eval", "-g", "questions.jsonl", "-r", "run.jsonl", "--where", "checked=yes"
-    )
-    assert "2 queries" in scored.out, scored.err
+    unready = calipers_command("eval", *RUN, "--corrected-by", "questions.jsonl")
+    assert unready.code == 2
+    assert "2 of 4 drawn questions are not checked yet" in " ".join(unready.err.split())
+    done = sample(monkeypatch, "ynyy", "-n", "4")
+    assert "2 of 4 checked questions are fit: 1 nobody would ask, 1 with the wrong" in done.out
+    assert "calipers eval --corrected-by questions.jsonl" in done.out
+    assert "calipers labels sample questions.jsonl --drop" in " ".join(done.out.split())
+
+
+def test_the_corrected_number_is_that_of_the_fit_questions(questions):
+    names = [one["id"] for one in calipers.labels_check(questions, most=6).waiting]
+    says = ["yes", "nobody asks", "yes", "yes", "wrong target", "yes"]
+    answers = dict(zip(names, says, strict=True))
+    found = calipers.labels_check(questions, most=6, answers=answers)
+    assert (found.drawn, found.fit, found.left) == (6, 4, 0)
+    fit = [name for name, said in answers.items() if said == "yes"]
+    texts = {one["id"]: one["ground_truth"][0]["quote"] for one in made_questions(questions)}
+    # Word matching misses one that is fit, and both that are not.
+    run = {name: [text] for name, text in texts.items() if name in fit[1:] or name not in names}
+    asked = {"ground_truth": questions, "run": [
+        {"query": name, "retrieved": [{"text": run.get(name, ["-"])[0]}]} for name in texts
+    ]}  # fmt: skip
+    one = calipers.corrected(**asked, people=questions, metrics="recall@1")["recall@1"]
+    assert (one.value, one.people, one.machine, one.sampled) == (0.75, 0.75, 5 / 8, 4)
+    alone = calipers.evaluate(**asked, metrics="recall@1", where={"checked": "yes"})
+    assert one.interval.low == pytest.approx(alone["recall@1"].interval.low)
+    # What is dropped changes nothing: the others are still a random part of those that are fit.
+    left = calipers.labels_check(questions, most=4, drop=True)
+    assert (left.dropped, left.questions) == (2, 6)
+    again = calipers.corrected(**asked, people=questions, metrics="recall@1")["recall@1"]
+    assert again.interval == one.interval
 
 
 def test_what_is_unfit_leaves_the_set_by_a_command(questions, monkeypatch):
-    sample(monkeypatch, "ynw", "-n", "3")
-    done = calipers_command("labels", "sample", "questions.jsonl", "--drop")
-    assert (done.code, done.out) == (
-        0, "Moved 2 questions from questions.jsonl to dropped.jsonl; 6 are left.\n"
-    )  # fmt: skip
+    sample(monkeypatch, "yynyn", "-n", "3")
+    done = calipers_command("labels", "sample", "questions.jsonl", "--drop", "-n", "3")
+    assert done.code == 0
+    assert done.out.startswith("Moved 2 questions to dropped.jsonl; 6 stay.\n")
     assert len(made_questions(questions)) == 6
     lines = questions.with_name("dropped.jsonl").read_text().splitlines()
     assert {json.loads(one)["reason"] for one in lines} == {"nobody asks", "wrong target"}
@@ -69,13 +98,35 @@ def test_what_is_unfit_leaves_the_set_by_a_command(questions, monkeypatch):
     assert "there is nothing to drop" in again.err
 
 
-def test_the_draw_is_random_and_the_same_for_a_seed():
-    records = [record(n) for n in range(40)]
-    first = waiting(records, 10, 0)
-    assert first == waiting(records, 10, 0) != waiting(records, 10, 1)
-    assert first != sorted(first)
-    records[first[0]]["tags"]["checked"] = "yes"
-    assert waiting(records, 10, 0) == first[1:]
+def test_people_check_them_on_the_page_of_a_pool(questions):
+    store = str(questions.with_name("labels.db"))
+    words = ("labels", "sample", "questions.jsonl", "-n", "3", "--pool", "check", "--store", store)
+    made = calipers_command(*words)
+    assert "calipers serve --pool check" in " ".join(made.out.split()), made.err
+    with served(shelf_of(store, "me")) as site:
+        me, path = site.visitor("me"), "/api/v1/pools/1"
+        assert "nobody would ask it" in me.get("/pools/1/judge").text
+        for number, grade in enumerate((2, 0, 1)):
+            item = me.post(f"{path}/take", {}).json()["next"][0]
+            label = {"request": f"{number}" * 8, "item": item["item"], "grade": grade}
+            assert me.post(f"{path}/labels", label).status == 200
+        assert me.get("/pools/1").status == 200
+    done = calipers_command(*words)
+    assert "1 of 3 checked questions are fit: 1 nobody would ask, 1 with the wrong" in done.out
+    assert Counter(checked(questions)) == {"yes": 1, "nobody asks": 1, "wrong target": 1, None: 5}
+
+
+def test_the_draw_is_random_and_the_same_for_a_seed(questions):
+    before = questions.read_bytes()
+    drawn = []
+    for seed in (0, 0, 1):
+        questions.write_bytes(before)
+        found = calipers.labels_check(questions, most=4, seed=seed)
+        drawn.append([one["id"] for one in found.waiting])
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert drawn[0] != sorted(drawn[0])
+    with pytest.raises(InvalidInput, match="give the id of a question"):
+        calipers.labels_check(questions, answers={drawn[2][0]: "maybe"})
 
 
 def test_other_files_are_no_made_questions(tmp_path):

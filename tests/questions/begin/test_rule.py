@@ -40,7 +40,11 @@ def write_docs(folder: Path, pages: int = 6) -> Path:
 
 
 def test_a_first_number_from_a_folder(tmp_path):
-    found = calipers.first_questions(write_docs(tmp_path / "docs"), questions=24)
+    docs = write_docs(tmp_path / "docs")
+    assert [one.source for one in calipers.first_questions(docs, questions=3).sources] == [
+        "headings"
+    ]
+    found = calipers.first_questions(docs, questions=24, sources=["faq", "headings"])
     assert found.questions == 24
     assert {one.source: one.questions for one in found.sources} == {"faq": 6, "headings": 18}
     assert found.recall == pytest.approx(1.0)

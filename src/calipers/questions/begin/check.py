@@ -1,35 +1,64 @@
-"""People look at a random part of made questions: would somebody ask it, and is the target right?
+"""People check a random part of made questions: would somebody ask it, and is the target right?
 
-The answers stand as the tag ``checked`` in the file of the questions itself, which is written anew
-after each, so that nothing is lost when somebody stops. The questions that are fit are a random
-part of all that are: `calipers eval --where checked=yes` gives the corrected number.
+The draw and the answers stand as the tag ``checked`` in the file of the questions itself, which is
+written anew after each answer. So nothing is lost when somebody stops.
 """
 
-import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.write import whole_file
-from calipers.model.labels import MACHINE
-from calipers.questions.begin.candidates import SOURCES
+from calipers.model.document import Document, Note
+from calipers.model.labels import CHECKED, MACHINE, Label
+from calipers.model.result import Plain, ShowsItself
+from calipers.questions.begin.candidates import SOURCES, place
 from calipers.questions.begin.result import DROPPED
+from calipers.shell import join_words
 from calipers.words import plural
 
-CHECKED = "checked"
-KEYS = {"y": "yes", "n": "nobody asks", "w": "wrong target"}
-"""What each key says of a question."""
-LABELS = 30
+if TYPE_CHECKING:
+    from calipers.store.open import Store
 
-Records = list[dict[str, Any]]
+DRAWN, FIT, NOBODY, WRONG = "drawn", "yes", "nobody asks", "wrong target"
+"""What the tag says: drawn and not checked yet, fit, or why it is not."""
+STEPS = {NOBODY: "nobody would ask it", WRONG: "wrong target", FIT: "fit"}
+"""The answers as the grades of a page, from 0."""
 
 
-def made_questions(path: str | os.PathLike[str]) -> Records | None:
+@dataclass(frozen=True, repr=False)
+class CheckedQuestions(Plain, ShowsItself):
+    """What people said of a random part of made questions."""
+
+    shown_by: ClassVar[str] = "calipers.questions.begin.check"
+    dict_keys: ClassVar[str] = "file questions drawn fit nobody_asks wrong_target dropped left"
+
+    file: str
+    questions: int
+    """How many are in the file."""
+    drawn: int
+    fit: int
+    nobody_asks: int
+    wrong_target: int
+    dropped: int
+    """How many this call moved out of the file."""
+    waiting: tuple[dict[str, Any], ...]
+    """The records that are drawn and not checked yet, in the order of the draw."""
+    pool: str | None = None
+
+    @property
+    def left(self) -> int:
+        """How many of the draw are not checked yet."""
+        return len(self.waiting)
+
+
+def made_questions(path: str | os.PathLike[str]) -> list[dict[str, Any]] | None:
     """The records of a file that `init FOLDER` wrote; None for any other file."""
     try:
         lines = Path(path).read_bytes().splitlines()
@@ -49,72 +78,128 @@ def _is_made(record: dict[str, Any]) -> bool:
     return isinstance(source, str) and (source in SOURCES or source.startswith(MACHINE))
 
 
-def waiting(records: Records, n: int, seed: int) -> list[int]:
-    """The places of the questions that are drawn and not checked yet, in the order of the draw."""
-
-    def place(number: int) -> bytes:
-        asked = [seed, records[number].get("id"), records[number].get("query")]
-        return hashlib.sha256(msgspec.json.encode(asked)).digest()
-
-    drawn = sorted(range(len(records)), key=place)[:n]
-    return [number for number in drawn if CHECKED not in records[number]["tags"]]
-
-
-def check(
-    path: Path,
-    records: Records,
-    answer: Callable[[dict[str, Any], int], str | None],
-    n: int,
-    seed: int,
-) -> None:
-    """Ask about each drawn question, and write every answer at once; None ends it."""
-    left = waiting(records, n, seed)
-    for done, number in enumerate(left):
-        said = answer(records[number], len(left) - done)
-        if said is None:
-            return
-        records[number]["tags"][CHECKED] = said
-        _write(path, records)
-
-
-def summary(path: Path, records: Records, n: int, seed: int) -> list[str]:
-    """What is known so far, and the next command."""
+def check(path: Path, settings: Mapping[str, Any]) -> CheckedQuestions:
+    """Draw questions, note the answers, and drop those that are not fit if that is asked."""
+    records = made_questions(path)
+    if records is None:
+        raise InvalidInput(f"{path} holds no questions that calipers init FOLDER made; name those.")
+    named = {str(one.get("id")): one for one in records}
+    ordered = sorted(records, key=lambda one: place(settings["seed"], one.get("id"), one["query"]))
+    # The draw stands in the file before the first answer: nobody chooses what is checked.
+    for one in ordered[: settings["most"]]:
+        one["tags"].setdefault(CHECKED, DRAWN)
+    answers = dict(settings["answers"] or {})
+    if settings["pool"] is not None:
+        drawn = [one for one in ordered if CHECKED in one["tags"]]
+        answers = {**_judged(drawn, settings), **answers}
+    for name, said in answers.items():
+        if name not in named or said not in STEPS:
+            raise InvalidInput(
+                f"An answer is {name!r:.60}: {said!r:.40}; give the id of a question in {path} "
+                f"with {', '.join(STEPS)}."
+            )
+        named[name]["tags"][CHECKED] = said
+    bad = [one for one in records if one["tags"].get(CHECKED) in (NOBODY, WRONG)]
+    if settings["drop"]:
+        records = _dropped(path, records, bad)
+    _write(path, records)
     counts = Counter(one["tags"].get(CHECKED) for one in records)
-    fit, all_of = counts["yes"], sum(counts.values()) - counts[None]
-    if not all_of:
-        return [f"Nothing is checked yet; {plural(min(n, len(records)), 'question')} are drawn."]
-    left = len(waiting(records, n, seed))
-    lines = [
-        f"{fit:,} of {plural(all_of, 'question')} are fit: {counts['nobody asks']:,} nobody would "
-        f"ask, {counts['wrong target']:,} with the wrong target."
-    ]
-    if left:
-        lines.append(f"{left:,} are left; the same command goes on.")
-    if fit > 1:
-        lines.append(f"The corrected number: calipers eval -g {path} --where {CHECKED}=yes")
-    if fit < all_of:
-        lines.append(f"Take the others out of the set: calipers labels sample {path} --drop")
-    return lines
+    return CheckedQuestions(
+        str(path),
+        len(records),
+        len(records) - counts[None],
+        *(counts[one] for one in (FIT, NOBODY, WRONG)),
+        len(bad) if settings["drop"] else 0,
+        tuple(one for one in ordered if one["tags"].get(CHECKED) == DRAWN),
+        settings["pool"],
+    )
 
 
-def drop(path: Path, records: Records) -> tuple[int, Path]:
-    """Move the questions that are not fit to dropped.jsonl; returns how many, and the file."""
-    bad = [one for one in records if one["tags"].get(CHECKED, "yes") != "yes"]
-    kept = [one for one in records if one["tags"].get(CHECKED, "yes") == "yes"]
+def _dropped(path: Path, records: list[Any], bad: list[Any]) -> list[Any]:
+    """The records without those that are not fit, which move to dropped.jsonl."""
     if not bad:
         raise InvalidInput("No question was found unfit; there is nothing to drop.")
+    kept = [one for one in records if one not in bad]
     if not kept:
         raise InvalidInput("Every question is unfit; make others with calipers init FOLDER.")
     aside = path.with_name(DROPPED)
     before = aside.read_bytes() if aside.exists() else b""
-    reasons = ({**one, "reason": one["tags"][CHECKED]} for one in bad)
-    with whole_file(aside) as file:
-        file.write(before)
-        file.writelines(msgspec.json.encode(one) + b"\n" for one in reasons)
-    _write(path, kept)
-    return len(bad), aside
+    _write(aside, [{**one, "reason": one["tags"][CHECKED]} for one in bad], before)
+    return kept
 
 
-def _write(path: Path, records: Records) -> None:
+def _write(path: Path, records: list[Any], before: bytes = b"") -> None:
     with whole_file(path) as file:
+        file.write(before)
         file.writelines(msgspec.json.encode(one) + b"\n" for one in records)
+
+
+def _judged(drawn: list[Any], settings: Mapping[str, Any]) -> dict[str, str]:
+    """What people said of the draw on the page of a pool, which is made at the first call."""
+    from calipers.store import label_pools as pools
+    from calipers.store.open import open_store
+    from calipers.store.pool import GradeStep, LabelState, PoolSettings
+
+    store: Store = open_store(settings["store"], create=True, keep=True)
+    if settings["pool"] not in {one.name for one in pools.list_pools(store).pools}:
+        steps = tuple(GradeStep(float(at), name) for at, name in enumerate(STEPS.values()))
+        judges = tuple(settings["judges"] or ("me",))
+        how = PoolSettings(scale="own", steps=steps, order="plain", judges=judges)
+        made = {"runs": {}, "ground_truth": None, "settings": how}
+        pools.make_pool(store, settings["pool"], _items(drawn), **made)
+        return {}
+    number = pools.pool_number(store, settings["pool"])
+    state = LabelState(pools.read_on(store, number, 0).entries)
+    found = {}
+    for item in pools.load_pool(store, number).items:
+        final = state.final(item.position)
+        given = [final] if final else [*state.labels(item.position).values()]
+        grades = {one.grade for one in given}
+        # Where judges differ it goes on waiting, until somebody settles it.
+        if len(grades) == 1 and (grade := grades.pop()) is not None:
+            found[item.label.query_id] = list(STEPS)[int(grade)]
+    return {name: said for name, said in found.items() if name in {one["id"] for one in drawn}}
+
+
+def _items(drawn: list[Any]) -> list[Label]:
+    return [
+        Label(
+            str(one["id"]),
+            one["query"],
+            text="\n\n".join(target["quote"] for target in one["ground_truth"])
+            or "Nothing in these documents should answer it.",
+            document=one["tags"]["file"],
+            title=f"{one['tags']['file']}:{one['tags'].get('line', '')}",
+        )
+        for one in drawn
+    ]
+
+
+def document(found: CheckedQuestions) -> Document:
+    """How many are fit, and what to do next."""
+    checked = found.drawn - found.left
+    line = (
+        f"{found.fit:,} of {plural(checked, 'checked question')} are fit: {found.nobody_asks:,} "
+        f"nobody would ask, {found.wrong_target:,} with the wrong target."
+    )
+    if found.dropped:
+        line = f"Moved {plural(found.dropped, 'question')} to {DROPPED}; {found.questions:,} stay."
+    elif not checked:
+        line = f"Drew {found.drawn:,} of {plural(found.questions, 'question')} to check."
+    sample = ["calipers", "labels", "sample", found.file]
+    unfit = found.nobody_asks + found.wrong_target
+    notes = []
+    if found.left and found.pool:
+        serve = join_words(["calipers", "serve", "--pool", found.pool])
+        again = join_words([*sample, "--pool", found.pool])
+        line += f" {found.left:,} are left."
+        notes.append(Note("next", f"Check them: {serve}; then take the answers in: {again}"))
+    elif found.left:
+        notes.append(Note("next", f"{found.left:,} are left; the same command goes on."))
+    elif found.fit > 1:
+        after = join_words(["calipers", "eval", "--corrected-by", found.file])
+        notes.append(Note("next", f"The corrected number: {after}"))
+    if unfit:
+        drop = join_words([*sample, "--drop"])
+        notes.insert(0, Note("doubt", f"Take unfit questions out of the set: {drop}"))
+    return Document(line, notes=notes)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from calipers.io.documents.sections import TextDocument
 from calipers.names import words_in
-from calipers.questions.begin.candidates import Candidate, content_words, first_words, is_question
+from calipers.questions.begin.candidates import Candidate, content_words, first_words
 
 GENERIC = frozenset(
     words_in(
@@ -58,7 +58,7 @@ def from_headings(documents: Iterable[TextDocument]) -> Iterator[Candidate]:
             continue
         for one in document.sections:
             heading = _NUMBER.sub("", one.heading).strip(" .:")
-            if heading and not is_question(heading) and says_something(heading):
+            if heading and says_something(heading):
                 answer = first_words(document, one.body, one.end)
                 line = document.line(one.start)
                 yield Candidate(heading, "headings", document.name, line, answer)

@@ -1,13 +1,15 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 from calipers.operation import PYTHON, Setting, operation
-from calipers.questions.begin.candidates import SOURCES
+from calipers.questions.begin.candidates import BY_DEFAULT, SOURCES
 
 if TYPE_CHECKING:
+    from calipers.questions.begin.check import CheckedQuestions
     from calipers.questions.begin.result import FirstQuestions
 
 
@@ -25,7 +27,7 @@ class FirstQuestionsSettings(TypedDict, total=False):
     sources: Annotated[
         list[str] | None,
         Setting(
-            f"Where questions come from: {', '.join(SOURCES)}. [default: all but the last]",
+            f"Where questions come from: {', '.join(SOURCES)}. [default: {','.join(BY_DEFAULT)}]",
             metavar="LIST",
             read=_names,
         ),
@@ -83,3 +85,37 @@ def first_questions(
     from calipers.questions.begin.rule import make
 
     return make(folder, settings)
+
+
+class LabelsCheckSettings(TypedDict, total=False):
+    """What `labels_check` takes."""
+
+    answers: Annotated[
+        Mapping[str, str] | None,
+        Setting("What is known: yes, nobody asks or wrong target, by the id of a question."),
+    ]
+    most: Annotated[int, Setting("How many questions to draw.", default=30, least=1)]
+    seed: Annotated[int, Setting("The seed that draws them.", default=0, least=0)]
+    drop: Annotated[bool, Setting("Take unfit questions out of the file.", default=False)]
+    pool: Annotated[
+        str | None, Setting("Let people check them on the page of this pool.", metavar="NAME")
+    ]
+    judges: Annotated[list[str] | None, Setting("Who checks them there.")]
+    store: Annotated[
+        str | os.PathLike[str] | None, Setting("The history that holds the pool.", path=True)
+    ]
+
+
+@operation(page="begin-with-nothing", command="labels sample")
+def labels_check(
+    questions: Annotated[str | os.PathLike[str], Setting("", path=True)],
+    **settings: Unpack[LabelsCheckSettings],
+) -> "CheckedQuestions":
+    """Draw made questions at random, and note whether they are fit, in their own file.
+
+    ``questions`` is a file that `first_questions` wrote. A question is fit if somebody would ask it
+    and its target is right. `corrected` takes the file as ``people``: the mean of those that are.
+    """
+    from calipers.questions.begin.check import check
+
+    return check(Path(questions), settings)

@@ -21,6 +21,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import (
     ALL,
     AT_RANDOM,
+    CHECKED,
     DRAWN,
     JUDGED_BY,
     MACHINE,
@@ -32,6 +33,7 @@ from calipers.model.labels import (
 from calipers.model.result import SCHEMA, HasRows, Plain
 from calipers.model.scores import Interval, Method, Scores
 from calipers.model.slicing import clusters_in
+from calipers.statistics.clusters import exact_mean
 from calipers.statistics.prediction_powered import corrected_mean
 from calipers.words import number, plural
 
@@ -44,6 +46,9 @@ class SampleOfPeople:
 
     truth: GroundTruth
     looks: tuple[int, ...] = ()
+    checked: int = 0
+    """Made questions that people checked; ``truth`` holds those that are fit, and they alone count.
+    """
 
 
 def sample_of_people(
@@ -65,6 +70,8 @@ def sample_of_people(
             "What people judged holds no ground truth; give a file or a mapping with what should "
             "be found for each query of the sample."
         )
+    if CHECKED in truth.tags:
+        return _as_checked(truth)
     judged = truth.tags.get(JUDGED_BY)
     if judged is None:
         _refuse_machines(truth)
@@ -102,6 +109,18 @@ def sample_of_people(
             f"at-random (sampled='at-random' in Python). {_DRAW}."
         )
     return SampleOfPeople(truth)
+
+
+def _as_checked(truth: GroundTruth) -> SampleOfPeople:
+    """The questions of `calipers init FOLDER` that people found fit, once all drawn are checked."""
+    said = truth.tags[CHECKED].cast(pl.String)
+    drawn, left = int(said.is_not_null().sum()), int((said == "drawn").sum())
+    if left or int((said == "yes").sum()) < FEWEST:
+        raise InvalidInput(
+            f"Go on with `calipers labels sample`: {left} of {drawn} drawn questions are not "
+            f"checked yet, and at least {FEWEST} must be fit."
+        )
+    return SampleOfPeople(only(truth, (said == "yes").fill_null(value=False)), checked=drawn)
 
 
 def _refuse_machines(truth: GroundTruth) -> None:
@@ -231,11 +250,17 @@ FEWEST = 2
 
 
 def correct_scores(
-    machine: Scores, people: Scores, confidence: float = 0.95, looks: Sequence[int] = ()
+    machine: Scores,
+    people: Scores,
+    confidence: float = 0.95,
+    looks: Sequence[int] = (),
+    checked: int = 0,
 ) -> CorrectedScores:
     """Each metric over all machine-labelled queries, as human labels would give it.
 
-    The mean is over all queries for which human labels define the metric or would do so.
+    The mean is over all queries for which human labels define the metric or would do so. Where
+    made questions were ``checked``, it is that of the fit ones alone: with those that nobody
+    checked, intervals near 1 held 70 to 90 % of the time.
     """
     unknown = people.queries.join(machine.queries, on="query", how="anti")
     if unknown.height:
@@ -254,8 +279,11 @@ def correct_scores(
         if facts.aggregate != "mean" or _judged(theirs, clusters) < FEWEST:
             skipped.append(facts.name)
             continue
+        alone = judged if checked else np.ones_like(judged)
+        named = None if clusters is None else clusters[alone]
         result = corrected_mean(
-            mine, theirs, confidence, value_bounds(facts), clusters, looks, judged
+            *(mine[alone], theirs[alone], confidence, value_bounds(facts), named, looks),
+            judged[alone],
         )
         kind: Method = "score" if value_bounds(facts) else "t"
         found.append(
@@ -263,11 +291,11 @@ def correct_scores(
                 facts.name,
                 result.value,
                 Interval(*result.interval, confidence, kind),
-                result.machine,
+                exact_mean(mine[~np.isnan(mine)]) if checked else result.machine,
                 result.people,
                 result.weight,
                 result.sampled,
-                result.n,
+                len(machine) if checked else result.n,
             )
         )
     if not found:
@@ -281,7 +309,12 @@ def correct_scores(
         len(machine),
         len(people),
         tuple(skipped),
-        {"confidence": confidence, **cluster, **({"looks": list(looks)} if looks else {})},
+        {
+            "confidence": confidence,
+            **cluster,
+            **({"looks": list(looks)} if looks else {}),
+            **({"checked": checked} if checked else {}),
+        },
         (people.audit.unjudged_rate or 0.0) if looks else 0.0,
     )
 
@@ -305,8 +338,9 @@ def document(found: CorrectedScores) -> Document:
         for one in found.metrics
     ]
     one = found.metrics[0]
+    machine = "all made questions" if "checked" in found.settings else "machine alone"
     return Document(
-        f"{one.metric}: machine alone {number(one.machine)}; corrected by people's labels of "
+        f"{one.metric}: {machine} {number(one.machine)}; corrected by people's labels of "
         f"{plural(one.sampled, 'query', 'queries')} {number(one.value)} ({one.interval.shown}).",
         blocks=[Table(columns, rows)],
         notes=_notes(found),
@@ -316,8 +350,16 @@ def document(found: CorrectedScores) -> Document:
 
 def _notes(found: CorrectedScores) -> list[Note]:
     """Notes on what the correction is based on."""
+    checked = found.settings.get("checked")
     lines = [
         Note(
+            "method",
+            f"People checked {checked:,} of {plural(found.queries, 'made question')}; "
+            f"{found.sampled:,} are fit, and the corrected mean is theirs. It does not say how "
+            "people would have worded them.",
+        )
+        if checked
+        else Note(
             "method",
             f"People judged {found.sampled:,} of {plural(found.queries, 'query', 'queries')}; the "
             f"mean is corrected by what they found there. The {found.settings['confidence']:.0%} "

@@ -134,7 +134,8 @@ def measure_corrected(
     sample = sample_of_people(people, sampled, asked, pair.as_read[0].fingerprint, cluster)
     by_people = score(judged_by(pair, sample.truth), chosen)
     machine = score(pair, chosen, cluster=cluster)
-    return correct_scores(machine, by_people, settings.get("confidence", 0.95), sample.looks)
+    level = settings.get("confidence", 0.95)
+    return correct_scores(machine, by_people, level, sample.looks, sample.checked)
 
 
 def answer(
