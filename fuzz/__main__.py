@@ -18,7 +18,18 @@ import msgspec
 
 from fuzz.calls import call_case, method_case, operations_by_name
 from fuzz.case import Case, Finding
-from fuzz.commands import file_case, leaves, live_case, option_case, stream_case, typed_case
+from fuzz.commands import (
+    dash_case,
+    device_case,
+    file_case,
+    leaves,
+    live_case,
+    option_case,
+    seed_case,
+    shadow_case,
+    stream_case,
+    typed_case,
+)
 from fuzz.run import carry_out
 from fuzz.seeds import Seeds, read_seeds, write_seeds
 from fuzz.stores import attack
@@ -48,7 +59,11 @@ def make_cases(seeds: Seeds, seed: int) -> Iterator[Case]:
         lambda: method_case(operations, seeds, random): 0.1,
         lambda: typed_case(seeds, random): 0.1,
         lambda: live_case(seeds, random): 0.1,
-        lambda: stream_case(seeds, random): 0.05,
+        lambda: stream_case(seeds, random): 0.1,
+        lambda: dash_case(commands, seeds, random): 0.05,
+        lambda: device_case(seeds, random): 0.05,
+        lambda: seed_case(commands, seeds, random): 0.03,
+        lambda: shadow_case(seeds, random): 0.005,
     }
     while True:
         yield random.choices(list(kinds), list(kinds.values()))[0]()
@@ -144,8 +159,7 @@ def _campaign(cases: Iterator[Case], which: slice, answer: Connection, keep: boo
                 words = finding.case.call or " ".join(finding.case.command)
                 print(f"{finding.what}: {words:.200}", file=sys.stderr, flush=True)
                 _print(_smallest(finding), keep=keep)
-        if number % 5 == 0:
-            print(f"{number * BATCH:,} cases, {len(seen)} findings", file=sys.stderr, flush=True)
+        print(f"{number * BATCH:,} cases, {len(seen)} findings", file=sys.stderr, flush=True)
     answer.send((seen, kinds))
 
 

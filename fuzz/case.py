@@ -12,7 +12,8 @@ class Case:
 
     kind: str
     """Which part of the campaign made it: file, option, call, typed (a table of odd types), live (a
-    retriever that misbehaves), method (of a result), or a key of ``run.STREAMS``."""
+    retriever that misbehaves), method (of a result), dash (standard output), device, seed, shadow
+    (a module of another name), or a key of ``run.STREAMS``."""
     command: tuple[str, ...] = ()
     call: str = ""
     """An expression such as ``calipers.evaluate('evals.jsonl', k=-1)``."""

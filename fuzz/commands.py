@@ -10,9 +10,10 @@ from typing import Any
 import click
 
 from calipers.cli import every_command
+from calipers.cli.output import OUTPUTS
 from fuzz.case import Case
 from fuzz.mutate import mutated
-from fuzz.run import STREAMS
+from fuzz.run import PIPE, STREAMS
 from fuzz.seeds import Seeds
 
 LEFT_OUT = ("mcp", "web", "serve")
@@ -157,6 +158,14 @@ ANSWERS = (
     b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n["d1"]\r\n0\r\n\r\n',
     b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n",
 )
+_FORMS = "ours json jsonl csv tsv parquet arrow trec qrels run beir ragas llama_index x"
+ENDINGS = (".jsonl", ".json", ".csv", ".html", ".md", ".parquet", ".qrels", ".run", ".db", ".toml")
+_SEEDS = "-1 -9223372036854775809 4294967296 18446744073709551616 1e9 0x10 007 1_000 nan true"
+ODD_SEEDS = (*_SEEDS.split(), "9" * 40, "\u0663", " 7", "-0")
+_SHADOWS = """
+html rich json click numpy polars random statistics msgspec sqlite3 csv inspect secrets calipers
+asyncio httpx jinja2 types string ssl site uuid decimal tomllib
+"""
 ASKERS = (
     "retrieve {retriever} evals.jsonl -k 3 -o out.jsonl --timeout 1 --retries 0",
     "eval evals.jsonl --retriever {retriever}",
@@ -197,6 +206,59 @@ def stream_case(seeds: Seeds, random: Random) -> Case:
     more = random.choice(((), ("--json",), ("--explain",), ("--quiet",), ("--nothing",)))
     words = (*reading(own, "evals.jsonl"), *more)
     return Case(random.choice(list(STREAMS)), words, files=tuple(seeds.common.items()))
+
+
+def dash_case(commands: list[tuple[str, click.Command]], seeds: Seeds, random: Random) -> Case:
+    """A command that writes to standard output: every form of convert, every option of a file."""
+    if random.random() < 0.4:
+        name = random.choice(("evals.jsonl", *seeds.forms))
+        words = ("convert", name, "-", "--to", random.choice(_FORMS.split()))
+        return Case("dash", words, files=tuple({**seeds.common, **seeds.forms}.items()))
+    name, option = random.choice(
+        [(name, one) for name, some in commands for one in some.params if one.name in OUTPUTS]
+    )
+    words = tuple(shlex.split(f"{name} {USUAL.get(name, 'evals.jsonl')}"))
+    words = words[: words.index("-o")] if "-o" in words else words
+    more = random.choice(((), (), ("--json",), ("--quiet",), ("-o", "out.jsonl")))
+    named = () if isinstance(option, click.Argument) else (option.opts[0],)
+    return Case("dash", (*words, *named, "-", *more), files=tuple(seeds.common.items()))
+
+
+def device_case(seeds: Seeds, random: Random) -> Case:
+    """A command one of whose files is a device or a pipe."""
+    every = (*READERS, *(one for some in OWN.values() for one in some), *ASKERS)
+    command = random.choice(every).replace("{retriever}", "search.py:search")
+    words = list(reading(command, "evals.jsonl"))
+    files = [at for at, word in enumerate(words) if word.endswith(ENDINGS)]
+    device = random.choice(("/dev/null", "/dev/full", "/dev/zero", "/dev/tty", PIPE, PIPE))
+    content = words[at := random.choice(files)] if files else ""
+    common = dict(seeds.common)
+    if files:
+        words[at] = device
+    if device == PIPE:
+        common[PIPE] = mutated(common.get(content, b""), random)
+    return Case("device", tuple(words), files=tuple(common.items()))
+
+
+def seed_case(commands: list[tuple[str, click.Command]], seeds: Seeds, random: Random) -> Case:
+    """A command with a seed that no generator of random numbers takes."""
+    takes = [name for name, some in commands if any("--seed" in one.opts for one in some.params)]
+    name = random.choice(takes)
+    words = shlex.split(f"{name} {USUAL.get(name, 'evals.jsonl')}")
+    if name == "sweep" and random.random() < 0.5:
+        words.append("--floor")
+    given = ("--seed", random.choice(ODD_SEEDS))
+    return Case("seed", (*words, *given), files=tuple(seeds.common.items()))
+
+
+def shadow_case(seeds: Seeds, random: Random) -> Case:
+    """A retriever beside a file that is named as a module which Calipers loads."""
+    names = random.sample(_SHADOWS.split(), random.choice((1, 1, 2)))
+    odd = random.choice((b"", b"raise SystemExit(3)\n", b"1 / 0\n", b"def dumps(): ...\n"))
+    command = random.choice(ASKERS).replace("{retriever}", "search.py:search")
+    more = random.choice(((), ("--json",), ("--html", "out.html")))
+    files = {**seeds.common, **{f"{name}.py": odd for name in names}}
+    return Case("shadow", (*shlex.split(command), *more), files=tuple(files.items()))
 
 
 def leaves() -> Iterator[tuple[str, click.Command]]:

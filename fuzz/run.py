@@ -9,6 +9,7 @@ import select
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -35,6 +36,8 @@ MAY_FAIL = ("gate", "history", "audit", "convert")
 READER_LEFT = 141
 STOPPED = 130
 """Where a question is asked and nobody answers."""
+PIPE = "pipe.jsonl"
+"""A file of this name is a pipe."""
 _FRAME = re.compile(r'File ".*?/(calipers/[^"]+)", line (\d+), in (\S+)')
 
 
@@ -140,7 +143,7 @@ def _child(cases: Sequence[Case], writing: int, home: Path) -> None:
 def judged(case: Case, folder: Path) -> dict[str, str] | None:
     """What is wrong with the way a case ended; None where nothing is."""
     _lay_out(case, folder)
-    before = set(_paths(folder))
+    before, devices = set(_paths(folder)), set(map(str, Path("/dev").iterdir()))
     began = _forget_peak()
     clock = Clock()
     signal.signal(signal.SIGALRM, clock.check)
@@ -152,12 +155,16 @@ def judged(case: Case, folder: Path) -> dict[str, str] | None:
         found, refused = ("a hang", "".join(traceback.format_stack()[-3:])), False
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    if clock.seconds() >= SECONDS:
+    if clock.seconds() >= SECONDS and case.kind != "shadow":
         found = ("a hang", found[1] if found else "")
     used = _peak() - began
     if found is None and used > MOST_BYTES:
         found = ("too much memory", f"{used >> 20} MB")
     left = sorted(set(_paths(folder)) - before)
+    if found is None and (odd := [one for one in left if one.startswith("-")]):
+        found = ("a file called -", ", ".join(odd))
+    if found is None and (there := set(map(str, Path("/dev").iterdir())) ^ devices):
+        found = ("changed what is in /dev", ", ".join(there))
     if found is None and refused and left:
         found = (
             f"left behind by {(case.command or (case.call.partition('(')[0],))[0]}",
@@ -169,7 +176,24 @@ def judged(case: Case, folder: Path) -> dict[str, str] | None:
 def _lay_out(case: Case, folder: Path) -> None:
     _empty(folder)
     for name, content in case.files:
-        Path(name).write_bytes(content)
+        if name == PIPE:
+            os.mkfifo(name)
+            threading.Thread(target=_feed, args=(content,), daemon=True).start()
+        else:
+            Path(name).write_bytes(content)
+
+
+def _feed(content: bytes) -> None:
+    """Write into the pipe once somebody reads it, or for a while nobody does."""
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        with suppress(OSError):  # nobody reads yet, or the reader left
+            writing = os.open(PIPE, os.O_WRONLY | os.O_NONBLOCK)
+            os.set_blocking(writing, True)
+            with io.FileIO(writing, "wb") as file:
+                file.write(content)
+            return
+        time.sleep(0.002)
 
 
 def _empty(folder: Path) -> None:
@@ -264,12 +288,16 @@ STREAMS = {
     "full stderr": ("", "full"),
     "closed stderr": ("", "closed"),
     "no stderr": ("", "none"),
+    **{page: (page, page) for page in ("cp437", "cp1252", "ascii", "cp932")},
 }
 """What is wrong with standard output and standard error, by the kind of a case."""
 
 
+_FAULTS = [kind for kind in STREAMS if "full" in kind or "closed" in kind or "no" in kind]
+
+
 def _stream(fault: str) -> io.TextIOWrapper | None:
-    """A stream: kept, on a full disk, read by nobody, or not there."""
+    """A stream: kept (in an encoding), on a full disk, read by nobody, or not there."""
     if fault == "none":
         return None
     if fault == "full":
@@ -278,7 +306,7 @@ def _stream(fault: str) -> io.TextIOWrapper | None:
         reading, writing = os.pipe()
         os.close(reading)
         return io.TextIOWrapper(io.FileIO(writing, "w"), encoding="utf-8")
-    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    return io.TextIOWrapper(io.BytesIO(), encoding=fault or "utf-8")
 
 
 def printed(command: Sequence[str], kind: str = "") -> tuple[int, str, str]:
@@ -292,7 +320,7 @@ def printed(command: Sequence[str], kind: str = "") -> tuple[int, str, str]:
     with (
         mock.patch.object(sys, "argv", ["calipers", *command]),
         redirect_stdout(out),
-        redirect_stderr(forgiving(err) if err and STREAMS.get(kind, ("", ""))[1] else err),
+        redirect_stderr(forgiving(err) if err and kind in _FAULTS else err),
     ):
         try:
             main()
@@ -303,9 +331,12 @@ def printed(command: Sequence[str], kind: str = "") -> tuple[int, str, str]:
 
 def _streamed(case: Case) -> tuple[tuple[str, str] | None, bool]:
     """The exit code is that of the same command whose streams are whole, or says what is wrong."""
-    usual = printed(case.command)[0]
+    usual, out, err = printed(case.command)
     _lay_out(case, Path.cwd())
-    code, _, said = printed(case.command, case.kind)
+    code, shown, said = printed(case.command, case.kind)
+    signs = (shown + said).count("?") > (out + err).count("?")
+    if case.kind not in _FAULTS and signs:
+        return ("a sign that the encoding lacks is printed as ?", shown + said), False
     failing = {"full": 2, "closed": READER_LEFT, "none": 2}.get(case.kind, usual)
     if code not in (usual, failing):
         return (f"exit code {code} of a command that gives {usual}", said[-1500:]), True
@@ -315,7 +346,9 @@ def _streamed(case: Case) -> tuple[tuple[str, str] | None, bool]:
 def _run(case: Case) -> tuple[tuple[str, str] | None, bool]:
     if case.kind in STREAMS:
         return _streamed(case)
-    code, out, said = printed(case.command)
+    if case.kind == "dash" and case.command[:1] == ("convert",) and (found := _dash(case)):
+        return found, False
+    code, out, said = _shadowed(case) if case.kind == "shadow" else printed(case.command)
     if code in (0, STOPPED):
         return None, False
     if code == 2 and "Traceback" not in said:
@@ -337,4 +370,35 @@ def _text(stream: io.TextIOWrapper | None) -> str:
     with suppress(OSError, ValueError):
         stream.flush()
     buffer = stream.buffer
-    return buffer.getvalue().decode(errors="replace") if isinstance(buffer, io.BytesIO) else ""
+    if not isinstance(buffer, io.BytesIO):
+        return ""
+    return buffer.getvalue().decode(stream.encoding, errors="replace")
+
+
+def _dash(case: Case) -> tuple[str, str] | None:
+    """What convert writes to standard output is what it writes to a file."""
+    code, out, _ = printed(case.command)
+    form = case.command[-1]
+    name = f"dash.{DASHES.get(form, form)}"
+    other, _, said = printed([name if word == "-" else word for word in case.command])
+    if code or other:
+        return None  # trec and beir are several files
+    same = Path(name).read_bytes().decode(errors="replace") == out
+    return None if same else (f"another {form} on standard output than in a file", said)
+
+
+DASHES = {"ours": "jsonl", "ragas": "jsonl", "llama_index": "json"}
+
+
+def _shadowed(case: Case) -> tuple[int, str, str]:
+    """Run a command in a process of its own, which has loaded nothing yet."""
+    signal.setitimer(signal.ITIMER_REAL, 0)  # how long others kept it waiting is not known
+    start = "from calipers.cli import main; main()"
+    done = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-P", "-c", start, *case.command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE * SECONDS * 2,
+    )
+    return done.returncode, done.stdout, done.stderr
