@@ -281,6 +281,7 @@ def _serve(listening: socket.socket) -> None:
             connection.sendall(Path("answer.http").read_bytes())
 
 
+PAGES = ("cp437", "cp1252", "ascii", "cp932")
 STREAMS = {
     "full": ("full", ""),
     "closed": ("closed", ""),
@@ -288,12 +289,9 @@ STREAMS = {
     "full stderr": ("", "full"),
     "closed stderr": ("", "closed"),
     "no stderr": ("", "none"),
-    **{page: (page, page) for page in ("cp437", "cp1252", "ascii", "cp932")},
+    **{page: (page, page) for page in PAGES},
 }
 """What is wrong with standard output and standard error, by the kind of a case."""
-
-
-_FAULTS = [kind for kind in STREAMS if "full" in kind or "closed" in kind or "no" in kind]
 
 
 def _stream(fault: str) -> io.TextIOWrapper | None:
@@ -320,7 +318,7 @@ def printed(command: Sequence[str], kind: str = "") -> tuple[int, str, str]:
     with (
         mock.patch.object(sys, "argv", ["calipers", *command]),
         redirect_stdout(out),
-        redirect_stderr(forgiving(err) if err and kind in _FAULTS else err),
+        redirect_stderr(forgiving(err) if err and kind.endswith("stderr") else err),
     ):
         try:
             main()
@@ -335,7 +333,7 @@ def _streamed(case: Case) -> tuple[tuple[str, str] | None, bool]:
     _lay_out(case, Path.cwd())
     code, shown, said = printed(case.command, case.kind)
     signs = (shown + said).count("?") > (out + err).count("?")
-    if case.kind not in _FAULTS and signs:
+    if case.kind in PAGES and signs:
         return ("a sign that the encoding lacks is printed as ?", shown + said), False
     failing = {"full": 2, "closed": READER_LEFT, "none": 2}.get(case.kind, usual)
     if code not in (usual, failing):

@@ -54,6 +54,11 @@ REFUSED = (
     ("eval", "e.jsonl", "--json", "--html", "-"),
     ("eval", "e.jsonl", "--html", "-", "--markdown", "/dev/stdout"),
     ("convert", "e.jsonl", "-", "--json"),
+    ("convert", "e.jsonl", "-", "--to", "beir"),
+    ("history", "copy", "-", "--store", "no.db"),
+    ("history", "--html", "-", "--store", "no.db"),
+    ("fuse", "=e.jsonl", "b=bad.jsonl"),
+    ("fuse", "e.jsonl", "bad.jsonl", "-o", "out.parquet"),
 )
 
 

@@ -43,4 +43,6 @@ def test_a_spreadsheet_does_not_run_what_came_instead(folder):
     with (folder / "misses.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert rows[0]["instead"] == "x | y"
+    shown = calipers_command("misses", "evals.json", "-k", "2", "--match", "id", "-o", "-").out
+    assert shown == (folder / "misses.csv").read_text()
     assert rows[0]["instead_text"].startswith("'=HYPERLINK")

@@ -47,6 +47,14 @@ def test_a_run_without_empty_queries_in_it_keeps_those_that_lose_all():
     assert scores.audit.missing == 0
 
 
+def test_where_every_query_has_a_target_the_sentence_says_what_is_needed():
+    records = [{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]
+    said = str(calipers.evaluate(records, metrics="abstention"))
+    assert said.startswith("Nothing can be said: abstention needs queries without targets.")
+    with pytest.raises(InvalidInput, match="label queries that nothing answers"):
+        calipers.gate(records, require="abstention >= 0.5")
+
+
 def test_scores_that_cannot_have_a_floor_are_refused():
     distances = [{"id": "a", "score": 0.1}, {"id": "b", "score": 0.4}]
     records = [{"query": "q", "retrieved": distances, "ground_truth": ["a"]}]

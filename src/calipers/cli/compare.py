@@ -19,7 +19,14 @@ from calipers.cli.options import (
     output,
     text,
 )
-from calipers.cli.output import Outputs, asking, console, print_long_json, write_chart
+from calipers.cli.output import (
+    Outputs,
+    asking,
+    check_jsonl,
+    console,
+    print_long_json,
+    write_chart,
+)
 from calipers.errors import InvalidInput, NoGroundTruth
 from calipers.operation import OUTPUT
 
@@ -247,6 +254,8 @@ def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
         name, equals, path = one.partition("=")
         if not equals or Path(one).exists():
             name, path = next(iter(name_systems([one]).items()))
+        if not name.strip():
+            raise InvalidInput(f"{one!r} has no name before the =; write NAME=FILE.")
         if name in named:
             raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
         named[name] = path
@@ -278,8 +287,12 @@ def fuse(
       calipers fuse words=bm25.jsonl vectors=dense.jsonl -g questions.csv -m ndcg@5
       calipers fuse reranked.jsonl -g questions.csv
     """
+    from calipers.io.files.write import is_stream
+
     outputs = Outputs()
-    outputs.check(table=output, page=html, chart=chart)
+    if output and not is_stream(output):
+        check_jsonl(output)
+    outputs.check(page=html, chart=chart)
     outputs.begin()
     found = asked.answer(lanes=named_systems(asked.settings.get("lanes", ())))
     if output:

@@ -91,7 +91,7 @@ def misses(asked: CommandInput, output: str | None, chart: str | None, explain: 
       calipers misses evals.jsonl -k 10 --corpus chunks.jsonl -o misses.jsonl
       calipers misses -g qrels.txt -r reranked.txt --candidates bm25.txt
     """
-    from calipers.io.files.write import check_writable, write_table
+    from calipers.io.files.write import check_writable, ending_or, write_table
     from calipers.questions.misses.document import flat
 
     if output:
@@ -99,7 +99,7 @@ def misses(asked: CommandInput, output: str | None, chart: str | None, explain: 
     check_chart_place(chart)
     found = asked.answer()
     if output:
-        lists = output.lower().endswith((".csv", ".tsv"))
+        lists = ending_or(output, ".csv") in (".csv", ".tsv")
         write_table(flat(found.table) if lists else found.table, output)
     write_chart(found, chart)
     asked.show(found, explain=explain)

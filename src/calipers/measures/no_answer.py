@@ -10,6 +10,9 @@ from calipers.measures.parameter import AboveZero
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import FAILED, Matches
 
+UNANSWERABLE = ("abstention", "unwanted")
+"""The metrics that are about queries without targets alone."""
+
 
 @dataclass(frozen=True, eq=False)
 class Unanswerable:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calipers.measures.no_answer import UNANSWERABLE
 from calipers.model.document import (
     Cell,
     Column,
@@ -31,6 +32,7 @@ WHOLE = "all"
 """The heading of the column for metrics without a cut-off."""
 AGGREGATED = {"mean": "on average", "sum": "in all", "geometric": "as the geometric mean"}
 NOTHING = "Nothing can be said: no query has anything to find."
+ALL_ANSWERED = "Nothing can be said: {} needs queries without targets."
 
 
 def document(scores: Scores) -> Document:
@@ -70,7 +72,7 @@ def _found(scores: Scores) -> str:
     facts = _deepest(scores, "recall") or _deepest(scores, "hit_rate") or scores.metrics[0]
     found = scores[facts.name]
     if found.mean is None:
-        return NOTHING
+        return ALL_ANSWERED.format(facts.kind) if facts.kind in UNANSWERABLE else NOTHING
     much = share(found.mean)
     where = f"in the {first_results(facts.k)}" if facts.k else "in its results"
     behind = f" ({_between(found)}{_counted(scores, found)})."

@@ -272,7 +272,7 @@ def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
     try:
         if path.is_file():
             return
-        if path.exists():
+        if path.exists() or place.shown == "-":
             # SQLite would leave a journal next to a device, and could use neither.
             raise InvalidInput(f"The history {place.shown} is a folder or a device; name a file.")
         if not create:

@@ -93,12 +93,16 @@ def test_the_badge_is_red_where_the_alarm_rings(lost, colour, tmp_path):
     assert badge_of(calipers.history_trend("n", store=store))["color"] == colour
 
 
-def test_a_file_in_the_way_and_nothing_to_show_are_bad_use(made, tmp_path):
+def test_a_file_in_the_way_and_nothing_to_show_are_bad_use(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     store = str(made.parent / "history.db")
     (tmp_path / "file").write_text("mine")
     done = calipers_command("history", "--store", store, "--html", str(tmp_path / "file"))
     assert (done.code, (tmp_path / "file").read_text()) == (2, "mine")
-    assert "cannot be made" in done.err
+    assert "is no folder, and a site needs one" in done.err
+    for given in (("--html", "-"), ("copy", "-")):
+        assert calipers_command("history", *given, "--store", store).code == 2
+        assert not (tmp_path / "-").exists()
     none = calipers_command("history", "--store", store, "--since", "2027-01-01", "--html", "x")
     assert none.code == 2
     assert "There is nothing to show" in none.err

@@ -159,6 +159,12 @@ def check_place(path: str | os.PathLike[str]) -> None:
         raise WriteFailed(_sentence(path, error)) from error
 
 
+def check_folder(path: str | os.PathLike[str], what: str) -> None:
+    """Refuse a path at which there can be no folder: standard output, a device, a file."""
+    if is_standard_output(path) or (Path(path).exists() and not Path(path).is_dir()):
+        raise WriteFailed(f"The output {path} is no folder, and {what} needs one; name a folder.")
+
+
 def _check_target(path: str | os.PathLike[str], target: Path) -> None:
     if is_stream(path):
         if stat.S_ISBLK(Path(path).stat().st_mode):

@@ -9,13 +9,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
-from calipers.errors import InvalidInput, WriteFailed
+from calipers.errors import InvalidInput
 from calipers.io import registry
 from calipers.io.files.folder import files_at
 from calipers.io.files.open import Progress, Source
 from calipers.io.files.probe import Probe
 from calipers.io.files.spill import memory_in_bytes
-from calipers.io.files.write import check_place
+from calipers.io.files.write import check_folder, check_place
 from calipers.io.format import Output, RecordStream, Writer
 from calipers.io.load import ARGUMENT, load, not_sealed, read_value
 from calipers.io.records.entries import DETAILS, FACETS, Counts, Remarks, counted, in_words
@@ -72,10 +72,8 @@ def convert(inputs: "ToConvert", output: str | os.PathLike[str], to: str | None)
 def _check_output(path: Path, output: Output) -> None:
     if not output.is_folder:
         check_place(path)
-    elif path.exists() and not path.is_dir():
-        raise WriteFailed(
-            f"The output {path} is a file, and {output.title} is a folder; name a folder."
-        )
+    else:
+        check_folder(path, output.title)
 
 
 @dataclass(eq=False)

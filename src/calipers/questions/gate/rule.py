@@ -15,6 +15,7 @@ from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput, check_number
 from calipers.io.files.write import check_place
 from calipers.measures import Metric, parse
+from calipers.measures.no_answer import UNANSWERABLE
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.claim import Claim
 from calipers.model.matched import FAILED, Matched
@@ -281,10 +282,13 @@ def _check_condition(
         else _figured(scores, figure, values, part, str(condition), clusters)
     )
     if check.value is None:
+        queries = int(part.chosen.sum())
+        need = "these queries"
+        if condition.name.partition("@")[0].partition("(")[0] in UNANSWERABLE:
+            need = "queries that nothing answers, with no target"
         raise InvalidInput(
             f"The condition '{condition}' cannot be decided: {condition.name} is undefined for "
-            f"all {int(part.chosen.sum())} queries it is about; choose another metric, or label "
-            "these queries."
+            f"all {queries} queries it is about; choose another metric, or label {need}."
         )
     holds = condition.holds(check.value)
     status: Status = "passed" if holds else "failed"

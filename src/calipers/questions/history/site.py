@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput, StoreAway, WriteFailed
-from calipers.io.files.write import whole_file
+from calipers.io.files.write import check_folder, whole_file
 from calipers.model.document import Document, Note, Picture
 from calipers.model.evaluation import Evaluation
 from calipers.present.escape import clean, printable
@@ -46,6 +46,7 @@ def write_site(found: History, folder: str | Path, asked: Mapping[str, Any]) -> 
     """
     if not found.evaluations:
         raise InvalidInput(f"There is nothing to show: {found.document().sentence}")
+    check_folder(folder, "a site")
     store, place = open_store(asked.get("store")), Path(folder)
     try:
         (place / PAGES).mkdir(parents=True, exist_ok=True)
