@@ -41,7 +41,7 @@ METHOD = """## The methods in brief
 - **A slice**: the permutation test, and neither side's interval holds the other's mean.
 - **A plan**: the power of that test, from the changes that a pilot shows.
 
-`make statistics` makes this page (seeded, about twenty minutes), with `ARGS="gates alarms"` some
+`make statistics` makes this page (seeded, about forty minutes), with `ARGS="gates alarms"` some
 rows: every figure is in `simulations/measured.json`.
 """
 
@@ -73,21 +73,21 @@ class Part:
 RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
     "intervals": (20_000, means.coverage),
     "clusters": (400, means.clustered),
-    "tests": (400, differences.level),
+    "tests": (1_500, differences.level),
     "tests-intervals": (1_500, differences.coverage),
     "tests-few": (1_200, differences.few_changes),
     "power": (400, differences.power),
-    "gates": (120, gates.unchanged),
-    "gates-skewed": (150, gates.strongly_skewed),
+    "gates": (1_500, gates.unchanged),
+    "gates-skewed": (600, gates.strongly_skewed),
     "gates-facts": (200, gates.by_the_facts),
     "gates-slices": (300, gates.noisy_slices),
     "gates-collapse": (100, gates.collapsed),
     "gates-luck": (12, gates.lucky_baseline),
-    "families": (400, gates.marked),
-    "slices": (25, slices.marks),
+    "families": (1_500, gates.marked),
+    "slices": (100, slices.marks),
     "slices-unequal": (200, slices.unequal),
     "slices-fallen": (100, slices.fallen),
-    "confirmations": (2_000, sealed.confirmations),
+    "confirmations": (1_600, sealed.confirmations),
     "k": (500, sweeps.which_k),
     "alarms": (16, nights.false_alarms),
     "alarms-heard": (30, nights.heard),
@@ -100,7 +100,7 @@ RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
     "winner": (600, winners.gains),
     "floors": (60, sweeps.broken_promises),
     "floors-shares": (30, sweeps.shares),
-    "agreement": (100, labels.agreement),
+    "agreement": (1_500, labels.agreement),
 }
 """How many draws each section takes, and what simulates it."""
 
@@ -158,7 +158,7 @@ def page(measured: Mapping[str, Sequence[Rate]]) -> str:
 
 def _promises(measured: Mapping[str, Sequence[Rate]]) -> str:
     """Each promise, and how far the shapes that keep it come."""
-    lines = ["| promise | held to | at worst | draws |", "|---|---|---:|---:|"]
+    lines = ["|promise|held to|at worst|draws|", "|---|---|---:|---:|"]
     for name, part in PARTS.items():
         if not part.band:
             continue
@@ -167,13 +167,13 @@ def _promises(measured: Mapping[str, Sequence[Rate]]) -> str:
         kept = worst(rate for rate in rates if rate.shape not in gone)
         shown = _figure(kept, part) if kept else "broken" if rates else "not simulated"
         drawn = f"{(kept or rates[0]).draws:,}" if rates else ""
-        lines.append(f"| **{part.title}**: {part.text} | {part.band} | {shown} | {drawn} |")
+        lines.append(f"|**{part.title}**: {part.text}|{part.band}|{shown}|{drawn}|")
     return "\n".join(lines)
 
 
 def _broken(measured: Mapping[str, Sequence[Rate]]) -> str:
     """The shapes that break each promise, where they are farthest outside."""
-    lines = ["| promise | shape, at worst |", "|---|---|"]
+    lines = ["|promise|shape, at worst|draws|", "|---|---|---:|"]
     for name, part in PARTS.items():
         outside = broken(measured.get(name, ()))
         shapes = []
@@ -181,9 +181,9 @@ def _broken(measured: Mapping[str, Sequence[Rate]]) -> str:
             farthest = worst(rate for rate in outside if rate.shape == shape)
             if farthest is not None:
                 at = f" (n={farthest.n})" if isinstance(farthest.n, int) else ""
-                shapes.append(f"{shape}: {_figure(farthest, part)}{at}")
+                shapes.append(f"{shape}: {_figure(farthest, part)}{at}|{farthest.draws:,}")
         for i, shape in enumerate(shapes):
-            lines.append(f"| {'' if i else part.title} | {shape} |")
+            lines.append(f"|{'' if i else part.title}|{shape}|")
     return "\n".join(lines)
 
 

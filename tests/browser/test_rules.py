@@ -10,7 +10,7 @@ import calipers
 from calipers.cli.compare import save_diff
 from calipers.present.chart_output import on_page
 from calipers.present.scores import scores_chart
-from calipers.questions.history.trend_chart import trend_chart
+from calipers.questions.history.document import trend_chart
 from calipers.questions.report.page.page import HERE
 from tests.browser.looks import contrast_faults, unlabelled
 from tests.reports import records, report_of, reversed_records

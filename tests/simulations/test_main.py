@@ -44,14 +44,14 @@ def test_one_section_is_simulated_and_the_others_stay(run, capsys):
     text = command.PAGE.read_text(encoding="utf-8")
     assert text == page(kept)
     assert "**0.500**" in text
-    assert "| **A promise that holds**: Why. | ≤ 0.06 | 0.050 | 10,000 |" in text
-    assert "| **One that does not**: Why. | ≤ 0.06 | broken | 10,000 |" in text
-    assert "| One that does not | a shape: **0.500** (n=10) |" in text
+    assert "|**A promise that holds**: Why.|≤ 0.06|0.050|10,000|" in text
+    assert "|**One that does not**: Why.|≤ 0.06|broken|10,000|" in text
+    assert "|One that does not|a shape: **0.500** (n=10)|10,000|" in text
 
 
 def test_a_quick_run_only_prints(run, capsys):
     assert run("--quick") == 1
-    assert "a shape: **0.500** (n=10) |" in capsys.readouterr().out
+    assert "a shape: **0.500** (n=10)|" in capsys.readouterr().out
     assert not command.PAGE.exists()
 
 

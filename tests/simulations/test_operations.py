@@ -1,6 +1,5 @@
 """What is simulated is what the operations answer: the same data gives the same verdicts."""
 
-import csv
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -108,25 +107,20 @@ def test_clusters_are_those_of_compare():
         assert found.p_value == paired_rows([values], names)[0].p
 
 
-def losing(parts):
-    """Records of four targets each, of which so many stand below rank 5."""
-    made = []
-    for i, lost in enumerate(parts):
-        first, last = [f"t{n}" for n in range(4 - lost)], [f"t{n}" for n in range(4 - lost, 4)]
-        filler = [f"x{n}" for n in range(5 - len(first))]
-        retrieved = [*first, *filler, *last, *(f"y{n}" for n in range(5 - len(last)))]
-        made.append(
-            {"query": f"q{i}", "retrieved": retrieved, "ground_truth": [f"t{n}" for n in range(4)]}
-        )
-    return made
-
-
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.03, 0.08])
 def test_the_bound_on_losses_is_that_of_sweep(share):
     rng = np.random.default_rng([8, int(share * 100)])
+    targets = ["a", "b", "c", "d"]
     for n in (30, 59, 70, 150):
         lost = np.where(rng.random(n) < share, rng.integers(1, 5, n), 0)
-        found = calipers.sweep(losing(lost), k=[5, 10], metrics="recall").recall
+        # So many of four targets stand below rank 5.
+        run = {
+            f"q{i}": [*targets[many:], *"xyzuv"[: 1 + many], *targets[:many]]
+            for i, many in enumerate(lost)
+        }
+        found = calipers.sweep(
+            ground_truth=dict.fromkeys(run, targets), run=run, k=[5, 10], metrics="recall"
+        ).recall
         bound = largest_mean(lost / 4)
         assert found.safe_k == (5 if bound <= 0.05 else 10)
         assert found.safe_bound == (bound if bound <= 0.05 else 0.0)
@@ -203,13 +197,11 @@ def test_the_interval_of_kappa_is_that_of_agreement(tmp_path):
     rng = np.random.default_rng(12)
     table = rng.choice(3, (25, 2), p=[0.7, 0.2, 0.1]).astype(float)
     table[:15, 1] = table[:15, 0]
-    for judge, column in zip(("anna", "bo"), table.T, strict=True):
-        with (tmp_path / f"{judge}.csv").open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(["query_id", "item", "grade", "judge"])
-            writer.writerows([f"q{i}", "a", int(grade), judge] for i, grade in enumerate(column))
-    files = [str(tmp_path / "anna.csv"), str(tmp_path / "bo.csv")]
-    found = calipers.labels_export(files).agreement
+    files = [tmp_path / "anna.csv", tmp_path / "bo.csv"]
+    for file, column in zip(files, table.T, strict=True):
+        rows = [f"q{i},a,{int(grade)},{file.stem}" for i, grade in enumerate(column)]
+        file.write_text("\n".join(["query_id,item,grade,judge", *rows]))
+    found = calipers.labels_export([str(file) for file in files]).agreement
     kappa = next(one for one in found.coefficients if one.name == "Cohen's kappa")
     expected = agreement_interval(table, lambda some: cohen_kappa(some).value)
     assert (kappa.interval.low, kappa.interval.high) == pytest.approx(tuple(expected), abs=1e-12)

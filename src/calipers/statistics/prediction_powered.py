@@ -30,7 +30,7 @@ them.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -283,7 +283,13 @@ class DrawnSample:
 
     def at(self, number: int) -> CorrectedMean | None:
         """The corrected mean from the first units; None where fewer than two have a value."""
-        return self._corrected(self.people, number)
+        judged = np.arange(len(self.people)) < int(self._ends[min(number, len(self._ends)) - 1])
+        seen = judged & ~np.isnan(self.people)
+        units = np.arange(len(seen)) if self.clusters is None else self.clusters
+        if len(np.unique(units[seen])) < 2:
+            return None
+        told = (self.confidence, self.bounds, self.clusters, self.looks, judged)
+        return corrected_mean(self.machine, self.people, *told)
 
     def width(self, number: int) -> float | None:
         """The mean half-width of the interval; an estimate beyond the judged units."""
@@ -295,23 +301,13 @@ class DrawnSample:
             low, high = self.bounds or (-np.inf, np.inf)
             more = np.clip(self.machine[judged:] + again, low, high)
             people = np.concatenate([people[:judged], more])
-        found = self._corrected(people, number)
+        found = replace(self, people=people).at(number)
         return None if found is None else 0.5 * (found.interval.high - found.interval.low)
 
     def enough(self, until: float) -> int | None:
         """The first look with an actual or expected half-width of at most ``until``; else None."""
         wide = ((one, self.width(one)) for one in self.looks)
         return next((one for one, width in wide if width is not None and width <= until), None)
-
-    def _corrected(self, people: Floats, number: int) -> CorrectedMean | None:
-        judged = np.arange(len(people)) < int(self._ends[min(number, len(self._ends)) - 1])
-        seen = judged & ~np.isnan(people)
-        units = np.arange(len(people)) if self.clusters is None else self.clusters
-        if len(np.unique(units[seen])) < 2:
-            return None
-        return corrected_mean(
-            self.machine, people, self.confidence, self.bounds, self.clusters, self.looks, judged
-        )
 
 
 def planned_looks(

@@ -21,8 +21,8 @@ from calipers.present.html import blocks_html, heading_html
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.settings import compare
 from calipers.questions.evaluate.settings import evaluate
+from calipers.questions.history.document import trend_chart
 from calipers.questions.history.settings import history_alarm
-from calipers.questions.history.trend_chart import trend_chart
 from calipers.questions.report.browse import Browse, open_saved
 from calipers.store.label_pools import list_pools
 from calipers.store.listing import resolve

@@ -6,8 +6,8 @@ import pytest
 
 from calipers.present import charts
 from calipers.present.charts import Dot
+from calipers.questions.history.document import time_axis, trend_chart
 from calipers.questions.history.result import Alarm, Line, Mark, Point
-from calipers.questions.history.trend_chart import time_axis, trend_chart
 from tests.store.saved import START
 
 HOSTILE = "</script><script>alert(1)</script>"

@@ -20,10 +20,9 @@ from calipers.model.evaluation import Evaluation
 from calipers.present.escape import clean, printable
 from calipers.present.html import for_page
 from calipers.questions.compare.settings import compare
-from calipers.questions.history.document import mean_text, shown
+from calipers.questions.history.document import mean_text, shown, trend_chart
 from calipers.questions.history.result import Alarm, History, Shown
 from calipers.questions.history.settings import history_trend
-from calipers.questions.history.trend_chart import trend_chart
 from calipers.questions.report.browse import open_saved
 from calipers.questions.report.page.page import document_page, fill, render
 from calipers.questions.report.result import Report
