@@ -156,7 +156,9 @@ WANTED_IDS = (
 )
 """Columns with ids of targets: they mark a table as a ground truth."""
 RETURNED_IDS = (
-    *words_in("retrieved_id retrieved_ids returned_ids result_ids results hits search_results"),
+    *words_in(
+        "retrieved retrieved_id retrieved_ids returned_ids result_ids results hits search_results"
+    ),
     "ctxs",
     *words_in("treffer ergebnisse resultats resultados risultati gevonden resultaten wyniki"),
     *_combined(("retrieved",), (f"{t}{ids}" for t in _THINGS for ids in ("_id", "_ids", "s"))),

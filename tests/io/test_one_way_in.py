@@ -528,3 +528,26 @@ def test_an_id_that_looks_like_nothing_is_written_and_read_again(ending, tmp_pat
     convert([group, plain], tmp_path / f"out.{ending}")
     assert targets(tmp_path / f"out.{ending}") == targets([group, plain])
     assert ("q", "-") in targets([group, plain])
+
+
+@pytest.mark.parametrize("names", ["query,retrieved,ground_truth", "question,hits,expected_ids"])
+def test_a_table_means_the_same_under_our_names_and_others(names, tmp_path):
+    asked, found, wanted = names.split(",")
+    rows = [{asked: "q", found: "b;a;c", wanted: "a"}, {asked: "p", found: "c", wanted: "b;c"}]
+    text = f"{names}\nq,b;a;c,a\np,c,b;c\n"
+    for given in (put(tmp_path, text), rows, pl.DataFrame(rows), put(tmp_path, rows, "j.json")):
+        assert mean("mrr", given) == 0.75
+        assert mean("recall@5", given) == 0.75
+    # A second row of a query adds a target; a field that may be its grade is asked about.
+    more = [*rows, {asked: "q", found: "b;a;c", wanted: "z"}]
+    assert mean("recall@5", more) == 0.5
+    graded = [{asked: "q", wanted: "a", "verdict": 0}, {asked: "p", wanted: "b", "verdict": 1}]
+    with pytest.raises(InvalidInput, match="--column grade=verdict"):
+        load(graded, "ground_truth")
+
+
+def test_one_id_beside_lists_of_ids_is_a_list_of_one(tmp_path):
+    for name in ("ground_truth", "expected_ids"):
+        rows = [{"query": "q", name: "a b"}, {"query": "p", name: ["b c", "d"]}]
+        for given in (rows, put(tmp_path, rows)):
+            assert [*targets(given)] == [("q", "a b"), ("p", "b c"), ("p", "d")]

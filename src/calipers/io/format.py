@@ -38,7 +38,7 @@ from calipers.io.records.records import (
     in_chunks,
     results_by_row,
 )
-from calipers.io.tables.cells import TAG, Splitter, cell_value, in_order
+from calipers.io.tables.cells import TAG, cell_value, in_order
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
@@ -250,8 +250,6 @@ class RowFormat(Format):
     """The type of a row: a struct, or plain dictionaries."""
     one_each: bool = False
     """Whether every row is one record; else rows are grouped first."""
-    of_ids: tuple[str, ...] = ()
-    """The fields that may hold several separated ids in one table cell."""
     list_of_results: str = ""
     """The field that lists results like ``Result``, which a table may hold as columns."""
     beside: tuple[str, ...] = ()
@@ -511,21 +509,15 @@ def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> Rec
         or plain_name(name) in form.beside
         or (tagged and name.startswith(TAG))
     ]
-    notes = list(table.notes)
-    texts = set[str]()
-    if form.of_ids:
-        from calipers.io.tables.resolve import columns_of_texts
-
-        texts = columns_of_texts(table, form.of_ids, form.list_of_results, form.kept)
-    notes += [
-        f"The column {key!r} holds sentences and is taken as quotes, one in each cell: a quote is "
-        "found where the text of a result holds it."
-        for key in texts
-    ]
     ready: dict[int, ReadyResults] = {}
 
+    def value(key: str, cell: Any) -> Any:
+        found = cell_value(cell, key in form.not_text)
+        # An id such as 1.0 stays as it is written.
+        is_id = isinstance(cell, str) and not isinstance(found, list | dict | set)
+        return cell if is_id and key in (form.list_of_results, TRUTH) else found
+
     def rows() -> Iterator[dict[str, Any]]:
-        splitters = {key: Splitter(key) for key in form.of_ids}
         seen = 0
         with explained(table.name, table.fault):
             for batch in table.batches(names, _ROWS_AT_ONCE):
@@ -535,21 +527,9 @@ def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> Rec
                 if lists is not None:
                     batch = batch.drop(form.list_of_results)
                     ready.update({seen + row: one for row, one in lists.items()})
+                seen += batch.height
                 for row in batch.iter_rows(named=True):
-                    made = {k: cell_value(one, k in form.not_text) for k, one in row.items()}
-                    for key in splitters.keys() & made.keys():
-                        if not isinstance(row[key], str) or isinstance(
-                            made[key], list | dict | set
-                        ):
-                            continue
-                        if key in texts:
-                            made[key] = [{"quote": row[key]}]
-                        else:
-                            made[key] = splitters[key].split(row[key], partial(table.where, seen))
-                    seen += 1
-                    yield made
-        for splitter in splitters.values():
-            notes.extend(splitter.notes())
+                    yield {key: value(key, one) for key, one in row.items()}
 
     def with_results(records: Iterator[Record]) -> Iterator[Record]:
         for number, record in enumerate(records):
@@ -558,7 +538,7 @@ def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> Rec
             yield record
 
     made = stream(form, RawRecords(rows(), lambda i: f"{table.where(i)} $"), table.name, watch)
-    return replace(made, records=with_results(made.records), notes=notes)
+    return replace(made, records=with_results(made.records), notes=[*table.notes])
 
 
 def _parts(hint: Any) -> set[Any]:

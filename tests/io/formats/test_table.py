@@ -147,7 +147,7 @@ def test_quotes_spans_and_groups_in_a_long_table():
         ),
         (
             'query,ground_truth\nq,"[""a""]"\nr,[b]\n',
-            r"'ground_truth' is no list of ids at .*:3: '",
+            r"'ground_truth' is no list of ids at .*:3 ",
         ),
     ],
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Probe
@@ -38,8 +39,8 @@ from calipers.io.records.fields import (
 )
 from calipers.io.records.json_files import explain_mismatch, opened
 from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, Target
-from calipers.io.tables.columns import Columns, is_long, nothing_fits, unknown_fields
-from calipers.io.tables.scan import InputTable
+from calipers.io.tables.columns import SOME, Columns, is_long, nothing_fits, unknown_fields
+from calipers.io.tables.scan import InputTable, explained
 from calipers.model.matched import Dataset, Role
 
 
@@ -122,6 +123,31 @@ def is_ours_alone(sight: Probe) -> bool:
     return look.keys <= OURS_ALONE and bool(look.keys & {"retrieved", "ground_truth"})
 
 
+def holds_plain_parts(table: InputTable) -> bool:
+    """Whether results and targets are plain ids or texts, and nothing else is only of records."""
+    parts = [one for one in ("ground_truth", "retrieved") if one in table.columns]
+    if not parts or table.columns & _OF_RECORDS:
+        return False
+    with explained(table.name, table.fault):
+        some = table.rows(parts, most=SOME)
+    return all(
+        not column.str.contains(r"^\s*[\[{]").any()
+        if column.dtype == pl.String
+        else column.dtype.is_integer()
+        for column in some
+    )
+
+
+_OF_RECORDS = frozenset({"tags", "forbidden", "excluded", "stages", "latency_ms", "error"})
+
+
+def _are_texts(sight: Probe) -> bool:
+    """Whether a part of the first record is one text or number, as in a row of a table."""
+    first = sight.look.first if sight.look is not None else {}
+    parts = (opened(first[one]) for one in ("ground_truth", "retrieved") if one in first)
+    return any(isinstance(one, str | int) for one in parts)
+
+
 class Ours(EachRow):
     """Records of query, retrieved and ground truth."""
 
@@ -130,7 +156,6 @@ class Ours(EachRow):
     row = Handwritten
     strict = StrictRecord
     example = EXAMPLE
-    of_ids = ("retrieved", "ground_truth")
     list_of_results = "retrieved"
     beside = BESIDE
     outputs: tuple[Output, ...] = (
@@ -150,8 +175,9 @@ class Ours(EachRow):
 
     def read(self, sight: Probe, role: Role, watch: bool) -> Dataset | RecordStream:
         """Read the records; the two parts may have other usual names."""
-        if sight.table is not None:
-            return self.read_table(sight.table, role, watch)
+        table = sight.table or (sight.flat if _are_texts(sight) else None)
+        if table is not None:
+            return self.read_table(table, role, watch)
         if sight.look is None:
             raise wrong_form(sight, self.title)
         if self.recognise(sight.look.keys) and sight.look.keys <= self.kept:
@@ -172,15 +198,17 @@ class Ours(EachRow):
         return made
 
     def read_table(self, table: InputTable, role: Role, watch: bool) -> Dataset | RecordStream:
-        """Read records in a table; one with plain target ids or texts is read as any other."""
-        from calipers.io.tables.resolve import holds_plain_targets, numbered_as_one
+        """Read records in a table; one with plain ids or texts is read as any other."""
+        from calipers.io.tables.resolve import check_no_grade_is_hidden, left_over, numbered_as_one
 
-        if holds_plain_targets(table) and not has_lists_beside(table):
+        if holds_plain_parts(table) and not has_lists_beside(table):
             from calipers.io.formats.table import read_handwritten
 
             return read_handwritten(table, role)
         if TRUTH not in table.columns:
             table = numbered_as_one(table, role)
+        elif "retrieved" not in table.columns and table.rows([TRUTH], most=1).dtypes[0] != pl.List:
+            check_no_grade_is_hidden(table, left_over(table.names(), dict.fromkeys(self.kept, "")))
         columns = table.columns
         names = names_of_parts(dict.fromkeys(sorted(columns)), role)
         made = stream_table(self, table.renamed(Columns(names)) if names else table, watch)

@@ -28,20 +28,22 @@ from calipers.io.tables.cells import (
     cast_columns,
     check_ranks,
     gap_notes,
+    looks_like_texts,
     tags_in,
     words_for_nothing,
 )
 from calipers.io.tables.columns import (
     IDENTITIES,
     IGNORE,
+    SOME,
     is_long,
+    may_be_texts,
     nothing_fits,
     say,
     says_wanted,
 )
 from calipers.io.tables.grades import as_numbers
 from calipers.io.tables.resolve import (
-    SOME,
     check_no_grade_is_hidden,
     check_one_list_each,
     check_one_ranking,
@@ -76,6 +78,8 @@ BATCH = 250_000
 ROW = "__row"
 DIVIDED = r"[;|,、，(\[{\s\x1c-\x1f]"
 """Characters of cells that may hold several ids or padding; other cells are one id."""
+_NOT_JUST = r"[|,、，(\[{\s\x1c-\x1f]|^;"
+"""What else than semicolons between ids may need a look at each cell."""
 _NUMBERS = r"^\W*\d[\d.]*([^\w.]+\d[\d.]*)+\W*$"
 ONE_EACH = ("grade", "score", "rank", "start", "group")
 """Columns that describe one item: a row that has them holds one."""
@@ -257,6 +261,10 @@ def _split(
     if frame[column].dtype == pl.String and not frame[column].str.contains(DIVIDED).any():
         one = pl.col(column)
         return frame.with_columns(pl.when(one != "").then(one).otherwise(None).name.keep())
+    if frame[column].dtype == pl.String and not frame[column].str.contains(_NOT_JUST).any():
+        listed = frame[column].str.split(";").list.eval(pl.element().filter(pl.element() != ""))
+        notes += splitter.notes_on(listed.list.len())
+        return frame.with_columns(listed).explode(column)
     rows = frame[ROW].to_list()
     cells = frame[column].to_list()
     if frame[column].dtype.is_float():
@@ -380,6 +388,17 @@ def _one_list_each(frame: pl.DataFrame, table: InputTable, ours: dict[str, str])
     return pl.concat([lists, silent.unique("query", maintain_order=True)]).sort(ROW)
 
 
+def _check_no_sentences(cells: pl.Series, name: str, column: str) -> None:
+    """Refuse sentences as results: a cell could be one or several."""
+    if cells.dtype == pl.String and looks_like_texts(
+        cells.head(SOME), sure=not may_be_texts(column)
+    ):
+        raise InvalidInput(
+            f'Write the results as a list in JSON, ["…", "…"]: {column!r} of {name} holds '
+            "sentences, and a cell could be one result or several."
+        )
+
+
 def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
     """A run without scores: rows, and the ids in each cell, are in ranking order."""
     notes = list(table.notes)
@@ -388,6 +407,7 @@ def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
     if column == "retrieved":
         frame = _one_list_each(_filled(frame, table, notes), table, ours)
         asked = frame
+        _check_no_sentences(frame["item"], table.name, ours[column])
     frame = _split(frame, "item", Splitter(ours[column]), table, notes)
     if column == "retrieved":
         frame = frame.filter(pl.col("item").is_not_null())

@@ -348,13 +348,24 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 def _frame(columns: dict[str, list[Any]], name: str) -> pl.DataFrame:
     try:
         return pl.DataFrame(
-            [pl.Series(key, values, strict=False) for key, values in columns.items()]
+            [pl.Series(key, _of_one_kind(values), strict=False) for key, values in columns.items()]
         )
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             f"{name} holds a table column by column, and a column mixes kinds of values "
             f"({str(error)[:80]}); write it as a list of records (orient='records' in pandas)."
         ) from None
+
+
+def _of_one_kind(values: list[Any]) -> list[Any]:
+    """The values of a column; beside lists, one value is a list of one."""
+    kinds = {type(one) for one in values if one is not None}
+    if len(kinds) < 2 or not kinds & {list, tuple, dict}:
+        return values
+    plain = [one for one in values if not isinstance(one, list | tuple)]
+    if dict in kinds or any(set(str(one)) & {*";|\n"} for one in plain if one is not None):
+        raise TypeError("lists or objects beside single values")
+    return [[one] if one is not None and one in plain else one for one in values]
 
 
 def _names_a_query(names: Iterable[Any]) -> bool:

@@ -82,6 +82,14 @@ class Splitter:
                 f"divided by {by}."
             )
 
+    def notes_on(self, counts: pl.Series) -> Iterable[str]:
+        """The same for cells that were split at semicolons, by how many ids each has."""
+        several = counts.filter(counts > 1)
+        if len(several):
+            self._split[";"] += len(several)
+            self._parts += int(several.sum())
+        return self.notes()
+
     def _noted(self, sign: str, parts: list[str]) -> list[str]:
         if len(parts) > 1:
             self._split[sign] += 1

@@ -47,6 +47,8 @@ TAG_FIELD = "tag"
 """Pseudo-field for columns that hold a tag of the queries."""
 IGNORED = " (not read)"
 """Suffix for the name of a column that should not be read."""
+SOME = 1_000
+"""Rows that are sampled before all are read."""
 TWO_LINES = 193
 """Characters of an error, so that it fits into two lines of 100 behind the word."""
 IDENTITIES = ("item", "quote", "document", "text", "retrieved")

@@ -14,6 +14,7 @@ from calipers.io.tables.cells import TAG, looks_like_texts
 from calipers.io.tables.columns import (
     IGNORE,
     IGNORED,
+    SOME,
     may_be_texts,
     may_be_the_grade,
     nothing_fits,
@@ -159,56 +160,10 @@ def _refuse_half(table: InputTable, document: str, page: str) -> None:
         )
 
 
-SOME = 1_000
-"""Rows that are sampled before all are read."""
 LISTED = 5
 """Unread columns that are listed by name; the others are counted."""
 _ROW_NUMBERS = frozenset({"", "index", "unnamed_0"})
-_OF_RECORDS = frozenset(
-    {"retrieved", "tags", "forbidden", "excluded", "stages", "latency_ms", "error"}
-)
 _YES_OR_NO = frozenset({"relevant", "expected", "gold", "correct"})
-
-
-def holds_plain_targets(table: InputTable) -> bool:
-    """Whether ``ground_truth`` holds plain ids or texts instead of our own records."""
-    if "ground_truth" not in table.columns or table.columns & _OF_RECORDS:
-        return False
-    with explained(table.name, table.fault):
-        column = table.rows(["ground_truth"], most=SOME).to_series()
-    if column.dtype != pl.String:
-        return column.dtype.is_integer()
-    return not column.str.contains(r"^\s*[\[{]").any()
-
-
-def columns_of_texts(
-    table: InputTable, of_ids: Iterable[str], results: str, kept: Iterable[str]
-) -> set[str]:
-    """The columns of our own records that hold sentences, which are not split like ids.
-
-    Sentences as results are refused, as a cell could be one or several; so is a column that may
-    hold the grades of the targets.
-    """
-    with explained(table.name, table.fault):
-        if "ground_truth" in table.columns and results not in table.columns:
-            check_no_grade_is_hidden(table, left_over(table.names(), dict.fromkeys(kept, "")))
-        if results in table.columns and "ground_truth" not in table.columns:
-            names = {**renaming(table.names()), results: "retrieved"}
-            if "query" in names.values():
-                check_one_list_each(table, names, left_over(table.names(), names), "run")
-        some = table.rows([one for one in of_ids if one in table.columns], most=SOME)
-    texts = {column.name for column in some if column.dtype == pl.String and _is_prose(column)}
-    if results in texts:
-        raise InvalidInput(
-            f"The column {results!r} of {table.name} holds sentences, and a cell could be one "
-            'result or several; write the results as a list in JSON: ["…", "…"].'
-        )
-    return texts
-
-
-def _is_prose(column: pl.Series) -> bool:
-    plain = (cell for cell in column if not (cell or "").lstrip().startswith(("[", "{")))
-    return looks_like_texts(plain)
 
 
 def resolve_fields(table: InputTable, role: Role) -> tuple[InputTable, dict[str, str]]:
