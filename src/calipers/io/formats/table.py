@@ -5,7 +5,7 @@ whatever is not obvious: cells that were split, questions taken from the row abo
 quotes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -28,7 +28,6 @@ from calipers.io.tables.cells import (
     cast_columns,
     check_ranks,
     gap_notes,
-    looks_like_texts,
     tags_in,
     words_for_nothing,
 )
@@ -37,7 +36,6 @@ from calipers.io.tables.columns import (
     IGNORE,
     SOME,
     is_long,
-    may_be_texts,
     nothing_fits,
     say,
     says_wanted,
@@ -45,6 +43,7 @@ from calipers.io.tables.columns import (
 from calipers.io.tables.grades import as_numbers
 from calipers.io.tables.resolve import (
     check_no_grade_is_hidden,
+    check_no_sentences,
     check_one_list_each,
     check_one_ranking,
     check_order_is_known,
@@ -189,22 +188,15 @@ def _truth(
     rows = frame[ROW]
     notes += table.notes[1:]
 
-    def place(row: int) -> str:
-        return table.where(rows[row])
-
-    chosen = frame.select(columns)
+    chosen, place = frame.select(columns), _places(table, rows)
     cast = cast_columns(chosen, TARGET_SCHEMA, place, 0, table.decimal_comma, called=ours)
     queries = _queries(asked, texts)
-    where = place
     if has_results and "grade" in columns:
         # Unjudged results are in the same table without a grade.
-        judged = cast["grade"].is_not_null().arg_true()
-        cast = cast[judged]
-
-        def where(row: int) -> str:
-            return place(int(judged[row]))
-
+        judged = cast["grade"].is_not_null()
+        cast, rows = cast.filter(judged), rows.filter(judged)
     tagged = tags_in(asked.with_columns(_names(asked)), queries["query"]) if tags else {}
+    where = _places(table, rows)
     truth = GroundTruth.from_targets(cast, queries=queries, tags=tagged, where=where)
     return replace(truth, notes=(*truth.notes, *notes))
 
@@ -343,9 +335,8 @@ def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
                 where, offset, rows = table.where, seen, batch
                 if "rank" in columns and "grade" in ours and batch["rank"].null_count():
                     # Rows without a rank were judged but not returned.
-                    at = (batch["rank"].is_not_null().arg_true() + seen).to_list()
-                    where, offset = partial(_place, table, at), 0
-                    rows = batch.drop_nulls("rank")
+                    at = batch["rank"].is_not_null().arg_true() + seen
+                    where, offset, rows = _places(table, at), 0, batch.drop_nulls("rank")
                 made = cast_columns(rows, RUN_SCHEMA, where, offset, table.decimal_comma)
                 check_direction(made, where, offset)
                 check_ranks(made, where, offset)
@@ -368,8 +359,9 @@ def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
     return Run(scan, order, natural_ties(order, columns), name=table.name, notes=notes)
 
 
-def _place(table: InputTable, at: Sequence[int], row: int) -> str:
-    return table.where(at[row])
+def _places(table: InputTable, rows: pl.Series) -> Callable[[int], str]:
+    """The places of some rows of a table."""
+    return lambda row: table.where(int(rows[row]))
 
 
 def _one_list_each(frame: pl.DataFrame, table: InputTable, ours: dict[str, str]) -> pl.DataFrame:
@@ -388,17 +380,6 @@ def _one_list_each(frame: pl.DataFrame, table: InputTable, ours: dict[str, str])
     return pl.concat([lists, silent.unique("query", maintain_order=True)]).sort(ROW)
 
 
-def _check_no_sentences(cells: pl.Series, name: str, column: str) -> None:
-    """Refuse sentences as results: a cell could be one or several."""
-    if cells.dtype == pl.String and looks_like_texts(
-        cells.head(SOME), sure=not may_be_texts(column)
-    ):
-        raise InvalidInput(
-            f'Write the results as a list in JSON, ["…", "…"]: {column!r} of {name} holds '
-            "sentences, and a cell could be one result or several."
-        )
-
-
 def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
     """A run without scores: rows, and the ids in each cell, are in ranking order."""
     notes = list(table.notes)
@@ -407,14 +388,12 @@ def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
     if column == "retrieved":
         frame = _one_list_each(_filled(frame, table, notes), table, ours)
         asked = frame
-        _check_no_sentences(frame["item"], table.name, ours[column])
+        check_no_sentences(frame["item"], table.name, ours[column])
     frame = _split(frame, "item", Splitter(ours[column]), table, notes)
     if column == "retrieved":
         frame = frame.filter(pl.col("item").is_not_null())
-    rows = frame[ROW]
-    cast = cast_columns(
-        frame.select("query", "item"), RUN_SCHEMA, lambda row: table.where(rows[row]), 0
-    )
+    where = _places(table, frame[ROW])
+    cast = cast_columns(frame.select("query", "item"), RUN_SCHEMA, where, 0)
     queries = _queries(asked, []) if column == "retrieved" else None
     made = Run.from_frame(cast, order="listed", queries=queries, name=table.name)
     return replace(made, notes=tuple(notes))

@@ -383,6 +383,17 @@ def check_one_list_each(
     )
 
 
+def check_no_sentences(cells: pl.Series, name: str, column: str) -> None:
+    """Refuse sentences as results: a cell could be one or several."""
+    if cells.dtype == pl.String and looks_like_texts(
+        cells.head(SOME), sure=not may_be_texts(column)
+    ):
+        raise InvalidInput(
+            f'Write the results as a list in JSON, ["…", "…"]: {column!r} of {name} holds '
+            "sentences, and a cell could be one result or several."
+        )
+
+
 _ABOUT: Mapping[Role, tuple[str, ...]] = {
     "run": ("score",),
     "ground_truth": ("grade",),
