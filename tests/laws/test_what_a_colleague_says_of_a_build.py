@@ -105,7 +105,9 @@ def test_one_of_three_questions_raises(folder, monkeypatch):
     )
     done = calipers_command(*words, "--require", "recall@10 >= 0.9", columns=400)
     assert done.code == 1
-    assert done.out.startswith("✗ Failed: recall@10 is 0.667; >= 0.9 required")
+    assert done.out.startswith(
+        "✗ Failed: recall@10 is 0.667 on 3 queries; at least 0.9 is required."
+    )
     assert "who? (ValueError: no such index)" in done.out
 
 

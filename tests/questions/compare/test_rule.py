@@ -223,8 +223,8 @@ def test_equal_runs_are_an_answer_with_a_word_of_doubt():
     assert comparison.visibility.why_not == "no spread"
     assert comparison.overridden == ()
     assert comparison.settings["notes"][0] == (
-        "new has the values of old for every query in recall@5, mrr: what was changed does "
-        "nothing here, or these are one run twice."
+        "new scores the same as old in every query: the change has no effect here, or one run was "
+        "given twice."
     )
 
 

@@ -29,8 +29,8 @@ def test_slices_are_marked(found):
 def test_csv_is_whole_and_harmless(found):
     rows = list(csv.DictReader(io.StringIO(as_csv(found.document()))))
     assert len(rows) == len(found.rows)
-    assert {row["slice"] for row in rows if row["by"] == "type"} == {"fact", f"'{HOSTILE}", "alone"}
-    worst = next(row for row in rows if row["slice"].startswith("'"))
+    assert {row["value"] for row in rows if row["by"] == "type"} == {"fact", f"'{HOSTILE}", "alone"}
+    worst = next(row for row in rows if row["value"].startswith("'"))
     assert (worst["standing"], float(worst["mean"])) == ("worse", 0.0)
 
 

@@ -203,14 +203,20 @@ def claims_of(groups):
 def test_a_slice_that_collapses_is_the_first_thing_said():
     groups = {name: [1] * 16 for name in "abdef"} | {"c": [None] * 13 + [1] * 3}
     (claim,) = claims_of(groups)
-    assert claim.line == "▼ type c: recall@5 is 0.188 on 16 queries and 1.000 on the other 80."
+    assert (
+        claim.line
+        == "▼ type c is worse: recall@5 is 0.188 on 16 queries and 1.000 on the other 80."
+    )
     assert claim.range == "On new queries of type c it is likely between 0.049 and 0.462."
 
 
 def test_without_a_mark_the_lowest_slice_is_named_with_what_it_hides():
     (claim,) = claims_of({"a": [1] * 12, "b": [None] * 2 + [1] * 10, "c": [1] * 30})
     assert claim.standing == "no clear difference"
-    assert claim.fact == "type b: recall@5 is 0.833 on 12 queries and 1.000 on the other 42."
+    assert (
+        claim.fact
+        == "type b is weakest: recall@5 is 0.833 on 12 queries and 1.000 on the other 42."
+    )
     assert claim.range.startswith("On new queries of type b it is likely between 0.")
     assert "more of type b" in claim.next
 
@@ -225,7 +231,7 @@ def test_so_few_queries_that_nothing_could_be_shown_are_no_reassurance():
 def test_a_slice_that_is_only_better_does_not_hide_the_lowest():
     better, lowest = claims_of({"a": [1] * 12, "b": [1, None] * 15, "c": [None, 1] * 15})
     assert (better.standing, lowest.standing) == ("better", "no clear difference")
-    assert better.fact.startswith("type a: recall@5 is 1.000")
+    assert better.fact.startswith("type a is better: recall@5 is 1.000")
 
 
 EQUAL_MEANS = {

@@ -180,14 +180,14 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
     if comparison.overridden:
         yield Note("failed", f"Compared anyway: {' '.join(comparison.overridden)}")
     yield from (Note("input", one) for one in comparison.settings.get("notes", ()))
-    leading = comparison.deciding[: len(comparison.others)]
     several = len(comparison.others) > 1
-    for one in leading:
-        if one.wins or one.losses:
-            whose = f"{printable(one.system, LONGEST)}, " if several else ""
-            yield Note("doubt", f"{whose}{one.metric}: {change_in_words(one)}")
     if several and (near := _not_separated(comparison)):
         yield Note("doubt", near)
+    for at, one in enumerate(comparison.deciding[: len(comparison.others)]):
+        if one.wins or one.losses:
+            whose = f"{printable(one.system, LONGEST)}, " if several else ""
+            said = f"{whose}{one.metric}: {change_in_words(one)}"
+            yield Note("counted" if at else "doubt", said)
     seen = comparison.visibility
     if seen is not None and seen.smallest is not None:
         needed = f"; for {seen.wanted:g} you need about {seen.needed:,}" if seen.needed else ""

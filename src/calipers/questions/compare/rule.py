@@ -79,7 +79,7 @@ def compare_scores(
     tests = _Tests(complete, facts, asked, units, weights, round(1.0 - level, 12))
     tested, ranking = tests.against(baseline), _ranked(means, facts, asked)
     notes = [
-        *_equal(complete, baseline, facts),
+        *_equal(complete, baseline),
         *uneven_clusters(clusters, cluster),
         *copies_in_words(queries, cluster),
         *_notes(systems),
@@ -174,7 +174,7 @@ class _Tests:
         return visibility(gains, first[hardest].alpha, clusters=units, largest=largest)
 
 
-def _equal(values: Mapping[str, Floats], baseline: str, facts: Sequence[MetricFacts]) -> list[str]:
+def _equal(values: Mapping[str, Floats], baseline: str) -> list[str]:
     """Warn of systems identical to the baseline: the same file may have been given twice."""
     same = [
         name
@@ -183,11 +183,9 @@ def _equal(values: Mapping[str, Floats], baseline: str, facts: Sequence[MetricFa
     ]
     if not same:
         return []
-    has = "has" if len(same) == 1 else "have"
     return [
-        f"{listed(same)} {has} the values of {baseline} for every query in "
-        f"{', '.join(metric.name for metric in facts)}: what was changed does nothing here, or "
-        "these are one run twice."
+        f"{listed(same)} {'scores' if len(same) == 1 else 'score'} the same as {baseline} in every "
+        "query: the change has no effect here, or one run was given twice."
     ]
 
 

@@ -424,7 +424,7 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
         _verdict(diff),
         blocks=[
             _means(diff),
-            *([Lines(lines, "The most changed")] if lines else []),
+            *([Lines(lines, "The most changed, with their rank-biased overlap")] if lines else []),
         ],
         notes=[*_notes(diff), *more],
         rows=lambda: diff.queries,

@@ -159,7 +159,7 @@ def _claim(
     on = f"on the {plural(len(now), 'sealed query', 'sealed queries')}"
     old, new = names
     if not look.confirmed:
-        fact = f"Not confirmed {on}: that {new} is better than {old} in {facts.name}."
+        fact = f"Not confirmed {on}: {new} may be no better than {old} in {facts.name}."
         return Claim(
             "no clear difference", fact, "Details stay hidden so that nobody can tune on them."
         )
@@ -184,7 +184,10 @@ def _checked(path: Path, ledger: str | os.PathLike[str] | None) -> tuple[GroundT
     kept = Path(ledger) if ledger is not None else ledger_beside(path)
     truth = load(path, "ground_truth", sealed=True).ground_truth
     if truth is None or SEAL not in truth.tags:
-        raise InvalidInput(_not_sealed(path, kept, truth))
+        raise InvalidInput(
+            f"{path} is not sealed, so it can confirm nothing; give the part NAME.sealed.jsonl "
+            "that `calipers seal GROUND_TRUTH` wrote."
+        )
     seals = set(truth.tags[SEAL].drop_nulls())
     known = read_ledger(kept if kept.is_file() else _near(path, seals) or kept)
     if known.seal.seal not in seals:
@@ -211,21 +214,6 @@ def _near(path: Path, seals: set[str]) -> Path | None:
                 if read_ledger(one).seal.seal in seals:
                     return one
     return None
-
-
-def _not_sealed(path: Path, kept: Path, truth: GroundTruth | None) -> str:
-    if truth is not None and kept.is_file():
-        known = read_ledger(kept).seal
-        for name, part in (("open part", known.open), ("whole set", known.whole)):
-            if content(truth) == part.fingerprint:
-                return (
-                    f"{path} is the {name}, on which things are tuned, so it can confirm nothing; "
-                    f"give the sealed part beside {kept}."
-                )
-    return (
-        f"{path} is not sealed, so it can confirm nothing: whatever was tuned on it is best on it "
-        "by luck too. Seal queries first: `calipers seal GROUND_TRUTH`."
-    )
 
 
 def _names(old: Any, new: Any) -> dict[str, Any]:

@@ -24,6 +24,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "==": operator.eq,
 }
+IN_WORDS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than", "==": "exactly"}
 SAME = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<=", "=": "=="}
 """Other spellings of an operator that are unambiguous."""
 COMBINED = "score"

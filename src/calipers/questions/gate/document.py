@@ -1,7 +1,7 @@
 """A verdict as a document, and as JUnit XML for a CI server."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from calipers.model.document import Cell, Cells, Column, Document, Lines, Note, Table
@@ -18,11 +18,15 @@ NAMED = 3
 
 def document(verdict: Verdict) -> Document:
     """The verdict, every check, and the queries behind a failure."""
+    # A slice that passed decides nothing.
+    checks = verdict.worst_first
+    passed = [one for one in checks if one.slice and one.status == "passed" and one.change]
     return Document(
         _sentence(verdict),
         verdict.standing,
         blocks=[
-            _checks(verdict),
+            _checks([one for one in checks if one not in passed]),
+            *([_checks(passed, "Slices that passed", detail=True)] if passed else []),
             *(Lines(list(map(_leak, one.leaks)), one.name) for one in verdict.failed if one.leaks),
             *_worst(verdict),
         ],
@@ -33,39 +37,39 @@ def document(verdict: Verdict) -> Document:
 
 def _sentence(verdict: Verdict) -> str:
     """The most important fact, and the questions on which the retriever failed."""
-    claims = verdict.claims
-    first = claims[0].fact
+    first, n = verdict.claims[0].fact, len(verdict.checks)
     if verdict.standing == "failed":
         return f"Failed: {first}"
-    if verdict.standing == "no clear difference":
+    if verdict.standing != "passed":
         return first
-    compared = [one.change for one in verdict.checks if one.change is not None]
-    if not compared:
-        n = len(verdict.checks)
-        return f"Passed: {first}" if n == 1 else f"Passed: all {n} conditions hold."
-    return first
+    compared = (one.claim for one in verdict.worst_first if one.change is not None)
+    if claim := next(compared, None):
+        return claim.fact
+    every = "both" if n == 2 else f"all {n}"
+    return f"Passed: {first}" if n == 1 else f"Passed: {every} conditions hold."
 
 
-def _checks(verdict: Verdict) -> Table:
-    """One row per deciding check, worst first."""
+def _checks(checks: Sequence[Check], title: str = "", *, detail: bool = False) -> Table:
+    """One row per check."""
     rows: list[Cells] = []
-    compares = any(one.change is not None for one in verdict.checks)
-    for check in verdict.worst_first:
-        place = f" for {check.slice}" if check.slice else ""
-        sign = Cell("", check.status)
-        why = next(iter(check.because), "")
-        if check.change is not None:
-            values = (_value(check.change.baseline), _value(check.change.now))
-            moved = "" if check.change.difference is None else signed(check.change.difference)
-            rows.append((sign, check.metric + place, *values, moved, why))
+    compares = any(one.change is not None for one in checks)
+    for check in checks:
+        sign, change = Cell("", check.status), check.change
+        # The name of a condition says what is required.
+        why = "" if check.requirement else next(iter(check.because), "")
+        if change is not None:
+            moved = "" if change.difference is None else signed(change.difference)
+            called = check.metric
+            if check.slice is not None:
+                # Short, so that no row of a slice wraps: the sign says what is not clear.
+                called, why = f"{called} {check.slice}", why.removesuffix(": no clear difference")
+            rows.append((sign, called, _value(change.baseline), _value(change.now), moved, why))
         else:
             now = _value(check.value, check.unit)
             rows.append((sign, check.name, *(("", now, "") if compares else (now,)), why))
     numbers = ("before", "now", "change") if compares else ("now",)
-    return Table(
-        (Column("", words=True), Column("check", words=True), *numbers, Column("", prose=True)),
-        rows,
-    )
+    heads = (Column("", words=True), Column("check", words=True), *numbers, Column("", prose=True))
+    return Table(heads, rows, title, detail=detail)
 
 
 def _named(verdict: Verdict) -> tuple[WorstQuery, ...]:
@@ -98,35 +102,24 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
     if lost := _named(verdict):
         names = ", ".join(f'"{printable(one.text or one.query, 18)}"' for one in lost)
         yield Note("missing", f"Lost most: {names}.")
-    claims = [one.claim for one in verdict.worst_first if one.claim]
-    if claims and claims[0].range:
-        yield Note("doubt", claims[0].range)
-    if claims and claims[0].next and verdict.accepted is None:
-        yield Note("next", claims[0].next)
+    first, *others = verdict.claims
+    if first.range:
+        yield Note("doubt", first.range)
+    if first.next and verdict.accepted is None:
+        yield Note("next", first.next)
     yield from (Note("doubt", one) for one in verdict.notes)
-    yield from _near(verdict)
-    if verdict.baseline is not None:
-        saved = verdict.baseline_saved
-        when = f", saved on {saved.date().isoformat()}" if saved else ""
-        fact = "" if verdict.only_shown else f"its mean fell by more than {verdict.allow:g}, or "
-        yield Note(
-            "method",
-            f"A row fails where {fact}a loss is significant at "
-            f"{1 - verdict.confidence:.2g} (two-sided paired test, adjusted over all rows). "
-            f"The baseline is {verdict.baseline}{when}.",
-        )
-
-
-def _near(verdict: Verdict) -> Iterator[Note]:
-    for check in verdict.checks:
-        ends, wanted = check.interval, check.requirement
-        if ends is not None and wanted is not None and ends.low < wanted.value < ends.high:
-            other = "failed" if check.status == "passed" else "passed"
-            yield Note(
-                "doubt",
-                f"{check.name} could as well have {other} on other queries of this kind: "
-                f"the interval of {check.metric} is {ends.shown}.",
-            )
+    if verdict.baseline is None:
+        yield from (Note("counted", one.range) for one in others if one.range)
+        return
+    saved = verdict.baseline_saved
+    when = f", saved on {saved.date().isoformat()}" if saved else ""
+    fact = "" if verdict.only_shown else f"its mean fell by more than {verdict.allow:g}, or "
+    yield Note(
+        "method",
+        f"A row fails where {fact}a loss is significant at "
+        f"{1 - verdict.confidence:.2g} (two-sided paired test, adjusted over all rows). "
+        f"The baseline is {verdict.baseline}{when}.",
+    )
 
 
 def _value(value: float | None, unit: str = "") -> str:

@@ -146,6 +146,11 @@ class Check:
         """Whether there is a significant loss against the baseline."""
         return self.status == "failed" and SIGNIFICANT in self.because
 
+    @property
+    def weight(self) -> float:
+        """The loss; a slice leads only where it lost more than twice as much as all queries."""
+        return (self.change.loss if self.change else 0.0) * (2.0 if self.slice is None else 1.0)
+
 
 RETRIEVER = "the retriever answers every question"
 SIGNIFICANT = "significant loss"
@@ -207,7 +212,7 @@ class Verdict(Plain, HasRows):
 
     @property
     def worst_first(self) -> tuple[Check, ...]:
-        """The deciding checks, most important first: significant losses, then large ones."""
+        """The checks, most important first: what failed, significant losses, then large ones."""
         return tuple(
             sorted(
                 self.checks,
@@ -215,7 +220,7 @@ class Verdict(Plain, HasRows):
                     WORST_FIRST.index(check.status),
                     not check.significant,
                     check.name != RETRIEVER or check.status == "failed",
-                    -check.change.loss if check.change else 0.0,
+                    0.0 if check.status == "passed" else -check.weight,
                 ),
             )
         )

@@ -32,6 +32,7 @@ from calipers.questions.default_metrics import FINDING, finding_metric
 from calipers.questions.gate.baseline_checks import check_baseline, check_of
 from calipers.questions.gate.conditions import (
     COMBINED,
+    IN_WORDS,
     OPERATORS,
     Condition,
     Figure,
@@ -151,8 +152,8 @@ def _verdict(
             "--baseline, or write the slice into a condition: recall@10 >= 0.8 for tag=value."
         )
     notes += scores.settings.get("notes") or ()
-    if kept is not None and (rest := [tag for tag in scores.tags if tag not in by]):
-        notes.append(f"A slice may have got worse all the same: --by {rest[0]} compares each.")
+    if kept is not None and not by and scores.tags:
+        notes.append(f"A slice may still be worse: --by {next(iter(scores.tags))} compares each.")
     checks += [_check_must(scores, _finding(scores, asked), one, kept) for one in must]
     return Verdict(
         checks=tuple(checks),
@@ -292,17 +293,23 @@ def _check_condition(
         )
     holds = condition.holds(check.value)
     status: Status = "passed" if holds else "failed"
-    wanted = f"{condition.op} {condition.value:.15g}{check.unit} required"
-    place = "" if part.name is None else f" for {part.name}"
     found = f"{number(check.value)} {check.unit}".rstrip()
-    of = plural(check.n, "query", "queries")
-    if ends := check.interval:
-        of = f"{ends.level:.0%} interval {ends.shown}, {of}"
+    least = f"{IN_WORDS[condition.op]} {condition.value:.15g} {check.unit}".rstrip()
+    place = "" if part.name is None else f" for {part.name}"
+    of, ends = plural(check.n, "query", "queries"), check.interval
     check = replace(
         check,
         status=status,
         requirement=Requirement(condition.op, condition.value),
-        claim=Claim(status, f"{check.metric}{place} is {found}; {wanted} ({of})."),
+        claim=Claim(
+            status,
+            f"{check.metric}{place} is {found} on {of}; {least} is required.",
+            # Whatever the interval is, if it decides nothing it is not worth a line.
+            f"On new queries {check.metric}{place} is likely between {number(ends.low)} and "
+            f"{number(ends.high)}, so {condition} could {'fail' if holds else 'pass'}."
+            if ends and ends.low < condition.value < ends.high
+            else None,
+        ),
     )
     if holds:
         return check
@@ -311,7 +318,7 @@ def _check_condition(
     weight = np.where(short, values if condition.op in (">=", ">") else -values, np.nan)
     return replace(
         check,
-        because=(wanted,),
+        because=(f"{least} required",),
         worst=worst_queries(scores, weight, values),
         leaks=() if pair is None else _leaks(pair, condition.metric, part),
     )

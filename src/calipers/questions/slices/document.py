@@ -1,8 +1,5 @@
 """Slices of the queries as a document: which stand out, one table per tag, and a chart."""
 
-from collections.abc import Iterator
-from typing import Any
-
 from calipers.model.document import (
     Answers,
     Cell,
@@ -34,7 +31,7 @@ def document(slices: Slices) -> Document:
             Picture(lambda: slices_chart(slices, sentence)),
         ],
         notes=[*(Note("doubt", one) for one in said), _marks(slices)],
-        rows=lambda: slice_rows(slices),
+        rows=lambda: slices.rows,
     )
 
 
@@ -66,30 +63,6 @@ def _marks(slices: Slices) -> Note:
         f"Marked slices are better (▲) or worse (▼) than the other queries in {slices.primary} "
         f"(permutation test {together}, and neither interval holds the other mean).",
     )
-
-
-def slice_rows(slices: Slices) -> Iterator[dict[str, Any]]:
-    """One row per slice and metric, at full precision."""
-    for row in slices.rows:
-        ends, others = row.interval, row.rest_interval
-        yield {
-            "by": row.by,
-            "slice": row.value,
-            "metric": row.metric,
-            "queries": row.queries,
-            "n": row.n,
-            "mean": row.mean,
-            "low": ends and ends.low,
-            "high": ends and ends.high,
-            "rest_n": row.rest_n,
-            "rest": row.rest,
-            "rest_low": others and others.low,
-            "rest_high": others and others.high,
-            "difference": row.difference,
-            "p_value": row.p_value,
-            "p_adjusted": row.p_adjusted,
-            "standing": row.standing,
-        }
 
 
 def slices_chart(slices: Slices, sentence: str) -> Chart:

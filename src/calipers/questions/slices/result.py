@@ -77,12 +77,15 @@ class Slices(Plain, HasRows):
 
 def slice_claims(rows: Sequence[Slice], level: float) -> tuple[Claim, ...]:
     """The slices that are worse; else those that are better, and the lowest."""
-    known = [row for row in rows if row.mean is not None and row.rest is not None]
+    known = [row for row in rows if row.p_value is not None]
     lowest_first = sorted(known, key=lambda row: -row.shortfall)
     worse = [row for row in lowest_first if row.is_worse]
     better = [row for row in lowest_first[::-1] if row.standing == "better"]
     named = worse or [*better[: MOST_CLAIMS - 1], *lowest_first[:1]]
     return tuple(_claim(row, level) for row in named[:MOST_CLAIMS])
+
+
+_AS = {"worse": "worse", "better": "better", "no clear difference": "weakest", None: "weakest"}
 
 
 def _claim(row: Slice, level: float) -> Claim:
@@ -92,7 +95,7 @@ def _claim(row: Slice, level: float) -> Claim:
         likely = f"On new queries of {row.by} {row.value} it is likely between {low} and {high}."
     return Claim(
         row.standing or "no clear difference",
-        f"{row.by} {row.value}: {row.metric} is {row.mean:.3f} on "
+        f"{row.by} {row.value} is {_AS[row.standing]}: {row.metric} is {row.mean:.3f} on "
         f"{plural(row.n, 'query', 'queries')} and {row.rest:.3f} on the other {row.rest_n:,}.",
         likely,
         _next(row, level) if row.standing == "no clear difference" else None,
