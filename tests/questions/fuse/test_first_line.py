@@ -13,7 +13,7 @@ Lane = dict[str, dict[str, float]]
 DEPTH = 30
 
 
-def lane(n: int, rank: Callable[[int], int | None], tag: str, shared: int = 3) -> Lane:
+def lane(n: int, rank: Callable[[int], int | None], tag: str = "x", shared: int = 3) -> Lane:
     """A lane whose target stands at a rank, or nowhere; every ``shared`` other result is common."""
     found = {}
     for i in range(n):
@@ -24,13 +24,17 @@ def lane(n: int, rank: Callable[[int], int | None], tag: str, shared: int = 3) -
     return found
 
 
+def truth(n: int) -> dict[str, list[str]]:
+    return {f"q{i:03}": [f"d{i}"] for i in range(n)}
+
+
 def first_line(words: Lane, vectors: Lane, **how: Any) -> str:
-    truth = {query: [f"d{int(query[1:])}"] for query in words}
-    found = calipers.fuse({"words": words, "vectors": vectors}, truth, **how)
+    targets = truth(len(words))
+    found = calipers.fuse({"words": words, "vectors": vectors}, targets, **how)
     line = found.claim.line
     assert " ".join(str(found).split("\n\n")[0].split()) == line
     # What -o writes is what the line advises.
-    scores = calipers.evaluate(ground_truth=truth, run=found.run, metrics=found.metrics)
+    scores = calipers.evaluate(ground_truth=targets, run=found.run, metrics=found.metrics)
     for name in found.metrics:
         assert scores[name].mean == pytest.approx(found.advised.means[name], abs=1e-12)
     assert found.advised.name in line

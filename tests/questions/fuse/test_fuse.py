@@ -10,22 +10,7 @@ import pytest
 import calipers
 from calipers.errors import InvalidInput
 from tests.command import calipers_command
-
-
-def truth(n: int) -> dict[str, list[str]]:
-    return {f"q{i:03}": [f"d{i}"] for i in range(n)}
-
-
-def lane(n: int, rank: Any, tag: str = "x", depth: int = 30) -> dict[str, dict[str, float]]:
-    """A run whose targets stand at a rank, or nowhere, among results of its own."""
-    found = {}
-    for i in range(n):
-        items = [f"{tag}{i}-{j}" if j % 3 else f"s{i}-{j}" for j in range(depth)]
-        at = rank(i)
-        if at:
-            items[at - 1] = f"d{i}"
-        found[f"q{i:03}"] = {item: 1.0 - j / depth for j, item in enumerate(items)}
-    return found
+from tests.questions.fuse.test_first_line import lane, truth
 
 
 def fused(first: Any, second: Any, n: int, **how: Any) -> Any:
@@ -104,6 +89,18 @@ def test_what_each_lane_finds_alone_and_how_deep_it_is_read() -> None:
     assert [one.lost_without for one in found.lanes] == [25, 15]
     assert [one.depth_needed for one in found.lanes] == [1, 2]
     assert found.ceiling.recall == 1.0
+
+
+def test_of_three_lanes_one_alone_may_be_all_that_is_needed() -> None:
+    lanes = {
+        "words": lane(30, lambda i: 1, "w"),
+        "vectors": lane(30, lambda i: 25, "v", shared=1),
+        "more": lane(30, lambda i: None if i else 9, "m"),
+    }
+    found = calipers.fuse(lanes, truth(30))
+    assert found.advised.name == "words alone"
+    assert [one.lost_without for one in found.lanes] == [30, 0, 0]
+    assert [one.depth_needed for one in found.lanes] == [1, 0, 0]
 
 
 def test_which_queries_each_lane_wins_by_what_the_texts_show() -> None:

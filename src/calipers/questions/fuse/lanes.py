@@ -10,7 +10,6 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.run import RUN_SCHEMA, Run
-from calipers.words import listed, plural
 
 AT_ONCE = 300_000
 """Cells of a block of queries: the memory used beside the lists themselves."""
@@ -51,31 +50,31 @@ class Lanes:
     """The same; NaN where there is none."""
     start: Ints
     """The first row of each query; the last entry is the number of rows."""
-    scored: tuple[bool, ...]
-    """Which lanes have a score for every result."""
+    scored: bool
+    """Whether every lane has a score for every result."""
 
     @classmethod
     def of(cls, runs: Mapping[str, Run], asked: pl.Series) -> "Lanes":
         """Collect the lanes of some runs for the queries asked, in their order."""
         parts = [_listed(run, asked) for run in runs.values()]
-        names = tuple(runs)
-        _check_lanes(parts, names)
+        _check_lanes(parts, tuple(runs))
         bounds = range(0, len(asked) + QUERIES_AT_ONCE, QUERIES_AT_ONCE)
-        cuts = [np.searchsorted(part["number"].to_numpy(), bounds).tolist() for part in parts]
+        cuts = [np.searchsorted(part["number"].to_numpy(), bounds) for part in parts]
         blocks = [
             _merged([part[cut[i] : cut[i + 1]] for part, cut in zip(parts, cuts, strict=True)])
             for i in range(len(bounds) - 1)
         ]
-        rows = pl.concat([block[0] for block in blocks])
-        counts = np.bincount(rows["number"].to_numpy(), minlength=len(asked))
+        rows, rank, score = zip(*blocks, strict=True)
+        table = pl.concat(rows)
+        counts = np.bincount(table["number"].to_numpy(), minlength=len(asked))
         return cls(
-            names,
+            tuple(runs),
             tuple(asked),
-            rows,
-            np.concatenate([block[1] for block in blocks]),
-            np.concatenate([block[2] for block in blocks]),
-            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            tuple("score" in part.columns and not part["score"].null_count() for part in parts),
+            table,
+            np.concatenate(rank),
+            np.concatenate(score),
+            np.concatenate([[0], np.cumsum(counts)]),
+            all("score" in part.columns and not part["score"].null_count() for part in parts),
         )
 
     @property
@@ -164,32 +163,31 @@ def _listed(run: Run, asked: pl.Series) -> pl.DataFrame:
 
 def _check_lanes(parts: list[pl.DataFrame], names: tuple[str, ...]) -> None:
     """Reject lanes that are empty, identical, or differ in their queries or ids."""
-    empty = [name for name, part in zip(names, parts, strict=True) if not part.height]
-    if empty:
-        has = "has" if len(empty) == 1 else "have"
-        raise InvalidInput(
-            f"{listed(empty)} {has} no results for the queries of the ground truth; give runs of "
-            "the same queries."
-        )
     first, of_first = parts[0], set(parts[0]["number"])
-    for name, part in zip(names[1:], parts[1:], strict=True):
-        keys = ["number", "item", "rank"]
+    keys = ["number", "item", "rank"]
+    for name, part in zip(names, parts, strict=True):
+        if not part.height:
+            raise InvalidInput(
+                f"{name} has no results for the queries of the ground truth; give runs of the same "
+                "queries."
+            )
+        if part is first:
+            continue
         if part.select(keys).equals(first.select(keys)):
             raise InvalidInput(
                 f"{names[0]} and {name} hold the same results in the same order; give two "
                 "different lanes."
             )
-        others = of_first ^ set(part["number"])
-        if others and len(others) > len(of_first) / 2:
+        others = len(of_first ^ set(part["number"]))
+        if others > len(of_first) / 2:
             raise InvalidInput(
-                f"{names[0]} and {name} answer different queries: {plural(len(others), 'query')} "
-                f"{'has' if len(others) == 1 else 'have'} results in one of them only; record both "
-                "lanes for the same questions."
+                f"{names[0]} and {name} answer different queries: {others:,} have results in one "
+                "of them only; record both lanes for the same questions."
             )
         shared = part.join(first, on=["number", "item"], how="semi").height
         if not shared and min(part.height, first.height) > 20:
-            here, there = part["item"][0], first["item"][0]
             raise InvalidInput(
-                f"{names[0]} and {name} share no result at all: their ids look like {there!r:.40} "
-                f"and {here!r:.40}. Give both lanes the same ids (calipers convert --map-ids)."
+                f"{names[0]} and {name} share no result at all: their ids look like "
+                f"{first['item'][0]!r:.40} and {part['item'][0]!r:.40}. Give both lanes the same "
+                "ids (calipers convert --map-ids)."
             )

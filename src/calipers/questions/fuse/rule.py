@@ -46,7 +46,7 @@ def fuse_lanes(
             "There is one query, and a setting is chosen on some queries and measured on others; "
             "give at least two."
         )
-    ways = every_way(n, all(bench.lanes.scored))
+    ways = every_way(n, bench.lanes.scored)
     measured = bench.values(ways)
     settings = [
         FusedSetting(
@@ -98,7 +98,7 @@ def fuse_lanes(
         settings=tuple(sorted(settings, key=lambda one: -one.means[by])),
         ceiling=worth.ceiling_of(bench),
         reranker=worth.reranker_of(bench, *pairs.values()) if reranks else None,
-        latency=worth.together(latency),
+        latency={name: one for name, one in latency.items() if name not in names},
         tokens=_tokens(bench, way),
         snippets=snippets(advised),
         run=today.as_read[1]

@@ -30,19 +30,48 @@ _WEAVIATE = 60
 
 def snippets(setting: FusedSetting) -> dict[str, str]:
     """The configuration by engine, for those that support the setting."""
-    if setting.kind not in ("rrf", "sum", "mnz"):
+    kind, norm, constant = setting.kind, setting.norm, setting.constant
+    if kind not in ("rrf", "sum", "mnz"):
         return {}
-    found = {"python": _python(setting)}
-    if setting.kind == "rrf":
-        found |= _rrf(setting)
-    elif setting.kind == "sum" and setting.norm == "min-max":
-        found |= _min_max(setting)
+    weights = {name: round(weight, 4) for name, weight in setting.weights.items()}
+    found = {"python": _python(setting, weights)}
+    alpha = f"{[*weights.values()][-1]:.4g}"  # the weight of the vectors, the second lane
+    hybrid = "hybrid(query, alpha={}, fusion_type=HybridFusion.{})"
+    if kind == "rrf":
+        # Weight / (constant + rank), with ranks from 1. Elasticsearch takes weights since 9.2.
+        even = len(set(weights.values())) == 1
+        found["elasticsearch"] = _retriever("rrf", weights, {"rank_constant": constant})
+        found["opensearch"] = _processor(
+            "score-ranker-processor", {"technique": "rrf", "rank_constant": constant}, weights
+        )
+        found["vespa"] = " + ".join(
+            f"{'' if even else f'{weight:.4g} * '}reciprocal_rank({name}, {constant}.0)"
+            for name, weight in weights.items()
+        )
+        if even:
+            # Qdrant counts ranks from 0: its k is one more than the constant.
+            found["qdrant"] = _json({"query": {"rrf": {"k": (constant or 0) + 1}}})
+        if constant == _WEAVIATE and len(weights) == _TWO:
+            note = f"# Weaviate counts ranks from 0: this is RRF {_WEAVIATE - 1}.\n"
+            found["weaviate"] = note + hybrid.format(alpha, "RANKED")
+    elif kind == "sum" and norm == "min-max":
+        found["elasticsearch"] = _retriever("linear", weights, {}, normalizer="minmax")
+        found["opensearch"] = _processor(
+            "normalization-processor",
+            {"technique": "arithmetic_mean"},
+            weights,
+            normalization={"technique": "min_max"},
+        )
+        found["vespa"] = " + ".join(
+            f"{weight:.4g} * normalize_linear({name})" for name, weight in weights.items()
+        )
+        if len(weights) == _TWO:
+            found["weaviate"] = hybrid.format(alpha, "RELATIVE_SCORE")
     return found
 
 
-def _python(setting: FusedSetting) -> str:
+def _python(setting: FusedSetting, weights: dict[str, float]) -> str:
     value, *before = _VALUES[setting.norm]
-    weights = {name: round(weight, 4) for name, weight in setting.weights.items()}
     mnz = setting.kind == "mnz"
     lines = [
         "def fuse(lanes, k=10):",
@@ -62,74 +91,16 @@ def _python(setting: FusedSetting) -> str:
     return "\n".join(lines)
 
 
-def _rrf(setting: FusedSetting) -> dict[str, str]:
-    """Reciprocal rank fusion: weight / (constant + rank), with ranks from 1."""
-    weights, constant = setting.weights, setting.constant or 0
-    even = len(set(weights.values())) == 1
-    found = {
-        # The `rrf` retriever supports weight since 9.2.
-        "elasticsearch": _json(
-            {"retriever": {"rrf": {"rank_constant": constant, "retrievers": _lanes(setting)}}}
-        ),
-        "opensearch": _processor(
-            "score-ranker-processor",
-            {"technique": "rrf", "rank_constant": constant, **_weights(setting)},
-        ),
-        "vespa": " + ".join(
-            f"{'' if even else f'{weight:.4g} * '}reciprocal_rank({name}, {constant}.0)"
-            for name, weight in weights.items()
-        ),
-    }
-    if even:
-        # Qdrant counts ranks from 0: its k is one more than the constant.
-        found["qdrant"] = _json({"query": {"rrf": {"k": constant + 1}}})
-    if constant == _WEAVIATE and len(weights) == _TWO:
-        found["weaviate"] = (
-            f"# Weaviate counts ranks from 0: this is RRF {_WEAVIATE - 1}.\n"
-            f"hybrid(query, alpha={_alpha(setting)}, fusion_type=HybridFusion.RANKED)"
-        )
-    return found
-
-
-def _min_max(setting: FusedSetting) -> dict[str, str]:
-    """Weighted sums of scores, brought between 0 and 1."""
-    found = {
-        "elasticsearch": _json(
-            {"retriever": {"linear": {"retrievers": _lanes(setting, normalizer="minmax")}}}
-        ),
-        "opensearch": _processor(
-            "normalization-processor",
-            {"technique": "arithmetic_mean", **_weights(setting)},
-            normalization={"technique": "min_max"},
-        ),
-        "vespa": " + ".join(
-            f"{weight:.4g} * normalize_linear({name})" for name, weight in setting.weights.items()
-        ),
-    }
-    if len(setting.weights) == _TWO:
-        found["weaviate"] = (
-            f"hybrid(query, alpha={_alpha(setting)}, fusion_type=HybridFusion.RELATIVE_SCORE)"
-        )
-    return found
-
-
-def _alpha(setting: FusedSetting) -> str:
-    """The weight of the vectors, which are the second lane."""
-    return f"{list(setting.weights.values())[-1]:.4g}"
-
-
-def _lanes(setting: FusedSetting, **more: str) -> list[dict[str, Any]]:
-    return [
-        {"retriever": {"standard": {"query": {"...": name}}}, "weight": round(weight, 4), **more}
-        for name, weight in setting.weights.items()
+def _retriever(kind: str, weights: dict[str, float], settings: Any, **more: str) -> str:
+    lanes = [
+        {"retriever": {"standard": {"query": {"...": name}}}, "weight": weight, **more}
+        for name, weight in weights.items()
     ]
+    return _json({"retriever": {kind: {**settings, "retrievers": lanes}}})
 
 
-def _weights(setting: FusedSetting) -> dict[str, Any]:
-    return {"parameters": {"weights": [round(one, 4) for one in setting.weights.values()]}}
-
-
-def _processor(name: str, combination: dict[str, Any], **more: Any) -> str:
+def _processor(name: str, how: dict[str, Any], weights: dict[str, float], **more: Any) -> str:
+    combination = {**how, "parameters": {"weights": [*weights.values()]}}
     return _json({"phase_results_processors": [{name: {**more, "combination": combination}}]})
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -13,7 +13,6 @@ Kind = Literal["alone", "rrf", "sum", "mnz", "interleave"]
 Norm = Literal["min-max", "z", "rank"]
 DEFAULT_CONSTANT = 60
 CONSTANTS = (5, 20, 60, 120)
-NORMS: tuple[Norm, ...] = ("min-max", "z", "rank")
 _SMALLEST = 1e-9
 """The smallest spread, for lists whose scores are all equal."""
 
@@ -53,11 +52,6 @@ class Way:
             [head, *(f"{n} {w:.2g}" for n, w in zip(names, self.weights, strict=True))]
         )
 
-    @property
-    def needs_scores(self) -> bool:
-        """Whether it needs scores and not only ranks."""
-        return self.norm in ("min-max", "z")
-
     def without(self, lane: int) -> "Way":
         """The same setting with one lane left out."""
         left = [0.0 if i == lane else weight for i, weight in enumerate(self.weights)]
@@ -69,25 +63,19 @@ def alone(lane: int, lanes: int) -> Way:
     return Way("alone", tuple(float(i == lane) for i in range(lanes)))
 
 
-def default_way(lanes: int) -> Way:
-    """The default of most engines: reciprocal rank fusion with 60."""
-    return Way("rrf", (1.0 / lanes,) * lanes, DEFAULT_CONSTANT)
-
-
 def every_way(lanes: int, scored: bool) -> list[Way]:
-    """All settings to try, the default first.
+    """All settings to try; the first is the default of most engines, RRF with 60.
 
     >>> len(every_way(2, scored=True)), len(every_way(2, scored=False)), len(every_way(3, True))
     (68, 49, 55)
     """
-    weights = _weights(lanes)
-    found = [default_way(lanes), *(alone(lane, lanes) for lane in range(lanes))]
+    weights, equal = _weights(lanes), (1.0 / lanes,) * lanes
+    found = [Way("rrf", equal, DEFAULT_CONSTANT), *(alone(lane, lanes) for lane in range(lanes))]
     found += [Way("rrf", each, constant) for constant in CONSTANTS for each in weights]
-    found += [Way("sum", each, norm=norm) for norm in NORMS for each in weights]
-    equal = found[0].weights
+    found += [Way("sum", each, norm=norm) for norm in get_args(Norm) for each in weights]
     found += [Way("mnz", equal, norm=norm) for norm in ("min-max", "rank")]
     found += [Way("interleave", equal)]
-    return [way for way in dict.fromkeys(found) if scored or not way.needs_scores]
+    return [way for way in dict.fromkeys(found) if scored or way.norm in (None, "rank")]
 
 
 def _weights(lanes: int) -> list[tuple[float, ...]]:
@@ -104,44 +92,40 @@ class Fuser:
     """Fuses one block by any setting; what settings share is computed once."""
 
     def __init__(self, block: CandidateBlock, depths: Sequence[int | None] = ()) -> None:
-        self._block = block
-        self._rank = block.rank
-        if any(depth is not None for depth in depths):
-            limit = np.array([np.iinfo(np.int64).max if d is None else d for d in depths])
-            self._rank = np.where(block.rank > limit[:, None, None], 0, block.rank)
+        self._score = block.score
+        limit = np.array([_FAR if depth is None else depth for depth in depths] or [_FAR])
+        self._rank = np.where(block.rank > limit[:, None, None], 0, block.rank)
         self._parts: dict[tuple[object, ...], Floats] = {}
 
     def __call__(self, way: Way) -> Floats:
         """One score per candidate; minus infinity if no lane with a weight returned it."""
         lanes = [lane for lane, weight in enumerate(way.weights) if weight]
-        returned = (self._rank[lanes] > 0).any(axis=0)
+        here = self._rank[lanes] > 0
         if way.kind in ("alone", "interleave"):
             # By best rank, then by lane, which is the order of the candidates.
-            best = np.where(self._rank[lanes] > 0, self._rank[lanes], _FAR).min(axis=0)
-            return np.where(returned, -best.astype(np.float64), -np.inf)
-        fused = np.zeros(returned.shape)
-        for lane in lanes:
-            fused += way.weights[lane] * self._part(lane, way)
+            fused = -np.where(here, self._rank[lanes], _FAR).min(axis=0, initial=_FAR) * 1.0
+        else:
+            fused = np.zeros(here.shape[1:])
+            for lane in lanes:
+                fused += way.weights[lane] * self._part(lane, way)
         if way.kind == "mnz":
-            fused *= (self._rank[lanes] > 0).sum(axis=0)
-        return np.where(returned, fused, -np.inf)
+            fused *= here.sum(axis=0)
+        return np.where(here.any(axis=0), fused, -np.inf)
 
     def _part(self, lane: int, way: Way) -> Floats:
         """The contribution of one lane to each candidate; 0 if it did not return it."""
-        key = (lane, way.constant if way.kind == "rrf" else way.norm)
+        key = (lane, way.constant, way.norm)
         if key not in self._parts:
-            self._parts[key] = self._computed(lane, way)
+            rank = self._rank[lane]
+            here: Bools = rank > 0
+            if way.constant is not None:
+                value: Floats = 1.0 / (way.constant + np.maximum(rank, 1))
+            elif way.norm == "rank":
+                value = 1.0 - (rank - 1) / np.maximum(here.sum(axis=1, keepdims=True), 1)
+            else:
+                value = _normed(self._score[lane], here, way.norm)
+            self._parts[key] = np.where(here, value, 0.0)
         return self._parts[key]
-
-    def _computed(self, lane: int, way: Way) -> Floats:
-        rank = self._rank[lane]
-        here: Bools = rank > 0
-        if way.kind == "rrf":
-            return np.where(here, 1.0 / ((way.constant or 0) + np.maximum(rank, 1)), 0.0)
-        if way.norm == "rank":
-            longest = np.maximum(here.sum(axis=1, keepdims=True), 1)
-            return np.where(here, 1.0 - (rank - 1) / longest, 0.0)
-        return np.where(here, _normed(self._block.score[lane], here, way.norm), 0.0)
 
 
 _FAR = np.iinfo(np.int64).max
@@ -149,17 +133,17 @@ _FAR = np.iinfo(np.int64).max
 
 def _normed(score: Floats, here: Bools, norm: Norm | None) -> Floats:
     """Normalise the scores of each query to 0 to 1, or by mean and spread."""
-    count = np.maximum(here.sum(axis=1, keepdims=True), 1)
     if norm == "min-max":
-        low = np.where(here, score, np.inf).min(axis=1, keepdims=True, initial=np.inf)
+        centre = np.where(here, score, np.inf).min(axis=1, keepdims=True, initial=np.inf)
         high = np.where(here, score, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
-        with np.errstate(invalid="ignore"):
-            between: Floats = (score - low) / np.maximum(high - low, _SMALLEST)
-        return between
-    known = np.where(here, score, 0.0)
-    mean = known.sum(axis=1, keepdims=True) / count
-    spread = np.sqrt(np.where(here, (score - mean) ** 2, 0.0).sum(axis=1, keepdims=True) / count)
-    found: Floats = (score - mean) / np.maximum(spread, _SMALLEST)
+        spread = high - centre
+    else:
+        count = np.maximum(here.sum(axis=1, keepdims=True), 1)
+        centre = np.where(here, score, 0.0).sum(axis=1, keepdims=True) / count
+        away = np.where(here, (score - centre) ** 2, 0.0)
+        spread = np.sqrt(away.sum(axis=1, keepdims=True) / count)
+    with np.errstate(invalid="ignore"):
+        found: Floats = (score - centre) / np.maximum(spread, _SMALLEST)
     return found
 
 

@@ -19,10 +19,11 @@ from calipers.questions.fuse.ways import Way, alone
 
 SAME = 1e-12
 FEWEST_IN_SLICE = 8
+PARALLEL, SEQUENCE = "parallel", "sequence"
 
 
 def lanes_worth(
-    bench: Bench, way: Way, singles: Floats, latency: Mapping[str, Floats]
+    bench: Bench, way: Way, singles: Floats, latency: Mapping[str, Latency]
 ) -> tuple[Lane, ...]:
     """What each lane adds to a setting; ``singles`` are the values of the lanes alone."""
     lanes, n = bench.lanes, bench.lanes.n
@@ -48,7 +49,7 @@ def lanes_worth(
                 int((whole & ~without[lane]).sum()),
                 int(won.sum()),
                 {label: int(won[chosen].sum()) for label, chosen in slices.items()},
-                latency_of(latency.get(name)),
+                latency.get(name),
             )
         )
     return tuple(found)
@@ -152,23 +153,14 @@ def _times(run: Run) -> Floats:
     return queries["latency_ms"].cast(pl.Float64).drop_nulls().to_numpy()
 
 
-def latencies(pairs: Mapping[str, Matched]) -> dict[str, Floats]:
-    """The latencies of each timed lane; where all are, also in parallel and in sequence."""
-    found = {name: _times(pair.as_read[1]) for name, pair in pairs.items()}
-    return {name: times for name, times in found.items() if times.size}
-
-
-def together(latency: Mapping[str, Floats]) -> dict[str, Latency]:
-    """The latency of all lanes in parallel and in sequence, if timed on equally many queries."""
-    if len(latency) < 2 or len({len(times) for times in latency.values()}) != 1:
-        return {}
-    table = np.stack(list(latency.values()))
-    several = {"parallel": table.max(axis=0), "sequence": table.sum(axis=0)}
-    return {name: one for name, times in several.items() if (one := latency_of(times))}
-
-
-def latency_of(times: Floats | None) -> Latency | None:
-    """The median and the 95th percentile."""
-    if times is None:
-        return None
-    return Latency(*(float(np.percentile(times, at)) for at in (50, 95)))
+def latencies(pairs: Mapping[str, Matched]) -> dict[str, Latency]:
+    """The latency of each timed lane, and of all in parallel and in sequence if all were timed."""
+    times = {name: _times(pair.as_read[1]) for name, pair in pairs.items()}
+    if len({len(one) for one in times.values()}) == 1:
+        table = np.stack(list(times.values()))
+        times |= {PARALLEL: table.max(axis=0), SEQUENCE: table.sum(axis=0)}
+    return {
+        name: Latency(*(float(np.percentile(one, at)) for at in (50, 95)))
+        for name, one in times.items()
+        if one.size
+    }
