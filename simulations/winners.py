@@ -1,7 +1,8 @@
 """The best of many settings: the gain to expect on new queries, its bias and its interval.
 
-The shapes and seeds were fixed before the first run; the last three when the rule was ready, so
-that it could not be made for them.
+The shapes and seeds were fixed before the first run; the last four when the rule was ready, so that
+it could not be made for them. One of these, rare collapses, showed intervals that were too narrow
+(0.79 of 30 queries); the lower end was mended for it, and the last shape fixed before the next run.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -89,6 +90,15 @@ def _small_gains_rare_collapses(rng: Generator, n: int) -> Table:
     return value, np.where(bold, kept * 29 / 30, 2 / 3)
 
 
+def _dead_for_a_topic(rng: Generator, n: int) -> Table:
+    """Half of the settings raise nDCG a little, and find nothing for one topic of forty."""
+    usual, dead = rng.beta(3, 2, (n, 1)), rng.random((n, 1)) < 1 / 40
+    new = np.arange(SETTINGS) % 2 == 1
+    gained = 0.08 * (1 - usual) * rng.random((n, SETTINGS)) * 2 * new
+    value = np.where(dead & new, 0.0, usual + rng.normal(0, 0.02, (n, SETTINGS)) + gained)
+    return value, np.where(new, (0.6 + 0.08 * 0.4) * 39 / 40, 0.6)
+
+
 ALL_QUERIES = 4_000
 """Queries that stand for all of their kind."""
 RESULTS, DEPTH = 40, 20
@@ -128,6 +138,7 @@ SHAPES: dict[str, Callable[[Generator, int], Table]] = {
     "recall of four, a slope": _slope,
     "two lanes, every way to fuse": _lanes,
     "small gains, rare collapses": _small_gains_rare_collapses,
+    "small gains, nothing for a topic": _dead_for_a_topic,
 }
 
 

@@ -11,7 +11,8 @@ use is among them: then it stays.
 The interval is for the gain that the winner has among all queries like these. The choices depend
 on the measured queries, so a plain t interval is too narrow where settings are alike (it covers
 .75): it is widened, and its upper end is never below that of the winner measured on the queries
-that chose it.
+that chose it. Its lower end also allows for a collapse that no query shows yet: it is at most that
+of the t interval with a part of a further query that loses all the setting in use has.
 """
 
 import math
@@ -30,6 +31,9 @@ _AT_MOST = 10_000_000
 _TIE = 1e-12
 _WIDER = 1.25
 """How much wider than the t interval it is."""
+_UNSEEN = 0.7
+"""The part of a further query that is lost; 30 queries show a collapse of one in thirty in 2 of 3
+samples, and without this the interval covers .79."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +100,9 @@ def winner_gain(
     gains = chosen / times - sums[:, baseline]
     here = sums[:, winner] - sums[:, baseline]
     low, high = _t_ends(gains, sizes, confidence, _WIDER)
+    if winner != baseline:
+        lost = -_UNSEEN * abs(float(means[baseline]))
+        low = min(low, _t_ends(np.append(gains, lost), np.append(sizes, _UNSEEN), confidence)[0])
     ends = Ends(low, max(high, _t_ends(here, sizes, confidence)[1]))
     return WinnerGain(
         winner,
