@@ -73,7 +73,7 @@ def _two_kinds(rng: Generator, shape: tuple[int, int]) -> tuple[Floats, Floats]:
     """Nine of ten may lose one result of one or two; the others change wholly and gain."""
     other = rng.random(shape) < 0.1
     size = np.where(other, 5, rng.integers(1, 3, shape))
-    return size, np.where(other, rng.integers(1, 4, shape), -(rng.random(shape) < 0.3) * 1)
+    return size, np.where(other, rng.integers(1, 4, shape), -1 * (rng.random(shape) < 0.3))
 
 
 SHAPES: dict[str, Population] = {
