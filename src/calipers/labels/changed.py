@@ -13,10 +13,9 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, check_number
-from calipers.io.load import load_ground_truth, load_run
 from calipers.labels.draft import Draft, question_texts, read_asked, with_corpus
 from calipers.labels.judging import JudgedTruth
-from calipers.labels.make import check_settings, keep
+from calipers.labels.make import keep
 from calipers.labels.switch import Switch
 from calipers.model.arrays import Floats
 from calipers.model.ground_truth import GroundTruth
@@ -24,7 +23,6 @@ from calipers.model.labels import JUDGED_BY, MACHINE, IfThere, Label, Pair, Swit
 from calipers.model.run import Run
 from calipers.questions.pooling import FACTS, first_results, known_grade, rows_to_label, shuffled
 from calipers.statistics import switching
-from calipers.statistics.switching import Verdict
 from calipers.store.label_pools import PoolContent
 from calipers.store.open import Store
 from calipers.store.pool import LabelState, PoolSettings
@@ -65,90 +63,58 @@ def compare_first(
     rel: float | None = None,
 ) -> ChangedResults:
     """Find the results in which the first k of an old and a new run differ, and draw questions."""
-    old, new = (_first(run, k) for run in runs.values())
-    by_place = all(_has_places(one) for one in (old, new))
-    sides = {-1: _without(old, new, by_place), 1: _without(new, old, by_place)}
-    found: dict[str, list[tuple[Label, int]]] = {}
-    for side, frame in sides.items():
+    only, by_place = _differing(runs, k)
+    found: dict[str, dict[Label, float]] = {}
+    for side, frame in only.items():
         for row in frame.to_dicts():
-            found.setdefault(row["query"], []).append((Label(row.pop("query"), **row), side))
-    if by_place and _same_ids(*sides.values()):
-        # Two chunkings number their chunks alike, so that an id does not say which one is meant.
-        found = {
-            query: [(replace(one, item=None), side) for one, side in some]
-            for query, some in found.items()
-        }
+            found.setdefault(row["query"], {})[Label(row.pop("query"), **row)] = side
     targets = _targets(truth, list(found))
-    known, before = 0.0, 0
-    left: dict[str, list[tuple[Label, int]]] = {}
+    known: list[float] = []
+    left: list[dict[Label, float]] = []
     for query, some in sorted(found.items()):
-        for one, side in some:
-            grade = known_grade(one, targets.get(query, ()))
-            if grade is None:
-                left.setdefault(query, []).append((one, side))
-            else:
-                known, before = known + side * is_relevant(grade, rel), before + 1
-    queries = list(left)
-    sizes = np.array(
-        [max(sum(s == side for _, s in some) for side in sides) for some in left.values()], float
-    )
+        grades = {one: known_grade(one, targets.get(query, ())) for one in some}
+        known += [
+            some[one] * is_relevant(grade, rel)
+            for one, grade in grades.items()
+            if grade is not None
+        ]
+        if unknown := {one: side for one, side in some.items() if grades[one] is None}:
+            left.append(unknown)
+    sizes = [max(list(some.values()).count(side) for side in only) for some in left]
     order = switching.draw_order(sizes, np.random.default_rng(seed))
-    rows: list[Label] = []
-    side_of: list[int] = []
-    start = [0]
-    for at in order.tolist():
-        of_label = {id(one): side for one, side in left[queries[at]]}
-        mixed = shuffled((one for one, _ in left[queries[at]]), seed)
-        rows += mixed
-        side_of += [of_label[id(one)] for one in mixed]
-        start.append(len(rows))
+    drawn = [(one, left[at][one]) for at in order for one in shuffled(left[at], seed)]
     return ChangedResults(
-        tuple(rows),
-        np.array(side_of, float),
-        tuple(start),
-        sizes[order],
-        known,
-        before,
+        tuple(one for one, _ in drawn),
+        np.array([side for _, side in drawn], dtype=np.float64),
+        (0, *np.cumsum([len(left[at]) for at in order]).tolist()),
+        np.array(sizes, dtype=np.float64)[order],
+        float(sum(known)),
+        len(known),
         len(found),
         by_place,
     )
 
 
-def check_pair(runs: Mapping[str, Run], k: int) -> int:
-    """Refuse runs that cannot be compared; returns how many questions they were asked."""
-    check_number("k", k, whole=True, least=1)
-    if len(runs) != 2:
-        raise InvalidInput(
-            f"--changed compares an old run with a new one, and {plural(len(runs), 'run')} "
-            f"{'is' if len(runs) == 1 else 'are'} given; name two, the old one first."
-        )
-    (old, first), (new, second) = ((name, _asked(run)) for name, run in runs.items())
-    others = first ^ second
-    if len(others) > len(first | second) / 2:
-        raise InvalidInput(
-            f"{old} and {new} answer different questions: {len(others):,} of "
-            f"{len(first | second):,} are in one of them only; record both for the same questions."
-        )
-    one, two = (_first(run, k) for run in runs.values())
-    by_place = all(_has_places(frame) for frame in (one, two))
-    shares = _without(one, two, by_place).height < one.height
-    if not shares and min(one.height, two.height) > FEWEST_TO_SHARE:
-        raise InvalidInput(
-            f"{old} and {new} share no result. If they are two chunkings, record document, start "
-            "and end with each result; else give both the same ids (calipers convert --map-ids)."
-        )
-    return len(first | second)
+def _differing(runs: Mapping[str, Run], k: int) -> tuple[dict[float, pl.DataFrame], bool]:
+    """The results of the old run alone (-1) and the new (1), and whether they go by place."""
+    old, new = (_first(run, k) for run in runs.values())
+    by_place = all(
+        one in frame.columns and not frame[one].null_count()
+        for one in PLACE
+        for frame in (old, new)
+    )
+    only = {-1.0: _without(old, new, by_place), 1.0: _without(new, old, by_place)}
+    old, new = only.values()
+    named = "item" in old.columns and "item" in new.columns
+    if by_place and named and old.join(new, on=["query", "item"], how="semi").height:
+        # Two chunkings number their chunks alike, so that an id does not say which one is meant.
+        only = {side: frame.with_columns(item=None) for side, frame in only.items()}
+    return only, by_place
 
 
 def is_relevant(grade: float, rel: float | None) -> bool:
     """Whether a grade counts as relevant."""
     return grade > 0.0 if rel is None else grade >= rel
-
-
-def _asked(run: Run) -> set[str]:
-    """The questions of a run, also those without results."""
-    named = set() if run.queries is None else set(run.queries["query"])
-    return named | set(run.frame["query"].unique())
 
 
 def _first(run: Run, k: int) -> pl.DataFrame:
@@ -160,34 +126,20 @@ def _first(run: Run, k: int) -> pl.DataFrame:
     )
 
 
-def _has_places(frame: pl.DataFrame) -> bool:
-    return all(one in frame.columns and not frame[one].null_count() for one in PLACE)
-
-
 def _without(frame: pl.DataFrame, other: pl.DataFrame, by_place: bool) -> pl.DataFrame:
-    """The results that the other run does not have, without ``rank`` and ``key``.
+    """The results that the other run does not have.
 
     By place, two results of a document are one if they share half of the shorter.
     """
-    if not by_place:
-        left = frame.join(other, on=["query", "key"], how="anti", maintain_order="left")
-        return left.select("query", *(one for one in FACTS if one in frame.columns))
-    here = frame.with_row_index("at")
-    both = here.join(other, on=["query", "document"], suffix="_other")
-    shared = pl.min_horizontal("end", "end_other") - pl.max_horizontal("start", "start_other")
-    length = pl.min_horizontal(
-        pl.col("end") - pl.col("start"), pl.col("end_other") - pl.col("start_other")
-    )
-    same = both.filter((shared > 0) & (2 * shared >= length))["at"].unique().implode()
-    left = here.filter(~pl.col("at").is_in(same))
+    keys = ["query", "key"]
+    same = other
+    if by_place:
+        both = frame.join(other, on=["query", "document"], suffix="_other")
+        shared = pl.min_horizontal("end", "end_other") - pl.max_horizontal("start", "start_other")
+        own, others = pl.col("end") - pl.col("start"), pl.col("end_other") - pl.col("start_other")
+        same = both.filter((shared > 0) & (2 * shared >= pl.min_horizontal(own, others)))
+    left = frame.join(same, on=keys, how="anti", maintain_order="left")
     return left.select("query", *(one for one in FACTS if one in frame.columns))
-
-
-def _same_ids(old: pl.DataFrame, new: pl.DataFrame) -> bool:
-    """Whether a question has one id in both, for different places."""
-    if "item" not in old.columns or "item" not in new.columns:
-        return False
-    return bool(old.join(new, on=["query", "item"], how="semi").height)
 
 
 def _targets(
@@ -204,42 +156,69 @@ def _targets(
     return targets.rows_by_key("query", named=True)
 
 
+def switch_draw(runs: Mapping[str, Run], k: int, allow: float) -> SwitchDraw:
+    """What is fixed before the first label; refuses runs that cannot be compared."""
+    check_number("allow", allow, least=0.0)
+    check_number("k", k, whole=True, least=1)
+    if len(runs) != 2:
+        raise InvalidInput(
+            f"--changed compares an old run with a new one, and {plural(len(runs), 'run')} "
+            f"{'is' if len(runs) == 1 else 'are'} given; name two, the old one first."
+        )
+    old, new = runs
+    first, second = (_asked(run) for run in runs.values())
+    every = len(first | second)
+    if len(first ^ second) > every / 2:
+        raise InvalidInput(
+            f"{old} and {new} answer different questions: {len(first ^ second):,} of {every:,} "
+            "are in one of them only; record both for the same questions."
+        )
+    only, _ = _differing(runs, k)
+    heights = [_first(run, k).height for run in runs.values()]
+    if only[-1.0].height == heights[0] and min(heights) > FEWEST_TO_SHARE:
+        raise InvalidInput(
+            f"{old} and {new} share no result. If they are two chunkings, record document, start "
+            "and end with each result; else give both the same ids (calipers convert --map-ids)."
+        )
+    return SwitchDraw(old=old, new=new, queries=every, allow=allow)
+
+
+def _asked(run: Run) -> set[str]:
+    """The questions of a run, also those without results."""
+    named = set() if run.queries is None else set(run.queries["query"])
+    return named | set(run.frame["query"].unique())
+
+
 def switch_at(
     found: ChangedResults,
     grades: Sequence[float | None],
     draw: SwitchDraw,
     k: int,
     rel: float | None = None,
-    waiting: str | None = None,
-    pool: str | None = None,
+    **more: str | None,
 ) -> Switch:
     """What the labels say at the last look that they reach: one grade or None for each row."""
-    many = len(found.sizes)
+    many, parts = len(found.sizes), np.array(found.start[:-1], dtype=np.int64)
     relevant = np.array([g is not None and is_relevant(g, rel) for g in grades], bool)
     missing = np.array([g is None for g in grades], bool)
-    parts = np.array(found.start[:-1], dtype=np.int64)
     differences = np.add.reduceat(relevant * found.side, parts) if many else np.zeros(0)
-    unlabelled = np.flatnonzero(np.add.reduceat(missing, parts)) if many else np.zeros(0)
-    labelled = int(unlabelled[0]) if unlabelled.size else many
+    unlabelled = np.flatnonzero(np.add.reduceat(missing, parts)) if many else ()
+    labelled = int(unlabelled[0]) if len(unlabelled) else many
     looks = switching.looks_of(many)
     counted = max((one for one in looks if one <= labelled), default=None)
-    difference = low = high = None
-    verdict: Verdict = "open"
+    ahead = next((one for one in looks if one > labelled), many)
+    verdict: switching.Verdict = "open"
+    ends: tuple[float | None, ...] = (None, None, None)
     if counted is not None:
         drawn = differences[:counted]
         level = switching.level_of(many, draw.confidence)
-        total = switching.switch_totals(drawn, found.sizes, level)
-        difference, low, high = (
-            (float(one) + found.known) / draw.queries
-            for one in (total.estimate, total.low, total.high)
-        )
+        totals = switching.switch_totals(drawn, found.sizes, level)
+        _, low, high = ends = tuple((float(one) + found.known) / draw.queries for one in totals)
         verdict = switching.verdict_of(low, high, draw.allow)
         if verdict == "safe" and switching.many_lost(drawn):
             verdict = "small loss"
-    ahead = next((one for one in looks if one > labelled), many)
-    if counted is not None and low is not None and high is not None:
-        ahead = switching.look_ahead(low, high, looks, counted, draw.allow)
-    ahead = labelled if verdict != "open" else max(ahead, labelled)
+        ahead = max(switching.look_ahead(low, high, looks, counted, draw.allow), labelled)
+    ahead = ahead if verdict == "open" else labelled
     return Switch(
         **asdict(draw),
         k=k,
@@ -249,72 +228,56 @@ def switch_at(
         labelled=labelled,
         looks=looks,
         counted=counted,
-        difference=difference,
-        low=low,
-        high=high,
+        **dict(zip(("difference", "low", "high"), ends, strict=True)),
         verdict=verdict,
         more_queries=ahead - labelled,
         more_results=int(missing[found.start[labelled] : found.start[ahead]].sum()),
-        waiting=waiting,
-        pool=pool,
+        **more,
     )
 
 
 def make_changed(
     opened: Callable[[], Store],
     name: str,
-    runs: Mapping[str, Any],
+    runs: Mapping[str, Run],
     *,
-    ground_truth: Any = None,
-    questions: Any = None,
-    corpus: Any = None,
+    ground_truth: GroundTruth | None = None,
     if_there: IfThere = "refuse",
     allow: float,
     settings: PoolSettings,
+    **texts: Any,
 ) -> int:
     """Keep a pool of what differs between an old and a new run; returns its number."""
-    check_settings(settings)
-    loaded = {one: load_run(value, one) for one, value in runs.items()}
-    truth = None if ground_truth is None else load_ground_truth(ground_truth)
-    draw = switch_draw(loaded, settings.depth, allow)
-    found = compare_first(loaded, settings.depth, settings.seed, truth, settings.rel)
+    k = settings.depth
+    draw = switch_draw(runs, k, allow)
+    found = compare_first(runs, k, settings.seed, ground_truth, settings.rel)
     if not found.rows:
-        raise InvalidInput(
-            f"There is nothing to judge. {switch_at(found, (), draw, settings.depth).claim.fact}"
-        )
-    rows = to_label(found, loaded, questions, corpus, truth)
+        raise InvalidInput(f"There is nothing to judge. {switch_at(found, (), draw, k).claim.fact}")
+    rows = _to_label(found, runs, ground_truth, **texts)
     as_span = found.by_place and all(one.start is not None for one in rows)
     by_id = any(one.item is not None for one in rows)
-    settings = replace(
-        settings,
-        order="plain",
-        switch=draw,
-        targets_as="span" if as_span else "id" if by_id else "quote",
-    )
-    return keep(opened(), name, rows, loaded, truth, settings, if_there)
+    targets_as = "span" if as_span else "id" if by_id else "quote"
+    settings = replace(settings, order="plain", switch=draw, targets_as=targets_as)
+    return keep(opened(), name, rows, runs, ground_truth, settings, if_there)
 
 
 def draft_changed(
-    runs: Mapping[str, Any],
+    runs: Mapping[str, Run],
     *,
     k: int,
     seed: int,
     allow: float,
-    ground_truth: Any = None,
-    questions: Any = None,
-    corpus: Any = None,
+    ground_truth: GroundTruth | None = None,
     grades: Mapping[Pair, float],
+    **texts: Any,
 ) -> Draft:
     """The rows of a file to label only what differs, and what the filled-in grades say."""
-    loaded = {one: load_run(value, one) for one, value in runs.items()}
-    truth = None if ground_truth is None else load_ground_truth(ground_truth)
-    draw = switch_draw(loaded, k, allow)
-    found = compare_first(loaded, k, seed, truth)
-    rows = to_label(found, loaded, questions, corpus, truth)
-    switch = switch_at(found, [grades.get(one.pair) for one in found.rows], draw, k)
+    draw = switch_draw(runs, k, allow)
+    found = compare_first(runs, k, seed, ground_truth)
+    rows = _to_label(found, runs, ground_truth, **texts)
     return Draft(
         rows=rows,
-        runs=len(loaded),
+        runs=len(runs),
         k=k,
         seed=seed,
         queries=len(found.sizes),
@@ -322,36 +285,25 @@ def draft_changed(
         unknown=0,
         judged=found.labelled_before,
         without_text=sum(one.text is None for one in rows),
-        switch=switch,
+        switch=switch_at(found, [grades.get(one.pair) for one in found.rows], draw, k),
     )
 
 
-def switch_draw(runs: Mapping[str, Run], k: int, allow: float) -> SwitchDraw:
-    """What is fixed before the first label; refuses runs that cannot be compared."""
-    check_number("allow", allow, least=0.0)
-    queries = check_pair(runs, k)
-    old, new = runs
-    return SwitchDraw(old=old, new=new, queries=queries, allow=allow)
-
-
-def to_label(
+def _to_label(
     found: ChangedResults,
     runs: Mapping[str, Run],
-    questions: Any,
-    corpus: Any,
     truth: GroundTruth | None,
+    questions: Any = None,
+    corpus: Any = None,
 ) -> Sequence[Label]:
     """The rows with the texts of their questions, and those of a corpus."""
-    queries = list(dict.fromkeys(one.query_id for one in found.rows))
     texts = read_asked(questions) or {}
     if questions is None and truth is not None:
         texts = dict(truth.queries.select("query", "text").drop_nulls().iter_rows())
-    missing = [one for one in queries if one not in texts]
+    missing = [one for one in dict.fromkeys(one.query_id for one in found.rows) if one not in texts]
     texts = {**question_texts(list(runs.values()), missing), **texts}
     rows = rows_to_label([found.rows], texts.get)
-    if corpus is not None and found.rows:
-        rows = rows.like(with_corpus(rows.table, corpus))
-    return rows
+    return rows.like(with_corpus(rows.table, corpus)) if corpus is not None and rows else rows
 
 
 class SwitchWatch:
@@ -362,34 +314,24 @@ class SwitchWatch:
 
     @cached_property
     def _changed(self) -> ChangedResults:
-        settings = self.content.settings
-        runs, truth = self.content.runs, self.content.ground_truth
-        return compare_first(runs, settings.depth, settings.seed, truth, settings.rel)
+        one, how = self.content, self.content.settings
+        return compare_first(one.runs, how.depth, how.seed, one.ground_truth, how.rel)
 
     def state(self, found: JudgedTruth, state: LabelState) -> Switch:
         """What the labels so far say."""
-        settings = self.content.settings
+        how = self.content.settings
         grades = [found.grades.get(one.position) for one in self.content.items]
-        return switch_at(
-            self._changed,
-            grades,
-            self.draw,
-            settings.depth,
-            settings.rel,
-            self._waiting(grades, state),
-            self.content.name,
-        )
+        more = {"waiting": self._waiting(grades, state), "pool": self.content.name}
+        return switch_at(self._changed, grades, self.draw, how.depth, how.rel, **more)
 
     def _waiting(self, grades: Sequence[float | None], state: LabelState) -> str | None:
         """Why the first question that is not labelled completely cannot count."""
-        first = next((at for at, grade in enumerate(grades) if grade is None), None)
-        if first is None:
-            return None
-        query = self.content.items[first].label.query_id
-        for item in self.content.items[first:]:
-            if item.label.query_id != query:
+        missing = [one for one in self.content.items if grades[one.position] is None]
+        for item in missing:
+            query = item.label.query_id
+            if query != missing[0].label.query_id:
                 break
-            if grades[item.position] is None and state.labels(item.position):
+            if state.labels(item.position):
                 return f"Judges differ on a result of the question {query!r:.60}: settle it."
             given = state.given(item.position).values()
             if given and all(one.kind == "skip" for one in given):

@@ -1,6 +1,5 @@
 """May I switch? The answer: safe, do not switch, or how many more labels."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -77,34 +76,32 @@ class Switch(Plain, ShowsItself):
 
     @property
     def _fact(self) -> str:
-        asked = plural(self.queries, "question")
+        asked, k, low, high = plural(self.queries, "question"), self.k, self.low, self.high
         if not self.changed:
-            return (
-                f"Safe to switch: {self.new} and {self.old} have the same first {self.k} results "
-                f"for all {asked}."
-            )
-        if self.low is None or self.high is None:
+            same = f"{self.new} and {self.old} have the same first {k} results for all {asked}."
+            return f"Safe to switch: {same}"
+        if low is None or high is None:
             return (
                 f"{self.changed:,} of {asked} changed. The first look takes "
                 f"{plural(self.more_results, 'label')} for {self.more_queries:,} of them."
             )
-        results = f"relevant results in the first {self.k} per query"
-        if self.low == self.high:
+        results = f"relevant results in the first {k} per query"
+        lost, least = f"{max(-high, 0.0):.2f} to {-low:.2f}", f"{low:.2f} or more"
+        after = f" ({self.confidence:.0%}), after {self.counted:,} of {asked}."
+        if low == high:
+            lost, least = f"{-low:.2f}", f"{low:.2f}"
             after = f", by labels of all that changed in {asked}."
-            lost, gained = f"{-self.low:.2f}", f"gains {self.low:.2f}"
-        else:
-            after = f" ({self.confidence:.0%}), after {self.counted:,} of {asked}."
-            lost = f"{max(-self.high, 0.0):.2f} to {-self.low:.2f}"
-            gained = f"gains {self.low:.2f} or more"
-        if self.verdict == "loss":
-            return f"Do not switch: {self.new} loses {lost} {results}{after}"
-        if self.verdict == "small loss":
-            return f"{self.new} is worse, within what you allow: it loses {lost} {results}{after}"
-        if self.verdict == "safe":
-            most = f"loses at most {-self.low:.2f}" if self.low <= 0 else gained
-            return f"Safe to switch: {self.new} {most} {results}{after}"
-        ends = f"{_signed(self.low)} to {_signed(self.high)}"
-        return f"Not settled: {self.new} has {ends} {results}{after}"
+        kept = f"loses at most {-low:.2f}" if low <= 0 else f"gains {least}"
+        ends = " to ".join(
+            f"{'+' if end > 0 else '−' if end < 0 else ''}{abs(end):.2f}" for end in (low, high)
+        )
+        said = {
+            "loss": f"Do not switch: {self.new} loses {lost}",
+            "small loss": f"{self.new} is worse, within what you allow: it loses {lost}",
+            "safe": f"Safe to switch: {self.new} {kept}",
+            "open": f"Not settled: {self.new} has {ends}",
+        }
+        return f"{said[self.verdict]} {results}{after}"
 
     @property
     def _next(self) -> str | None:
@@ -115,29 +112,21 @@ class Switch(Plain, ShowsItself):
             go_on = f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
         if self.counted is None:
             return go_on
-        return (
-            f"About {plural(self.more_queries, 'more question')} "
-            f"({plural(self.more_results, 'label')}) would settle it. {go_on}"
-        )
-
-
-def _signed(value: float) -> str:
-    return f"{'+' if value > 0 else '−' if value < 0 else ''}{abs(value):.2f}"
+        more = plural(self.more_queries, "more question")
+        return f"About {more} ({plural(self.more_results, 'label')}) would settle it. {go_on}"
 
 
 def document(found: Switch) -> Document:
     """The verdict, and what it rests on."""
-    return of_claim(found.claim, *_notes(found))
-
-
-def _notes(found: Switch) -> Iterator[Note]:
-    if not found.changed:
-        return
-    if found.labelled_before:
-        yield Note("counted", f"{plural(found.labelled_before, 'label')} were given before.")
-    yield Note(
-        "method",
-        f"{found.queries - found.changed:,} of {plural(found.queries, 'question')} did not change "
-        "and count as no difference. The interval holds at all looks together, after "
-        f"{', '.join(f'{one:,}' for one in found.looks)} labelled questions.",
-    )
+    same, asked = found.queries - found.changed, plural(found.queries, "question")
+    looks = ", ".join(f"{one:,}" for one in found.looks)
+    notes = [
+        Note("counted", f"{plural(found.labelled_before, 'label')} were given before."),
+        Note(
+            "method",
+            f"{same:,} of {asked} did not change and count as no difference. The interval holds at "
+            f"all looks together, after {looks} labelled questions.",
+        ),
+    ]
+    shown = notes[not found.labelled_before :] if found.changed else []
+    return of_claim(found.claim, *shown)

@@ -14,8 +14,7 @@ The interval is read at looks that are fixed beforehand, at the level at which a
 """
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,8 +55,7 @@ def level_of(queries: int, confidence: float = 0.95) -> float:
     return SampleLooks(looks, queries, 1.0, 0.01).level(alpha) if looks else alpha
 
 
-@dataclass(frozen=True, eq=False)
-class SwitchTotals:
+class SwitchTotals(NamedTuple):
     """The total difference of all drawn queries, one value per row of the input."""
 
     estimate: Floats
@@ -88,14 +86,11 @@ def switch_totals(differences: ArrayLike, sizes: ArrayLike, level: float) -> Swi
     weights = weight.sum(axis=-1) + 2.0
     estimate = (weight * (before + open_ * ratio)).sum(axis=-1) / weights
     residual = ratio - (estimate[..., None] - before) / open_
-    ends = 2.0 + 2.0 * (estimate / whole) ** 2  # of the pseudo-differences, squared
-    spread = np.sqrt(((residual**2).sum(axis=-1) + ends) / (n + 1))
+    pseudo = 2.0 + 2.0 * (estimate / whole) ** 2  # of the pseudo-differences, squared
+    spread = np.sqrt(((residual**2).sum(axis=-1) + pseudo) / (n + 1))
     half = t_quantile(1.0 - level, n + 1) * spread * whole / np.sqrt(weights)
-    return SwitchTotals(
-        estimate,
-        np.clip(estimate - half, known - left, known + left),
-        np.clip(estimate + half, known - left, known + left),
-    )
+    ends = (np.clip(end, known - left, known + left) for end in (estimate - half, estimate + half))
+    return SwitchTotals(estimate, *ends)
 
 
 def verdict_of(low: float, high: float, allow: float) -> Verdict:
