@@ -22,7 +22,7 @@ def test_any_order_gives_the_same_bits(values, random):
     one = as_units(values, names)
     random.shuffle(rows)
     other = as_units([value for value, _ in rows], [name for _, name in rows])
-    facts = [(u.n, u.mean, u.variance, u.moving) for u in (one, other)]
+    facts = [(u.n, u.mean, u.variance, u.moves.sum()) for u in (one, other)]
     assert facts[0] == facts[1]
 
 
@@ -30,7 +30,7 @@ def test_any_order_gives_the_same_bits(values, random):
 def test_a_cluster_of_one_query_each_is_no_cluster(values):
     plain, each = as_units(values), as_units(values, list(range(len(values))))
     assert each.values == pytest.approx(plain.values, abs=1e-12)
-    assert (each.mean, each.moving) == (plain.mean, plain.moving)
+    assert (each.mean, each.moves.sum()) == (plain.mean, plain.moves.sum())
 
 
 def test_the_variance_is_that_of_a_ratio():
@@ -41,11 +41,7 @@ def test_the_variance_is_that_of_a_ratio():
     assert units.variance == pytest.approx((away**2).sum() / 2)
 
 
-def test_what_does_not_fit_is_refused():
-    with pytest.raises(InvalidInput, match="wrong shape"):
-        as_units([[1.0]])
-    with pytest.raises(InvalidInput, match="3 names for 2 values"):
-        as_units([1.0, 2.0], ["a", "b", "c"])
+def test_what_has_no_mean_is_refused():
     with pytest.raises(InvalidInput, match="found inf"):
         as_units([1.0, float("inf")])
 

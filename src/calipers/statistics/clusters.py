@@ -35,11 +35,6 @@ class Units:
         """How many there are."""
         return len(self.values)
 
-    @property
-    def moving(self) -> int:
-        """How many of them are not zero."""
-        return int(np.count_nonzero(self.moves))
-
     def central(self, power: int) -> float:
         """The central moment sum of the values, independent of their order."""
         # Multiplied: a power of an array may differ in its last digit by position.
@@ -69,10 +64,6 @@ def as_units(
     0.5
     """
     column = np.asarray(values, dtype=np.float64)
-    if column.ndim != 1:
-        raise InvalidInput(
-            f"The values have the wrong shape: found {column.ndim} dimensions, 1 is needed."
-        )
     defined = ~np.isnan(column)
     kept = column[defined]
     if not np.isfinite(kept).all():
@@ -87,13 +78,7 @@ def as_units(
     if clusters is None:
         linear = kept if weights is None else mean + (kept - mean) * (weight / exact_mean(weight))
         return Units(linear, mean, kept != 0.0)
-    named = np.asarray(clusters)
-    if named.shape != column.shape:
-        raise InvalidInput(
-            f"The clusters do not fit the values: found {named.size} names for {column.size} "
-            "values; give one for each."
-        )
-    _, number = np.unique(named[defined], return_inverse=True)
+    _, number = np.unique(np.asarray(clusters)[defined], return_inverse=True)
     order = np.lexsort((kept, number))
     ends = np.flatnonzero(np.diff(number[order])) + 1
     totals = np.array([exact_sum(part) for part in np.split((kept * weight)[order], ends)])

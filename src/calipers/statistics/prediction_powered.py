@@ -97,11 +97,6 @@ def corrected_mean(
     """
     check_confidence(confidence)
     mine, theirs = np.asarray(machine, dtype=np.float64), np.asarray(people, dtype=np.float64)
-    if mine.shape != theirs.shape or mine.ndim != 1:
-        raise InvalidInput(
-            f"The values do not fit: found {mine.size} of the machine and {theirs.size} of "
-            "people; give one for each query, NaN where people did not judge."
-        )
     told = ~np.isnan(theirs) if judged is None else np.asarray(judged, dtype=np.bool_)
     theirs = np.where(told, theirs, np.nan)
     by_people = theirs[~np.isnan(theirs)]

@@ -163,11 +163,8 @@ def rounder_below(value: float) -> float:
     (0.05, 0.2, 10.0)
     """
     exponent = math.floor(math.log10(value))
-    for digit, power in ((5, exponent), (2, exponent), (1, exponent), (5, exponent - 1)):
-        candidate = float(f"{digit}e{power}")
-        if candidate <= value * (1 + 1e-9):
-            return candidate
-    return value
+    steps = (float(f"{digit}e{exponent - down}") for down in (0, 1) for digit in (5, 2, 1))
+    return next(one for one in steps if one <= value * (1 + 1e-9))
 
 
 def fewest_queries(level: float) -> int:
@@ -245,15 +242,15 @@ class _Trial:
         """The share of queries that change, the mean square and the step, at another mean."""
         units = self.units
         sizes = np.abs(units.values[units.moves])
-        still = 1.0 - units.moving / units.n
-        share = (units.moving + still) / (units.n + still)
+        still = 1.0 - len(sizes) / units.n
+        share = (len(sizes) + still) / (units.n + still)
         usual, moving = float(np.sort(sizes).mean()), 1.0
         if still:
             # The tilt: (s**2 - x**2) / (1 - s)**2 stays as it is at a mean of 0.
             odds, x = (share / (1.0 - share)) ** 2, min(difference / usual, 1.0)
             a, b, c = 1.0 - odds, odds, -odds - x * x
             moving = (-c / (2.0 * b)) if abs(a) < 1e-9 else (math.sqrt(b * b - a * c) - b) / a
-        square = units.variance * moving * units.n / units.moving + (share * difference) ** 2
+        square = units.variance * moving * units.n / len(sizes) + (share * difference) ** 2
         # Values that all have the mean have its square.
         return min(moving, 1.0), max(square, difference**2), float(sizes.min())
 

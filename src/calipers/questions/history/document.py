@@ -166,10 +166,10 @@ def _legend(found: History) -> Iterator[Note]:
     changed = {what for one in found.evaluations for what in one.changed}
     for what, mark in MARKS.items():
         if what in changed:
-            yield Note(
-                "doubt",
-                f"{mark} the {what} changed: not comparable with earlier evaluations of that name.",
+            said = (
+                f"{mark} the {what} changed: not comparable with earlier evaluations of that name."
             )
+            yield Note("doubt", said)
     if any(one.dirty for one in found.evaluations):
         yield Note("marks", "* measured with changes that were not committed.")
 
@@ -310,16 +310,14 @@ def trend_chart(found: Alarm, link: str = "") -> Chart:
 
 def _panel(metric: str, lines: Sequence[Line], trend: Alarm, link: str) -> Panel:
     points = [point for line in lines for point in line.points]
-    ends = [end for point in points for end in (point.mean, point.low, point.high)]
-    x, y = time_axis([point.saved for point in points]), spread(ends, least=_LEAST_RANGE)
+    heights = [end for point in points for end in (point.mean, point.low, point.high)]
+    x, y = time_axis([point.saved for point in points]), spread(heights, least=_LEAST_RANGE)
     marks: list[charts.Mark] = []
     changed = [mark.saved for mark in trend.marks]
     for mark in trend.marks:
-        said = f"{' and '.join(mark.what)} changed"
-        at = mark.saved.timestamp()
-        marks.append(
-            charts.Stroke([(at, y.low), (at, y.high)], "worse", True, 1.5, said, label=said)
-        )
+        at, said = mark.saved.timestamp(), f"{' and '.join(mark.what)} changed"
+        ends = [(at, y.low), (at, y.high)]
+        marks.append(charts.Stroke(ends, "worse", True, 1.5, said, label=said))
     marks += _references(metric, lines, trend, x)
     for place, line in enumerate(lines):
         shape, colour = ("circle", "accent") if line.tag is None else _series(place)
@@ -333,18 +331,9 @@ def _panel(metric: str, lines: Sequence[Line], trend: Alarm, link: str) -> Panel
             ]
             marks += [Band(between, colour)] * (len(lines) <= _MOST_BANDS)
             marks.append(charts.Stroke([(p.saved.timestamp(), p.mean) for p in part], colour))
-        marks += [
-            Dot(
-                point.saved.timestamp(),
-                point.mean,
-                _said(line, point),
-                colour,
-                shape,
-                3.5,
-                link=link.format(point.id),
-            )
-            for point in line.points
-        ]
+        for point in line.points:
+            at, said = point.saved.timestamp(), _said(line, point)
+            marks.append(Dot(at, point.mean, said, colour, shape, 3.5, link=link.format(point.id)))
     return Panel(x, y, marks, metric, ratio=0.3)
 
 
