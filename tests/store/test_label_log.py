@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.labels.desk import open_desk
 from calipers.store.label_pools import read_on
-from calipers.store.open import open_store
 from calipers.store.pool import LabelState, LogEntry
 from tests.store.judged import BM25, DENSE, TRUTH, labels, pool
 
@@ -22,7 +20,7 @@ def test_a_label_is_there_for_whoever_opens_the_store_next(place):
     desk = pool(place)
     item = desk.next("anna")[0]
     given_ = desk.give("anna", item.position, 3, quote=item.label.text[:10], note="clear")
-    again = open_desk(open_store(place), "first")
+    again = calipers.labels_desk("first", store=place)
     assert again.state().current(item.position, "anna") == given_
     assert item not in again.next("anna", 99)
     assert item in again.next("ben", 99)
@@ -217,7 +215,7 @@ def test_labels_from_a_spreadsheet_come_in_once(place, tmp_path):
     again = calipers.labels_import("first", [tmp_path / "carla.csv"], judge="carla", store=place)
     assert (again.added, again.known) == (0, 3)
     assert first.ungraded == len(rows) - 3
-    assert len(open_desk(desk.store, "first").truth().grades) == 3
+    assert len(calipers.labels_desk("first", store=place).truth().grades) == 3
 
 
 def test_runs_without_a_document_in_common_are_refused(tmp_path):
@@ -231,7 +229,7 @@ def test_runs_without_a_document_in_common_are_refused(tmp_path):
 def test_texts_that_no_database_takes_are_kept_to_the_last_character(place):
     odd = [{"id": "q\x00", "query": "what \x00?", "retrieved": [{"id": "i\x00", "text": "a\x00b"}]}]
     desk = calipers.labels_pool("odd", {"one": odd}, store=place)
-    label = open_desk(open_store(place), "odd").items[0].label
+    label = calipers.labels_desk("odd", store=place).items[0].label
     assert (label.query_id, label.item, label.text) == ("q\x00", "i\x00", "a\x00b")
     with pytest.raises(InvalidInput, match="holds a character that no database keeps"):
         desk.give("me", 0, 1, note="n\x00")
@@ -272,7 +270,7 @@ def test_a_copy_of_the_store_has_every_pool_with_its_log(place, tmp_path):
     desk.give("ben", kind="undo")
     target = str(tmp_path / "copy.db")
     calipers.history_copy(target, store=place)
-    copied = open_desk(open_store(target), "first")
+    copied = calipers.labels_desk("first", store=target)
     assert copied.items == desk.items
     assert copied.state().current(0, "anna").note == "clear"
     assert copied.state().current(0, "ben") is None
@@ -308,4 +306,4 @@ def test_a_damaged_pool_is_found(tmp_path):
     connection.close()
     assert calipers.history_check(place).problems == ("The items of the pool first are damaged.",)
     with pytest.raises(InvalidInput, match=r"The pool first in .* cannot be read"):
-        open_desk(open_store(place), "first")
+        calipers.labels_desk("first", store=place)

@@ -3,9 +3,10 @@
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice, pairwise
 from pathlib import Path
 from time import monotonic
@@ -25,7 +26,8 @@ from calipers.model.scores import Summary
 from calipers.present.escape import printable
 from calipers.questions.convert.rule import ToConvert, convert
 from calipers.store import label_pools as pools
-from calipers.store.open import Store
+from calipers.store.open import Store, open_store
+from calipers.store.place import Where
 from calipers.store.pool import JudgeKind, LabelState, LogEntry, PoolChange, PoolItem, PoolList
 from calipers.words import plural
 
@@ -37,6 +39,7 @@ LONGEST_PAUSE = 300.0
 """A gap of so many seconds between two labels is a pause and does not count for the pace."""
 
 T = TypeVar("T")
+AnyPath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -120,11 +123,7 @@ class Exported(Plain, ShowsItself):
 
 
 def write_truth(
-    found: JudgedTruth,
-    truth: GroundTruth,
-    agreed: Agreement,
-    path: str | os.PathLike[str],
-    to: str | None,
+    truth: GroundTruth, found: JudgedTruth, agreed: Agreement, path: AnyPath, to: str | None
 ) -> Exported:
     """Write a ground truth with its labels, in any format."""
     done = convert(ToConvert(ground_truth=truth), path, to)
@@ -144,9 +143,8 @@ class PoolSession(ShowsItself):
         self.store = store
         self.content: pools.PoolContent = pools.load_pool(store, number)
         self.closed: str | None = None
-        """When the pool was closed, as of the last read."""
         self.known = LabelState()
-        """The labels as of the last read."""
+        """The labels, and when the pool was closed, as of the last read."""
         self._lock = threading.RLock()
         self._held: dict[int, Hold] = {}
         self._made: dict[str, tuple[Any, Any]] = {}
@@ -199,42 +197,32 @@ class PoolSession(ShowsItself):
         *,
         kind: JudgeKind = "label",
         request: str | None = None,
+        undoes: int | None = None,
         **marks: Unpack[pools.Marks],
     ) -> LogEntry:
         """Add a label, a skip, a note, a final label or an undo; it is on disk when this returns.
 
-        An undo takes back the last entry of the judge, whatever its item.
+        An undo takes back the entry numbered ``undoes``, or else the last one of the judge.
         """
         about, quote = self.item(item), marks.get("quote")
         if quote is None:
             marks["quote_start"] = None
         else:
             check_quote(quote, marks.get("quote_start"), about.label)
-        return self._append(item, judge, kind, request, grade=grade, **marks)
+        # In the same transaction what others added before it is read.
+        grades, after = self.content.settings.grades, self.known.last
+        named: dict[str, Any] = {"item": item, "judge": judge, "kind": kind, "request": request}
+        named |= {"grade": grade, "undoes": undoes, "grades": grades, "after": after, **marks}
+        entry, news = pools.append(self.store, self.content.number, **named)
+        self._read(news)
+        return entry
 
     def reopen(self, judge: str, item: int, request: str | None = None) -> LogEntry:
         """Take back the final label of an item."""
         final = self.state().final(item)
         if final is None:
             raise InvalidInput(f"Nothing is settled about the item {item} of the pool {self.name}.")
-        return self._append(item, judge, "undo", request, undoes=final.number)
-
-    def _append(
-        self, item: int, judge: str, kind: JudgeKind, request: str | None, **said: Any
-    ) -> LogEntry:
-        """Add an entry, and read in the same transaction what others added before it."""
-        said |= {"grades": self.content.settings.grades, "after": self.known.last}
-        entry, news = pools.append(
-            self.store,
-            self.content.number,
-            item=item,
-            judge=judge,
-            kind=kind,
-            request=request,
-            **said,
-        )
-        self._read(news)
-        return entry
+        return self.give(judge, item, kind="undo", request=request, undoes=final.number)
 
     @property
     def _is_drawn(self) -> bool:
@@ -286,12 +274,12 @@ class PoolSession(ShowsItself):
             if state.current(one.position, judge) or self._is_open(one.position, judge)
         ]
 
-    def next(self, judge: str, count: int = 1, query: str | None = None) -> list[PoolItem]:
+    def next(
+        self, judge: str, count: int = 1, query: str | None = None, *, fresh: bool = True
+    ) -> list[PoolItem]:
         """The next items for a judge, those of ``query`` first; none is reserved."""
-        self.state()
-        return self._next(judge, count, query)
-
-    def _next(self, judge: str, count: int, query: str | None) -> list[PoolItem]:
+        if fresh:
+            self.state()
         ordered = self._ordered
         if query is not None:
             ordered = sorted(ordered, key=lambda one: one.label.query_id != query)
@@ -312,7 +300,7 @@ class PoolSession(ShowsItself):
             held = self._held.items()
             theirs = {at: one for at, one in held if one.judge != judge and one.until > now}
             # Enough for the page even if others have reserved everything at the front.
-            some = self._next(judge, count + len(theirs), query)
+            some = self.next(judge, count + len(theirs), query, fresh=False)
             free = [one for one in some if one.position not in theirs]
             ahead = [one for one in some if one not in free and not theirs[one.position].shown]
             found = [*free, *reversed(ahead)][:count]
@@ -361,33 +349,31 @@ class PoolSession(ShowsItself):
 
     # Results of the labels
 
-    def _kept(self, name: str, make_it: Callable[[], T], *more: Any) -> T:
+    def _kept(self, name: str, make_it: Callable[[], T], *more: Any, locked: bool = True) -> T:
         """A result that is computed again only when labels, items or ``more`` changed.
 
-        Two concurrent callers do the work twice at worst; none waits for the other.
+        Two concurrent callers do the work twice at worst; nobody waits unless it is ``locked``.
         """
         found, made_of = self._made.get(name), (self.content.version, self.known.last, *more)
         if found is None or found[0] != made_of:
-            found = self._made[name] = made_of, make_it()
+            with self._lock if locked else nullcontext():
+                found = self._made[name] = made_of, make_it()
         return found[1]
 
     def truth(self, *, machines: bool = False, targets_as: TargetsAs | None = None) -> JudgedTruth:
         """The ground truth with the labels."""
         self.state()
-        content = self.content
-        settings = replace(content.settings, targets_as=targets_as or content.settings.targets_as)
-
-        def made() -> JudgedTruth:
-            with self._lock:
-                given = content.ground_truth, content.items, self.known, settings
-                return judged_truth(*given, machines=machines)
-
-        return self._kept("truth", made, machines, targets_as)
+        content, by = self.content, targets_as or self.content.settings.targets_as
+        given = content.ground_truth, content.items, self.known
+        settings = replace(content.settings, targets_as=by)
+        made = partial(judged_truth, *given, settings, machines=machines)
+        return self._kept("truth", made, machines, by)
 
     def numbers(self) -> Mapping[str, Summary]:
         """The watched metric of every run, with its interval."""
         truth, content = self.truth().ground_truth, self.content
-        return self._kept("numbers", lambda: measured(truth, content.runs, content.settings))
+        made = partial(measured, truth, content.runs, content.settings)
+        return self._kept("numbers", made, locked=False)
 
     @cached_property
     def _before(self) -> Mapping[str, Summary]:
@@ -429,16 +415,11 @@ class PoolSession(ShowsItself):
     def agreement(self) -> Agreement:
         """How far the judges agree, and every item on which they differ."""
         self.state()  # which may bring further items
-
-        def made() -> Agreement:
-            with self._lock:
-                return agreement(self.items, self.known)
-
-        return self._kept("agreement", made)
+        return self._kept("agreement", lambda: agreement(self.items, self.known))
 
     def export(
         self,
-        path: str | os.PathLike[str],
+        path: AnyPath,
         *,
         to: str | None = None,
         targets_as: TargetsAs | None = None,
@@ -457,7 +438,7 @@ class PoolSession(ShowsItself):
         if self._watch is not None:
             tags = self._watch.tags(truth, found, self.known)
             truth = replace(truth, tags={**truth.tags, DRAWN: tags})
-        return write_truth(found, truth, self.agreement(), path, to)
+        return write_truth(truth, found, self.agreement(), path, to)
 
 
 def _pace(entries: Sequence[LogEntry]) -> float | None:
@@ -467,7 +448,7 @@ def _pace(entries: Sequence[LogEntry]) -> float | None:
     return 60 * len(steps) / total if steps and total > 0 else None
 
 
-def check_free(path: str | os.PathLike[str], overwrite: bool) -> None:
+def check_free(path: AnyPath, overwrite: bool) -> None:
     """Refuse to overwrite a file unless ``overwrite`` is set."""
     if Path(path).exists() and not overwrite:
         raise WriteFailed(
@@ -476,9 +457,10 @@ def check_free(path: str | os.PathLike[str], overwrite: bool) -> None:
         )
 
 
-def open_desk(store: Store, pool: str) -> PoolSession:
-    """Open the pool of that name for judging."""
-    return PoolSession(store, pools.pool_number(store, pool))
+def open_desk(pool: str | int, place: Where = None) -> PoolSession:
+    """Open the pool of that name or number for judging."""
+    store = open_store(place, keep=True)
+    return PoolSession(store, pool if isinstance(pool, int) else pools.pool_number(store, pool))
 
 
 def document(desk: PoolSession) -> Document:

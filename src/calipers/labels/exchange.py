@@ -1,6 +1,5 @@
 """Export and import of labels: our own files, Label Studio, Argilla."""
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,24 +17,22 @@ from calipers.io.records.json_files import decoded, opening
 from calipers.io.records.label_files import Placed, read_labels, write_labels
 from calipers.io.tables.columns import Columns
 from calipers.labels.agreement import Agreement, agreement, decide
-from calipers.labels.desk import Exported, PoolSession, check_free, open_desk, write_truth
+from calipers.labels.desk import AnyPath, Exported, PoolSession, check_free, open_desk, write_truth
 from calipers.labels.judging import check_quote, judged_truth
 from calipers.model.document import Document, Note
 from calipers.model.labels import Label, Pair
 from calipers.model.result import Plain, ShowsItself, from_moment, moment
 from calipers.present.escape import printable
 from calipers.store.label_pools import append_on, check_entry, check_judge, new_request
-from calipers.store.open import open_store
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 from calipers.words import plural
 
-Path_ = str | os.PathLike[str]
 TOOLS = ("label-studio", "argilla")
 """The labelling tools that tasks can be written for."""
 LAST = datetime.max.replace(tzinfo=UTC)
 
 
-def export(given: Sequence[Path_], output: Path_ | None, asked: Mapping[str, Any]) -> Exported:
+def export(given: Sequence[AnyPath], output: AnyPath | None, asked: Mapping[str, Any]) -> Exported:
     """Write what was judged in a pool or in files; without ``output`` only say the agreement."""
     to, overwrite = asked["to"], asked["overwrite"]
     in_files = len(given) != 1 or Path(given[0]).is_file()
@@ -45,7 +42,7 @@ def export(given: Sequence[Path_], output: Path_ | None, asked: Mapping[str, Any
         raise InvalidInput("Tasks and every label are written of a pool; name one.")
     if in_files:
         return _merge_files(given, output, asked)
-    desk = open_desk(open_store(asked["store"]), str(given[0]))
+    desk = open_desk(str(given[0]), asked["store"])
     if asked["add_to"] is not None:
         raise InvalidInput("A pool knows the ground truth it adds to; leave --add-to out.")
     if output is None:
@@ -63,7 +60,7 @@ def _said(found: Agreement) -> Exported:
     return Exported((), "", 0, 0, found.judged, found.left_out, None, found)
 
 
-def write_every_label(desk: PoolSession, path: Path_, *, overwrite: bool = False) -> Exported:
+def write_every_label(desk: PoolSession, path: AnyPath, *, overwrite: bool = False) -> Exported:
     """Write every current label, skip, note and final label as CSV or JSON lines."""
     check_free(path, overwrite)
     rows = []
@@ -78,7 +75,9 @@ def write_every_label(desk: PoolSession, path: Path_, *, overwrite: bool = False
     return Exported((str(path),), "every label", *counts, 0, agreement=desk.agreement())
 
 
-def write_tasks(desk: PoolSession, path: Path_, tool: str, *, overwrite: bool = False) -> Exported:
+def write_tasks(
+    desk: PoolSession, path: AnyPath, tool: str, *, overwrite: bool = False
+) -> Exported:
     """Write the items as tasks of another tool, with the settings of its project.
 
     Labels are not included, so annotators there judge blind too.
@@ -164,7 +163,7 @@ def _argilla_settings(settings: PoolSettings) -> bytes:
     return _json(found)
 
 
-def _read(path: Path_, items: Sequence[PoolItem]) -> list[Placed]:
+def _read(path: AnyPath, items: Sequence[PoolItem]) -> list[Placed]:
     """Read the rows of one of our files, or of another tool's export."""
     source = Source(Path(path))
     if opening(source) != "list":
@@ -242,7 +241,7 @@ class Imported(Plain, ShowsItself):
     judges: tuple[str, ...]
 
 
-def take_labels(desk: PoolSession, paths: Iterable[Path_], judge: str | None = None) -> Imported:
+def take_labels(desk: PoolSession, paths: Iterable[AnyPath], judge: str | None = None) -> Imported:
     """Import labels from files, in one transaction.
 
     ``judge`` is the judge of rows that name none.
@@ -322,7 +321,7 @@ def _new(state: LabelState, position: int, label: Label) -> Iterator[dict[str, A
 # Filled-in files, read as a pool is, so that the same rules apply
 
 
-def filled_grades(paths: Sequence[Path_]) -> dict[Pair, float]:
+def filled_grades(paths: Sequence[AnyPath]) -> dict[Pair, float]:
     """The grade that people gave each item of some filled-in files; ties are left out."""
     if not paths:
         return {}
@@ -332,7 +331,7 @@ def filled_grades(paths: Sequence[Path_]) -> dict[Pair, float]:
 
 
 def _read_files(
-    paths: Sequence[Path_],
+    paths: Sequence[AnyPath],
 ) -> tuple[Sequence[PoolItem], LabelState, Collection[str]]:
     """Read filled-in files; the judge of a row that names none is the name of its file.
 
@@ -375,7 +374,7 @@ def _read_files(
 
 
 def _merge_files(
-    paths: Sequence[Path_], output: Path_ | None, asked: Mapping[str, Any]
+    paths: Sequence[AnyPath], output: AnyPath | None, asked: Mapping[str, Any]
 ) -> Exported:
     """Merge filled-in files into one ground truth, and measure the agreement."""
     items, state, unnamed = _read_files(paths)
@@ -394,7 +393,7 @@ def _merge_files(
         if not found.left_out:
             only = "language models gave all of the labels; add --machines to count them"
         raise InvalidInput(f"There is no grade to make a ground truth of: {only}.")
-    return write_truth(found, truth, agreed, output, asked["to"])
+    return write_truth(truth, found, agreed, output, asked["to"])
 
 
 def document(found: Exported) -> Document:

@@ -1,13 +1,9 @@
 """Making pools: which results to judge, and with which settings."""
 
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from math import inf
-from pathlib import Path
-from typing import Annotated, Any
-
-import msgspec
+from typing import Any
 
 from calipers.engines.scoring import choose_metrics
 from calipers.errors import InvalidInput, NoCommonIds
@@ -229,64 +225,27 @@ def check_person(name: str) -> str:
     return check_judge(name)
 
 
-def read_guidelines(path: str | os.PathLike[str]) -> str:
-    """Read the guidelines for judges from a text file."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not valid UTF-8"
-        raise InvalidInput(
-            f"The guidelines {path} cannot be read: {reason}; give a text file."
-        ) from None
-
-
-Steps = Annotated[
-    dict[
-        Annotated[str, msgspec.Meta(min_length=1, max_length=40)],
-        Annotated[float, msgspec.Meta(ge=0)],
-    ],
-    msgspec.Meta(min_length=2, max_length=9),  # each grade needs a key
-]
-SCALE_FORM = (
-    'names with grades, such as useless = 0 in TOML or {"useless": 0, "answers": 1} in JSON'
-)
-
-
 def read_scale(scale: Any) -> dict[str, Any]:
-    """Read a scale: a known name, a file, or a mapping of names to grades.
+    """Read a scale: a known name, or names with grades, as a text or as a mapping.
 
     >>> read_scale("yes/no")
     {'scale': 'yes/no', 'steps': ()}
-    >>> [one.name for one in read_scale({"answers": 2, "useless": 0})["steps"]]
+    >>> [one.name for one in read_scale("answers=2,useless=0")["steps"]]
     ['useless', 'answers']
     """
-    name, found = "own", scale
-    if not isinstance(scale, Mapping):
-        given = str(scale)
-        if given in SCALES:
-            return {"scale": given, "steps": ()}
-        if not given.endswith((".toml", ".json")):
-            raise InvalidInput(
-                f"The scale is {given!r:.60}; it can be {', '.join(SCALES)}, or a .toml or .json "
-                f"file of {SCALE_FORM}."
-            )
-        decode = msgspec.toml.decode if given.endswith(".toml") else msgspec.json.decode
-        try:
-            name, found = Path(given).stem[:60], decode(Path(given).read_bytes())
-        except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise InvalidInput(
-                f"The scale {given} cannot be read: {reason}; it holds {SCALE_FORM}."
-            ) from None
+    if isinstance(scale, str) and scale in SCALES:
+        return {"scale": scale, "steps": ()}
     try:
-        grades: dict[str, float] = msgspec.convert(found, Steps)
-    except msgspec.ValidationError:
-        grades = {}
-    plain = {one.strip(): grade for one, grade in grades.items() if one.isprintable()}
-    steps = sorted((grade, one) for one, grade in plain.items() if one and grade < inf)
-    if not steps or len(dict(steps)) < len(found):
+        pairs = [one.split("=") for one in scale.split(",")] if isinstance(scale, str) else scale
+        steps = sorted((float(grade), str(name).strip()) for name, grade in dict(pairs).items())
+    except (TypeError, ValueError):
+        steps = []
+    fine = (
+        0 <= grade < inf and 0 < len(name) <= 40 and name.isprintable() for grade, name in steps
+    )
+    if not 2 <= len(dict(steps)) == len(steps) <= 9 or not all(fine):
         raise InvalidInput(
-            f"The scale {name} must hold 2 to 9 {SCALE_FORM}; a name has 1 to 40 printable "
-            f"characters, and each grade is another number from 0. Found {found!r:.120}."
+            f"The scale is {scale!r:.80}; it can be {', '.join(SCALES)}, or 2 to 9 names with "
+            "different grades from 0, such as useless=0,helps=1,answers=3."
         )
-    return {"scale": name, "steps": tuple(GradeStep(*one) for one in steps)}
+    return {"scale": "own", "steps": tuple(GradeStep(*one) for one in steps)}

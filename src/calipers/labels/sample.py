@@ -29,7 +29,8 @@ from calipers.shell import join_words
 from calipers.statistics.prediction_powered import DrawnSample, planned_looks
 from calipers.statistics.sample_looks import FIRST
 from calipers.store.label_pools import PoolContent, list_pools
-from calipers.store.open import Store, open_store
+from calipers.store.open import open_store
+from calipers.store.place import Where
 from calipers.store.pool import LabelState
 from calipers.store.record import name_from
 from calipers.words import did_you_mean, number, plural
@@ -107,9 +108,10 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
     return keep(store, called, items, loaded, truth, settings, "same")
 
 
-def only_sample(store: Store) -> str:
+def only_sample(place: Where) -> str:
     """The name of the only sample in the store."""
-    found = [one.name for one in list_pools(store).pools if one.settings.sample is not None]
+    pools = list_pools(open_store(place)).pools
+    found = [one.name for one in pools if one.settings.sample is not None]
     if len(found) != 1:
         there = f"there are {', '.join(found[:8])}" if found else "none was drawn yet"
         raise InvalidInput(

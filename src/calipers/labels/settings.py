@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
@@ -25,30 +26,28 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 def _guidelines(path: str) -> str:
     """The text of the file that --guidelines names."""
-    from calipers.labels.make import read_guidelines
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not valid UTF-8"
+        raise InvalidInput(
+            f"The guidelines {path} cannot be read: {reason}; give a text file."
+        ) from None
 
-    return read_guidelines(path)
 
+_file = partial(Setting, metavar="FILE")
+_name = partial(Setting, metavar="NAME")
+_flag = partial(Setting, default=False)
+_python = partial(Setting, only=PYTHON)
 
 Runs = Annotated[Any, Setting("", argument="[RUN]...", several=True, read=list)]
-Questions = Annotated[Any, Setting("The texts of the questions, in their order.", metavar="FILE")]
+Questions = Annotated[Any, _file("The texts of the questions, in their order.")]
 Corpus = Annotated[
-    Any,
-    Setting(
-        "Titles, and texts of results that are ids alone.", "-c", "PATH", file="corpus", path=True
-    ),
+    Any, Setting("Titles, and texts of bare ids.", "-c", "PATH", file="corpus", path=True)
 ]
-Changed = Annotated[
-    bool,
-    Setting("Only results in which an old and a new run differ: may I switch?", default=False),
-]
+Changed = Annotated[bool, _flag("Only results in which an old and a new run differ: may I switch?")]
 Allow = Annotated[
-    float,
-    Setting(
-        "With --changed: how many relevant results per query the new run may lose.",
-        default=0.2,
-        metavar="N",
-    ),
+    float, Setting("With --changed: relevant results per query to lose.", "", "N", default=0.2)
 ]
 Seed = Annotated[int, Setting("The seed that shuffles and draws.", default=0, least=0)]
 
@@ -57,24 +56,16 @@ class LabelsDraftSettings(Files, total=False):
     """What `labels_draft` takes."""
 
     questions: Questions
-    k: Annotated[
-        int, Setting("How many of the first results of each run.", "-k", default=10, file="k")
-    ]
+    k: Annotated[int, Setting("First results of each run to label.", "-k", default=10, file="k")]
     seed: Seed
     ground_truth: Annotated[
-        Any, Setting("Leave out what it has.", "-g", "FILE", file="ground-truth", path=True)
+        Any, _file("Leave out what it has.", "-g", file="ground-truth", path=True)
     ]
     corpus: Corpus
     changed: Changed
     allow: Allow
     filled: Annotated[
-        Any,
-        Setting(
-            "With --changed: say what these filled-in files show. Repeatable.",
-            metavar="FILE",
-            several=True,
-            default=(),
-        ),
+        Any, _file("With --changed: what these filled-in files show.", several=True, default=())
     ]
 
 
@@ -109,33 +100,21 @@ def labels_draft(runs: Runs = (), **settings: Unpack[LabelsDraftSettings]) -> "D
     return draft_changed(loaded, ground_truth=truth, grades=grades, allow=given["allow"], **both)
 
 
+_MASK = "Mask this first: a regular expression, or email, phone, iban, ip, url. Repeatable."
+_TRACES = "Take questions from these traces instead. Repeatable."
+
+
 class LabelsTracesSettings(TypedDict, total=False):
     """What `labels_traces` takes."""
 
     n: Annotated[int | None, Setting("How many questions. [default: all]", "--n -n", "N")]
-    mask: Annotated[
-        str | Sequence[str],
-        Setting(
-            "Mask this first: a regular expression, or email, phone, iban, ip, url. Repeatable.",
-            default=(),
-            metavar="PATTERN",
-            several=True,
-        ),
-    ]
+    mask: Annotated[str | Sequence[str], Setting(_MASK, "", "PATTERN", (), several=True)]
     seed: Seed
 
 
 @operation(page="make-ground-truth", command="labels draft")
 def labels_traces(
-    files: Annotated[
-        Paths,
-        Setting(
-            "Take questions from these traces instead. Repeatable.",
-            "--from-traces",
-            "FILE",
-            several=True,
-        ),
-    ],
+    files: Annotated[Paths, _file(_TRACES, "--from-traces", several=True)],
     **settings: Unpack[LabelsTracesSettings],
 ) -> "TracedQuestions":
     """Take the questions that people really asked from traces, each once.
@@ -176,29 +155,15 @@ class Pooling(TypedDict, total=False):
     corpus: Corpus
     metric: Annotated[str, Setting("The metric to watch.", "-m", default="ndcg@10")]
     scale: Annotated[
-        Any,
-        Setting(
-            "The grades: 0-3, yes/no, or a file of them. [default: 0-3]",
-            default="0-3",
-            metavar="SCALE",
-        ),
+        Any, Setting("0-3, yes/no, or grades such as bad=0,good=1.", "", "SCALE", "0-3")
     ]
     seed: Seed
     guidelines: Annotated[
-        str,
-        Setting(
-            "A text that judges see beside every item.",
-            metavar="FILE",
-            default="",
-            read=_guidelines,
-        ),
+        str, _file("A text that judges see beside every item.", default="", read=_guidelines)
     ]
-    match: Annotated[str | None, Setting("How targets are recognised.", only=PYTHON)]
-    level: Annotated[str | None, Setting("What is looked for.", only=PYTHON)]
-    rel: Annotated[
-        float | None,
-        Setting("The grade from which on a result is relevant.", file="rel", group=STATISTICS),
-    ]
+    match: Annotated[str | None, _python("How targets are recognised.")]
+    level: Annotated[str | None, _python("What is looked for.")]
+    rel: Annotated[float | None, Setting("The least relevant grade.", file="rel", group=STATISTICS)]
     columns: ColumnNames
     store: Store
 
@@ -207,27 +172,17 @@ class LabelsPoolSettings(Pooling, total=False):
     """What `labels_pool` takes."""
 
     per_item: Annotated[
-        int, Setting("How many people label each result.", default=1, least=1, metavar="N")
+        int, Setting("How many people label each result.", "", "N", default=1, least=1)
     ]
-    queries: Annotated[Collection[str] | None, Setting("Only these questions.", only=PYTHON)]
+    queries: Annotated[Collection[str] | None, _python("Only these questions.")]
     depth: Annotated[int, Setting("Results per run to judge.", default=10)]
     order: Annotated[
-        QueueOrder,
-        Setting("Begin with what can move the metric most, or not.", default="moves", only=PYTHON),
+        QueueOrder, _python("What can move the metric first, or not.", default="moves")
     ]
     changed: Changed
     allow: Allow
-    again: Annotated[
-        bool, Setting("Judge also what the ground truth has.", default=False, only=PYTHON)
-    ]
-    if_there: Annotated[
-        IfThere,
-        Setting(
-            "A pool of that name is refused; same: go on with it; another: take another name.",
-            default="refuse",
-            only=PYTHON,
-        ),
-    ]
+    again: Annotated[bool, _python("Judge also what the ground truth has.", default=False)]
+    if_there: Annotated[IfThere, _python("If the name is taken.", default="refuse")]
 
 
 @operation(page="make-ground-truth")
@@ -238,9 +193,10 @@ def labels_pool(
 
     ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged, unless
     ``again``. There is one queue: a result goes to whoever asks next, until ``per_item`` people
-    labelled it. ``scale`` is "0-3", "yes/no", or names with grades (a mapping, or a .toml or .json
-    file). With ``changed`` the runs are an old and a new one, and ``switch`` of the pool says
-    whether the new one loses more than ``allow`` relevant results per query.
+    labelled it. ``scale`` is "0-3", "yes/no", or names with grades. With ``changed`` the runs are
+    an old and a new one, and ``switch`` of the pool says whether the new one loses more than
+    ``allow`` relevant results per query. If there is a pool of that name, it is refused, or by
+    ``if_there`` taken if it is the "same", or the new one gets "another" name.
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/labels.db"
@@ -255,7 +211,7 @@ def labels_pool(
     ['a', 'b']
     """
     from calipers.labels.changed import make_changed
-    from calipers.labels.desk import PoolSession
+    from calipers.labels.desk import open_desk
     from calipers.labels.make import make, pool_settings, read_inputs
     from calipers.store.open import open_store
 
@@ -270,7 +226,7 @@ def labels_pool(
         settings=kept,
         **{one: given[one] for one in ("questions", "corpus", "if_there", *names)},
     )
-    return PoolSession(open_store(settings["store"], keep=True), number)
+    return open_desk(number, settings["store"])
 
 
 @operation(page="make-ground-truth")
@@ -280,33 +236,21 @@ def labels_desk(pool: str, store: Store = None) -> "PoolSession":
     ``change("close")`` of it closes the pool, "reopen" opens it again, "delete" deletes it.
     """
     from calipers.labels.desk import open_desk
-    from calipers.store.open import open_store
 
-    return open_desk(open_store(store, keep=True), pool)
+    return open_desk(pool, store)
 
 
 class LabelsSampleSettings(Pooling, total=False):
     """What `labels_sample` takes."""
 
     until: Annotated[
-        float,
-        Setting(
-            "How far the corrected interval may reach to either side.",
-            default=0.05,
-            metavar="WIDTH",
-        ),
+        float, Setting("How far the interval may reach to either side.", "", "WIDTH", default=0.05)
     ]
-    pool: Annotated[
-        str | None, Setting("The name of the sample. [default: that of the runs]", metavar="NAME")
-    ]
+    pool: Annotated[str | None, _name("The name of the sample. [default: that of the runs]")]
     most: Annotated[int, Setting("Questions to draw at most.", "-n", default=300)]
     cluster: Annotated[
         str | None,
-        Setting(
-            "Draw all questions with the same value of this tag together.",
-            metavar="TAG",
-            file="cluster",
-        ),
+        Setting("Draw what shares a value of this tag together.", "", "TAG", file="cluster"),
     ]
     depth: Annotated[
         int | None, Setting("Results per run to judge. [default: those the metric looks at]")
@@ -335,15 +279,11 @@ def labels_sample(
     >>> state.judged, state.next_look, state.enough
     (0, 45, 45)
     """
-    from calipers.labels.desk import PoolSession, open_desk
+    from calipers.labels.desk import open_desk
     from calipers.labels.sample import draw, only_sample
-    from calipers.store.open import open_store
 
-    number = draw(runs, settings) if runs else None
-    store = open_store(settings["store"], keep=True)
-    if number is None:
-        return open_desk(store, settings["pool"] or only_sample(store)).drawn_sample()
-    return PoolSession(store, number).drawn_sample()
+    pool = draw(runs, settings) if runs else settings["pool"]
+    return open_desk(pool or only_sample(settings["store"]), settings["store"]).drawn_sample()
 
 
 @operation(page="make-ground-truth", command="labels export")
@@ -360,40 +300,22 @@ class LabelsExportSettings(TypedDict, total=False):
 
     columns: ColumnNames
     to: Annotated[
-        str | None,
-        Setting(
-            "The form to write, or label-studio or argilla: tasks for that tool. [default: by the "
-            "file's ending]",
-            metavar="FORM",
-        ),
+        str | None, Setting("The form, or label-studio or argilla: tasks for it.", "", "FORM")
     ]
     targets_as: Annotated[
-        TargetsAs | None,
-        Setting(
-            "How a judged result is recognised. [default: as in the pool's ground truth]", "--as"
-        ),
+        TargetsAs | None, Setting("What a target is. [default: as in the ground truth]", "--as")
     ]
-    machines: Annotated[bool, Setting("Count labels of language models too.", default=False)]
-    every_label: Annotated[
-        bool,
-        Setting(
-            "Write every label with judge, quote, note and time instead (.csv, .jsonl).",
-            default=False,
-        ),
-    ]
-    add_to: Annotated[
-        Any, Setting("A ground truth to which the labels of files are added.", metavar="FILE")
-    ]
-    overwrite: Annotated[bool, Setting("Replace the file if it exists.", default=False)]
+    machines: Annotated[bool, _flag("Count labels of language models too.")]
+    every_label: Annotated[bool, _flag("Every label with its judge, note and time (.csv, .jsonl).")]
+    add_to: Annotated[Any, _file("A ground truth to which the labels of files are added.")]
+    overwrite: Annotated[bool, _flag("Replace the file if it exists.")]
     store: Store
 
 
 @operation(page="make-ground-truth", command="labels export")
 def labels_export(
     pool: Annotated[Paths, Setting("", argument="[POOL|FILE]...", several=True)] = (),
-    output: Annotated[
-        str | os.PathLike[str] | None, Setting("The file to write.", "-o", "FILE")
-    ] = None,
+    output: Annotated[str | os.PathLike[str] | None, _file("The file to write.", "-o")] = None,
     **settings: Unpack[LabelsExportSettings],
 ) -> "Exported":
     """Write what was judged as a ground truth, in any form of ``convert``.
@@ -412,8 +334,7 @@ def labels_import(
     pool: Annotated[str, Setting("", argument="POOL")],
     labels: Annotated[Paths, Setting("", argument="FILES...", several=True)],
     judge: Annotated[
-        str | None,
-        Setting("Whose rows without a judge are: anna, or machine:NAME.", metavar="NAME"),
+        str | None, _name("Whose rows without a judge are: anna, or machine:NAME.")
     ] = None,
     store: Store = None,
 ) -> "Imported":
@@ -426,9 +347,8 @@ def labels_import(
     """
     from calipers.labels.desk import open_desk
     from calipers.labels.exchange import take_labels
-    from calipers.store.open import open_store
 
-    return take_labels(open_desk(open_store(store), pool), _listed(labels), judge)
+    return take_labels(open_desk(pool, store), _listed(labels), judge)
 
 
 def _listed(given: Paths) -> list[str | os.PathLike[str]]:
