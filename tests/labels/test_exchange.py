@@ -205,7 +205,7 @@ def test_records_go_to_argilla_and_come_back(tmp_path):
     ("text", "sentence"),
     [
         ("[1]", "names nothing"),
-        ('[{"data": {"calipers": "other"}}]', "names nothing of this pool: found 'other'"),
+        ('[{"data": {"calipers": "other"}}]', "names nothing of this pool \\('other'\\)"),
         ('[{"id": "x", "responses": {}}]', "names nothing of this pool"),
         ("[", "ends in the middle"),
     ],

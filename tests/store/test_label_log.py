@@ -198,7 +198,7 @@ def test_a_marked_sentence_is_the_quote_of_the_export(tmp_path):
 
 
 def test_labels_from_a_spreadsheet_come_in_once(place, tmp_path):
-    desk = pool(place)
+    pool(place)
     calipers.labels_draft([BM25, DENSE], ground_truth=TRUTH, k=10).write(tmp_path / "carla.csv")
     with (tmp_path / "carla.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))

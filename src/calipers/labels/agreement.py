@@ -295,11 +295,11 @@ def agreement(items: Sequence[PoolItem], state: LabelState) -> Agreement:
     people = list(dict.fromkeys(who for said in grades.values() for who in said))
     shared = [said for said in grades.values() if len(said) > 1]
     table = np.array([[said.get(who, np.nan) for who in people] for said in grades.values()])
-    conflicts = [
+    conflicts = (
         Conflict(one.labels, one.counts, one.how, one.final, items[item], state.notes(item))
         for item, one in decided.items()
         if len(set(one.grades.values())) > 1 or (one.how == "final" and one.grades)
-    ]
+    )
     said = {name: state.of_judge(name) for name in state.judges()}
     judges = [
         one for one in said if not is_machine(one) and {e.kind for e in said[one]} != {"final"}
@@ -311,14 +311,11 @@ def agreement(items: Sequence[PoolItem], state: LabelState) -> Agreement:
         len(shared),
         sum(len(set(one.values())) == 1 for one in shared),
         coefficients(table, people) if people else (),
-        tuple(sorted(conflicts, key=_closeness)),
+        tuple(
+            sorted(conflicts, key=lambda one: min(one.grades.values()) - max(one.grades.values()))
+        ),
         tuple(found for found in checks if found is not None),
     )
-
-
-def _closeness(one: Conflict) -> float:
-    grades = one.grades.values()
-    return min(grades) - max(grades)
 
 
 def _summary(judge: str, state: LabelState, shared: Sequence[Mapping[str, float]]) -> JudgeSummary:

@@ -184,9 +184,8 @@ class PoolSession(ShowsItself):
         if at >= len(self.items):
             self.state()
         if not 0 <= at < len(self.items):
-            raise InvalidInput(
-                f"There is no item {at} in the pool {self.name}; it has {len(self.items)}, from 0."
-            )
+            many = len(self.items)
+            raise InvalidInput(f"There is no item {at} in the pool {self.name}; it has {many}.")
         return self.items[at]
 
     def give(
@@ -233,10 +232,8 @@ class PoolSession(ShowsItself):
     def enlarge(self, labels: Sequence[Label]) -> None:
         """Add items to the pool; existing ones stay as they are."""
         if self._is_drawn:
-            raise InvalidInput(
-                f"The pool {self.name} is a sample that was drawn at random; nothing can be put "
-                "into it by hand."
-            )
+            words = "is a sample that was drawn at random; nothing can be put into it by hand"
+            raise InvalidInput(f"The pool {self.name} {words}.")
         known = {one.label.pair for one in self.items}
         if new := [one for one in labels if one.pair not in known]:
             pools.add_items(self.store, self.content.number, new)
@@ -406,9 +403,8 @@ class PoolSession(ShowsItself):
         state = self.sample() or self.switch()
         if state is None:
             raise InvalidInput(
-                f"The pool {self.name} is no sample that was drawn: its queue begins with what "
-                "moves the metric, or was chosen by hand. Draw one: calipers labels sample RUN -g "
-                "machine.jsonl --until 0.05"
+                f"The pool {self.name} is no sample that was drawn at random; draw one: calipers "
+                "labels sample RUN -g machine.jsonl"
             )
         return state
 
@@ -451,10 +447,7 @@ def _pace(entries: Sequence[LogEntry]) -> float | None:
 def check_free(path: AnyPath, overwrite: bool) -> None:
     """Refuse to overwrite a file unless ``overwrite`` is set."""
     if Path(path).exists() and not overwrite:
-        raise WriteFailed(
-            f"The output {path} exists already; name another file, or say that it may be replaced "
-            "(--overwrite)."
-        )
+        raise WriteFailed(f"{path} exists already; name another file, or add --overwrite.")
 
 
 def open_desk(pool: str | int, place: Where = None) -> PoolSession:

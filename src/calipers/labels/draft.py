@@ -154,9 +154,8 @@ def draft(
     if not wanted:
         asked_for, returned_for = (", ".join(map(repr, one[:3])) for one in ([*texts], found))
         raise InvalidInput(
-            f"There is nothing to judge: the questions are {asked_for or 'none'}, and the runs "
-            f"have results for {returned_for or 'none'}; give the questions that these runs were "
-            "asked."
+            f"There is nothing to judge: the questions are {asked_for or 'none'}; give those that "
+            f"the runs were asked: {returned_for or 'none'}."
         )
     judged = 0
 
@@ -299,16 +298,9 @@ def _targets_to_read(targets: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Lab
         facts = {name: row[name] for name in ("item", "document", "start", "end")}
         one = Label(row["query"], **facts, text=row["quote"] or texts.get(row["item"] or ""))
         if one.start is not None and one.end is not None and one.text is None:
-            one = replace(
-                one, text=_cut_out(one.start, one.end, chunks.get(one.document or "", ()))
-            )
+            for start, end, text in chunks.get(one.document or "", ()):
+                if start <= one.start and one.end <= end and len(text) == end - start:
+                    one = replace(one, text=text[one.start - start : one.end - start])
+                    break
         if one.item is not None or one.text is not None:
             yield one
-
-
-def _cut_out(first: int, last: int, chunks: Iterable[tuple[int, int, str]]) -> str | None:
-    """The text of a span, cut from a chunk that contains all of it."""
-    for start, end, text in chunks:
-        if start <= first and last <= end and len(text) == end - start:
-            return text[first - start : last - start]
-    return None

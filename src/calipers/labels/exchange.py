@@ -1,6 +1,6 @@
 """Export and import of labels: our own files, Label Studio, Argilla."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from html import escape
@@ -27,8 +27,6 @@ from calipers.store.label_pools import append_on, check_entry, check_judge, new_
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 from calipers.words import plural
 
-TOOLS = ("label-studio", "argilla")
-"""The labelling tools that tasks can be written for."""
 LAST = datetime.max.replace(tzinfo=UTC)
 
 
@@ -84,11 +82,11 @@ def write_tasks(
     """
     if Path(path).suffix.lower() != ".json":
         raise InvalidInput(f"The output is {path}; tasks of {tool} are JSON, so end it in .json.")
-    is_studio = tool == "label-studio"
-    beside = Path(path).with_suffix(".xml" if is_studio else ".settings.json")
-    tasks = [(_studio_task if is_studio else _argilla_record)(one) for one in desk.items]
-    settings = (_studio_view if is_studio else _argilla_settings)(desk.content.settings)
-    files = {str(path): _json(tasks), str(beside): settings}
+    ending, task, settings = TOOLS[tool]
+    files = {
+        str(path): _json([task(one) for one in desk.items]),
+        str(Path(path).with_suffix(ending)): settings(desk.content.settings),
+    }
     for place in files:
         check_free(place, overwrite)
         check_place(place)
@@ -163,6 +161,13 @@ def _argilla_settings(settings: PoolSettings) -> bytes:
     return _json(found)
 
 
+TOOLS: Mapping[str, tuple[str, Callable[[PoolItem], Any], Callable[[PoolSettings], bytes]]] = {
+    "label-studio": (".xml", _studio_task, _studio_view),
+    "argilla": (".settings.json", _argilla_record, _argilla_settings),
+}
+"""Labelling tools: the ending of the file of settings, a task, and the settings."""
+
+
 def _read(path: AnyPath, items: Sequence[PoolItem]) -> list[Placed]:
     """Read the rows of one of our files, or of another tool's export."""
     source = Source(Path(path))
@@ -176,8 +181,8 @@ def _read(path: AnyPath, items: Sequence[PoolItem]) -> list[Placed]:
         key = fields.get("id") if "responses" in fields else fields.get("data", {}).get("calipers")
         if key not in by_key:
             raise InvalidInput(
-                f"The record at {place} names nothing of this pool: found {key!r:.60}; import what "
-                f"Label Studio (JSON) or Argilla (to_json) made of `calipers labels export --to`."
+                f"The record at {place} names nothing of this pool ({key!r:.60}); import the JSON "
+                "that Label Studio or Argilla made of `calipers labels export --to`."
             )
         given = _of_argilla if "responses" in record else _of_studio
         try:
@@ -268,15 +273,13 @@ def _checked(
     if label.pair not in at:
         raise InvalidInput(
             f"The row at {place} is about something that is not in the pool {desk.name}: query "
-            f"{label.query_id!r:.60}, item {label.item or label.text!r:.60}; import it into the "
-            "pool it was drafted from."
+            f"{label.query_id!r:.60}, item {label.item or label.text!r:.60}."
         )
     whose = (label.judge or "").strip() or judge
     if whose is None:
         raise InvalidInput(
-            f"The row at {place} does not say who judged it, and labels of a machine "
-            "must not count as people's; fill in 'judge', or say whose such rows are: "
-            "--judge anna, or --judge machine:NAME for a language model."
+            f"The row at {place} does not say who judged it; fill in 'judge', or say whose such "
+            "rows are: --judge anna, or --judge machine:NAME for a language model."
         )
     kind, note = label.kind or "label", label.note or "none"
     try:
@@ -290,10 +293,8 @@ def _checked(
     except InvalidInput as error:
         raise InvalidInput(f"The row at {place} cannot be taken. {error}") from None
     except ValueError:
-        raise InvalidInput(
-            f"The time at {place} is {label.saved!r:.40}; it is written in UTC as "
-            "2026-01-31T06:00:00.000000Z, or left empty."
-        ) from None
+        words = "it is written in UTC as 2026-01-31T06:00:00.000000Z, or left empty"
+        raise InvalidInput(f"The time at {place} is {label.saved!r:.40}; {words}.") from None
     return at[label.pair], replace(label, judge=check_judge(whose))
 
 
@@ -358,9 +359,8 @@ def _read_files(
             before = seen.setdefault((label.pair, judge, kind), (label.grade, place))
             if before[0] != label.grade:
                 raise InvalidInput(
-                    f"The judge {judge!r} gave two grades to one item: query {label.query_id!r}, "
-                    f"item {label.item or label.text!r:.60} is graded {before[0]} at {before[1]} "
-                    f"and {label.grade} at {place}; keep one, or name the judges apart."
+                    f"The judge {judge!r} gave two grades to one item of {label.query_id!r:.60}: "
+                    f"{before[0]} at {before[1]} and {label.grade} at {place}; keep one."
                 )
             if before[1] == place:
                 marks = ("grade", "quote", "quote_start", "note")

@@ -68,14 +68,11 @@ def in_order(
 def check_quote(quote: str, start: int | None, label: Label) -> None:
     """Refuse a quote that is not in the text of its item, or not at ``start``."""
     text = label.text or ""
-    if quote not in text:
+    found = quote in text if start is None else start >= 0 and text.startswith(quote, start)
+    if not found:
+        at = "" if start is None else f" at character {start}"
         raise InvalidInput(
-            f"The quote {quote[:60]!r} does not stand in the text of the item; mark a part of it."
-        )
-    if start is not None and (start < 0 or not text.startswith(quote, start)):
-        raise InvalidInput(
-            f"The quote {quote[:60]!r} does not stand at character {start} of the text; mark it "
-            "again."
+            f"The quote {quote[:60]!r} does not stand in the text{at}; mark it again."
         )
 
 

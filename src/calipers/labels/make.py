@@ -74,9 +74,8 @@ def keep(
             return known[called].number
         if if_there == "same":
             raise InvalidInput(
-                f"There is a pool called {name!r} already, with another {', '.join(changed[:4])}. "
-                f"Go on with that one as it is (calipers serve --pool {name}), or give the new "
-                "one another name."
+                f"There is a pool called {name!r} already, with another {', '.join(changed[:4])}; "
+                f"take another name, or go on with that one (calipers serve --pool {name})."
             )
         turn += 1
         called = f"{name}-{turn}"
@@ -124,12 +123,10 @@ def to_judge(
             rows, truth, runs.values(), asked or {}, queries=queries, seed=settings.seed
         )
     if not rows:
-        raise InvalidInput(
-            f"There is nothing to judge: the ground truth has all {found.judged} of the first "
-            f"{settings.depth} results already; look deeper (--depth), or judge them again."
-            if found.judged
-            else "There is nothing to judge: none of the questions has a result."
-        )
+        why = "none of the questions has a result"
+        if found.judged:
+            why = f"the ground truth has all {found.judged} first results; look deeper (--depth)"
+        raise InvalidInput(f"There is nothing to judge: {why}.")
     return rows
 
 
@@ -170,9 +167,8 @@ def _check_common(runs: Mapping[str, Run]) -> None:
         here = set(frame[column].drop_nulls().unique())
         if seen and not seen & here:
             raise InvalidInput(
-                f"The runs have no document in common: {name} returned "
-                f"{min(here, default='')!r:.60} and others, and none of them stands in the runs "
-                "before it; give runs over the same corpus."
+                f"The runs have no document in common: {name} returned what no run before it did, "
+                f"such as {min(here, default='')!r:.60}; give runs over the same corpus."
             )
         seen |= here
 
@@ -201,18 +197,13 @@ def pool_settings(given: Mapping[str, Any], **more: Any) -> PoolSettings:
 def check_settings(settings: PoolSettings) -> None:
     """Refuse invalid settings before any file is read."""
     if len(choose_metrics(settings.metric, None)) != 1:
-        raise InvalidInput(
-            f"The metric to watch is {settings.metric!r}; name one, such as ndcg@10."
-        )
+        raise InvalidInput(f"Name one metric to watch, such as ndcg@10; not {settings.metric!r}.")
     if not settings.judges:
         raise InvalidInput("Nobody is named to judge; name at least one judge.")
     for one in settings.judges:
         check_person(one)
     if len(settings.guidelines) > LONGEST_GUIDELINES:
-        raise InvalidInput(
-            f"The guidelines have {len(settings.guidelines):,} characters; judges read at most "
-            f"{LONGEST_GUIDELINES:,}."
-        )
+        raise InvalidInput(f"Shorten the guidelines to {LONGEST_GUIDELINES:,} characters.")
 
 
 def check_person(name: str) -> str:

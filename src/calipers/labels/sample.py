@@ -46,19 +46,12 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
     depth = (metric.k or 10) if given["depth"] is None else given["depth"]
     settings = pool_settings(given, depth=depth)
     if not 0.0 < until < 1.0:
-        raise InvalidInput(
-            f"The width to reach is {until}; it is how far the interval may reach to either side, "
-            "between 0 and 1, such as 0.05."
-        )
+        raise InvalidInput(f"The width to reach is {until}; give one between 0 and 1, as 0.05.")
     read, truth = read_inputs(runs, given["ground_truth"], given["columns"])
     if truth is None:
-        raise InvalidInput(
-            "There is nothing to correct: the machine's ground truth is not given; name it with -g."
-        )
+        raise InvalidInput("The machine's ground truth is not given; name it with -g.")
     if JUDGED_BY in truth.tags and all(is_peoples(one) for one in truth.tags[JUDGED_BY]):
-        raise InvalidInput(
-            "People gave every label of the ground truth, so there is no machine to correct."
-        )
+        raise InvalidInput("People gave every label: there is no machine to correct.")
     loaded = {one: run.kept() for one, run in read.items()}
     texts = {one: given[one] for one in ("questions", "corpus")}
     labels = to_judge(loaded, truth, again=True, settings=settings, **texts)
@@ -71,9 +64,8 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
     total, by_cluster = len(units), "" if cluster is None else f" (clusters of {cluster})"
     if min(most, total) < FIRST:
         raise InvalidInput(
-            f"There are {plural(total, 'query', 'queries')} to draw from{by_cluster}, of which at "
-            f"most {most} are to be judged, and fewer than {FIRST} say nothing of the others; let "
-            "people judge all of them."
+            f"There are {plural(total, 'query', 'queries')} to draw from{by_cluster}, and at most "
+            f"{most} are to be judged; fewer than {FIRST} say nothing of the others."
         )
     most = min(most, total)
     plans, prints = [], []
@@ -91,11 +83,9 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
     looks, widest = max(plans, key=lambda one: (one[1] > until, one[0][0]))
     if widest > until:
         raise InvalidInput(
-            f"±{until:g} cannot be reached: as the machine judged, even {most:,} of {total:,} "
-            f"queries{by_cluster} without any error leave about ±{widest:.3f}; ask for "
-            f"--until {widest + 0.005:.2f} or more"
-            + (", draw more (--most)" if most < total else "")
-            + ", or bring more queries."
+            f"±{until:g} cannot be reached: even {most:,} of {total:,} queries{by_cluster} without "
+            f"any error of the machine leave about ±{widest:.3f}; ask for --until "
+            f"{widest + 0.005:.2f} or more, or draw more (--most)."
         )
     marks: dict[str, Any] = {"ground_truth": truth.fingerprint, "runs": tuple(prints)}
     asked = {one: given[one] for one in ("seed", "until", "confidence", "cluster")}
@@ -115,8 +105,7 @@ def only_sample(place: Where) -> str:
     if len(found) != 1:
         there = f"there are {', '.join(found[:8])}" if found else "none was drawn yet"
         raise InvalidInput(
-            f"It is not said which sample is meant, and {there}; name one with --pool, or draw one "
-            "with calipers labels sample RUN -g machine.jsonl."
+            f"Name a sample with --pool ({there}), or draw one: calipers labels sample RUN -g FILE"
         )
     return found[0]
 
@@ -165,9 +154,8 @@ def _check_readable(truth: GroundTruth, labels: Sequence[Label]) -> None:
     if lost := [row for row in rows if row not in there]:
         query, document, start, end = lost[0]
         raise InvalidInput(
-            f"The text of {plural(len(lost), 'target')} is not known, such as {start}–{end} of "
-            f"{document!r:.60} for the query {query!r:.60}, and nobody can judge what cannot be "
-            "read; give runs whose chunks hold it."
+            f"Give runs whose chunks hold every target; {plural(len(lost), 'text')} are unknown, "
+            f"such as {start}–{end} of {document!r:.60} for the query {query!r:.60}."
         )
 
 

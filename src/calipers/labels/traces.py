@@ -140,13 +140,9 @@ def sample_traces(
         askings.setdefault(_key(query), []).append((query, source, record))
     if not askings:
         if behaviour is not None and (behaviour.clicked or behaviour.others):
-            raise InvalidInput(
-                "These are events without the searches they belong to; give the file of "
-                "ubi_queries too, with another --from-traces."
-            )
-        raise InvalidInput(
-            "The traces hold no call of a retriever; export spans of the kind RETRIEVER too."
-        )
+            words = "These are events without the searches they belong to"
+            raise InvalidInput(f"{words}; give the file of ubi_queries too.")
+        raise InvalidInput("No trace calls a retriever; export spans of the kind RETRIEVER too.")
     found = [_question(key, several, masked) for key, several in askings.items()]
     chosen = found if n is None else _sampled(found, n, seed)
     notes = []
@@ -227,13 +223,7 @@ def document(found: TracedQuestions) -> Document:
             Note("counted", f"Clicks label {len(labelled) - none:,} of the questions{without}.")
         )
     notes += [Note("doubt", one) for one in found.notes]
-    blocks = [Lines(lines[:SHOWN], f"The first {SHOWN}" if lines[SHOWN:] else "")]
-    if lines[SHOWN:]:
-        blocks.append(Lines(lines, "All", detail=True))
-    return Document(
-        f"{len(found.questions):,} of {found.unique:,} different questions, from "
-        f"{found.traces:,} askings.",
-        blocks=blocks,
-        notes=notes,
-        rows=lambda: found.questions,
-    )
+    many, title = len(lines), f"The first {SHOWN}" if lines[SHOWN:] else ""
+    sentence = f"{many:,} of {found.unique:,} different questions, from {found.traces:,} askings."
+    shown = [Lines(lines[:SHOWN], title)]
+    return Document(sentence, blocks=shown, notes=notes, rows=lambda: found.questions)
