@@ -18,6 +18,10 @@ GONE = {
         "Leave --from out: it is read as any table, or as records, without a name of its own.",
     ),
     **dict.fromkeys(
+        ("--from rank_eval_ratings",),
+        "Give the request to _rank_eval as the ground truth: its answer rates returned hits alone.",
+    ),
+    **dict.fromkeys(
         ("--from open_rag_eval", "--from ragchecker", "--from rre", "--from trulens"),
         "Write the queries, ids and grades as a table (CSV, Parquet) or as JSON lines.",
     ),

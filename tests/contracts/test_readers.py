@@ -22,7 +22,6 @@ FIXTURES = Path(__file__).parent.parent / "data" / "formats"
 ROLES: dict[str, Role] = {
     "mapping": "ground_truth",
     "rank_eval_hits": "run",
-    "rank_eval_ratings": "ground_truth",
 }
 """Forms that do not say themselves what they are."""
 REQUIRED: dict[str, tuple[str | int, ...]] = {
@@ -39,7 +38,6 @@ REQUIRED: dict[str, tuple[str | int, ...]] = {
     "llama_index": ("queries",),
     "rank_eval": ("requests", 0, "ratings", 0, "_id"),
     "rank_eval_hits": ("details", "q1", "hits", 0, "hit", "_id"),
-    "rank_eval_ratings": ("details", "q2", "hits"),
     "otlp": ("resourceSpans", 0, "scopeSpans", 0, "spans", 0, "attributes", 1),
 }
 """The path to a required field in the fixture of a form, where it is not the first of a row."""

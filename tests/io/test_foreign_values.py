@@ -26,7 +26,7 @@ def frame(**columns: Any) -> pd.DataFrame:
         (lambda: calipers.evaluate(ground_truth=TRUTH, run=pd.Series({"q": "a"})), "run['q'] is"),
         (
             lambda: calipers.evaluate([{"query": "q", "retrieved": np.int64(1), **TRUTH}]),
-            "data[0].retrieved: found int",
+            "data[0].retrieved: np.int64(1) is no list of results",
         ),
         (
             lambda: calipers.evaluate(

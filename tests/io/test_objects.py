@@ -101,9 +101,12 @@ def test_a_column_of_pandas_whose_labels_are_the_queries():
 @pytest.mark.parametrize(
     ("column", "said"),
     [
-        (pd.Series(["a", "b"]), r"ground_truth\[0\] is 'a'; .* must hold lists of items"),
+        (pd.Series(["a", "b"]), r"ground_truth\[0\] is 'a'; it must be a mapping"),
         (pd.Series([["a"], ["b"]], index=["q", "q"]), "has the query 'q' twice among its labels"),
-        (pd.Series([["a"]], index=pd.MultiIndex.from_tuples([("q", 1)])), "2 labels for each row"),
+        (
+            pd.Series([["a"]], index=pd.MultiIndex.from_tuples([("q", 1)])),
+            "an id is a text",
+        ),
     ],
 )
 def test_a_column_that_cannot_be_meant_is_refused(column, said):

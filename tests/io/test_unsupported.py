@@ -31,15 +31,15 @@ NAMED = {
     "prose": ("It was a dark and stormy night; rain\nfell in torrents, except at\n", "is plain"),
     "promptfoo's output": (
         json.dumps({"evalId": "e", "results": {"results": [], "stats": {}}, "config": {}}),
-        "is the output of promptfoo",
+        "is of promptfoo",
     ),
     "an older output of promptfoo": (
         json.dumps({"version": 2, "results": {"results": [{"vars": {}}], "stats": {}}}),
-        "is the output of promptfoo",
+        "is of promptfoo",
     ),
     "promptfoo's configuration": (
         "prompts:\n  - x {{y}}\nproviders:\n  - openai:gpt\n",
-        "is a configuration of promptfoo",
+        "is of promptfoo",
     ),
     "scores of MTEB": (
         json.dumps({"task_name": "NFCorpus", "scores": {"test": [{"ndcg_at_10": 0.3}]}}),

@@ -83,8 +83,6 @@ class Format(ABC):
     """Why known values were not used, if readers of the scores must know."""
     no_truth: str = ""
     """Why it holds no ground truth, if it looks as if it did."""
-    partial_truth: str = ""
-    """What its ground truth lacks, so that scores must be read with care."""
     known_by: tuple[Set[str], ...] = ()
     """Sets of keys that identify the format: no other has all keys of one set."""
     only: Role | None = None
@@ -199,8 +197,6 @@ class RecordStream:
                 f"The texts in {called!r} are taken as quotes: one is found where the text of a "
                 "result holds it."
             )
-        if self.form.partial_truth:
-            yield self.form.partial_truth
         for key, count in self.unused.items():
             records = "1 record" if count == 1 else f"{count:,} records"
             yield f"Not used: {key!r} of {records}. {self.form.why_left_out}"

@@ -136,29 +136,14 @@ def _is_column(value: Any) -> bool:
 
 def _by_index(value: Any, name: str) -> dict[Any, Any]:
     """The mapping of query to items in a Series whose labels are the queries."""
-    if getattr(value.index, "nlevels", 1) > 1:
-        raise InvalidInput(
-            f"{name} is a column with {value.index.nlevels} labels for each row; give the table "
-            "with its labels as columns (reset_index())."
-        )
     if not value.index.is_unique:
         twice = value.index[value.index.duplicated()][0]
         raise InvalidInput(
             f"{name} has the query {twice!r} twice among its labels; give each query one row, such "
             "as by table.groupby('query')['item'].apply(list)."
         )
-    found: dict[Any, Any] = {}
-    for query, items in value.items():
-        listed = items.tolist() if hasattr(items, "tolist") else items
-        if not isinstance(listed, list | tuple | set | Mapping):
-            raise InvalidInput(
-                f"{name}[{query!r}] is {items!r:.60}; a column of pandas whose labels are queries "
-                "must hold lists of items, or mappings of item to number. Give the whole table "
-                "otherwise."
-            )
-        label = query.item() if hasattr(query, "item") else query
-        found[label] = listed
-    return found
+    held = {query: one.tolist() if hasattr(one, "tolist") else one for query, one in value.items()}
+    return {query.item() if hasattr(query, "item") else query: one for query, one in held.items()}
 
 
 SEAL = "calipers-seal"
@@ -369,20 +354,11 @@ def _pair(
             "retriever returned; give a file with results as the run."
         )
     if truth.run is None and run.ground_truth is None and _is_one_file(truth_given, run_given):
-        _check_holds_both(truth, a)
+        raise InvalidInput(
+            f"{a} is given as the ground truth and as the run, so it would be measured by itself; "
+            "give the results of a retriever as the run."
+        )
     return truth.ground_truth, run.run
-
-
-def _check_holds_both(truth: Dataset, name: str) -> None:
-    """Refuse a file that was given both as the ground truth and as the run."""
-    from calipers.io.formats.elastic import RankEvalRatings
-
-    if truth.kind == RankEvalRatings.title:
-        return  # a _rank_eval response holds hits and their ratings
-    raise InvalidInput(
-        f"{name} is given as the ground truth and as the run, so it would be measured by itself; "
-        "give the results of a retriever as the run."
-    )
 
 
 def _is_one_file(one: Any, other: Any) -> bool:

@@ -5,15 +5,13 @@ like those in the folder ``formats``. They are tried if no built-in one recognis
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from inspect import isabstract
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
-
-import msgspec
 
 import calipers.plugins as plugins
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile
@@ -23,7 +21,7 @@ from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, RecordStream, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.records.gather import MemoryBudget
-from calipers.io.records.json_files import as_object
+from calipers.io.records.json_files import opened
 from calipers.io.tables.columns import Columns, nothing_fits
 from calipers.io.tables.lines import are_measures, first_rows, holds_texts, is_lines, mostly
 from calipers.model.matched import Dataset, Role
@@ -267,12 +265,38 @@ _TABBED_TOPIC = re.compile(rb"\S+\t[^\t]*[^\d\s][^\t]* [^\t]*")
 _COLON_TOPIC = re.compile(rb"\w+:\s*[^\d\s].* .*")
 _PROMPTFOO = re.compile(rb"^(prompts|providers|tests|defaultTest)\s*:", re.MULTILINE)
 _ROWS_WITHOUT_NAMES = re.compile(rb"\s*\[\s*\[")
-
 _PROGRAM = re.compile(rb"^(?:async )?def (\w+)\(", re.MULTILINE)
-NO_TEXT = (
-    "is neither text nor a binary form that Calipers knows; it reads JSON, JSON lines, CSV, TSV, "
-    "TREC text, Excel, Parquet and Arrow files"
-)
+_SCORE_COLUMNS = frozenset({"query", "text", "status", "retrieved", "targets"})
+_SAID = {
+    "no text": "is neither text nor a binary form that Calipers knows; it reads JSON, JSON lines, "
+    "CSV, TSV, TREC text, Excel, Parquet and Arrow files",
+    "topics": "is a topic file: questions alone. Give the judgements (qrels) as --ground-truth and "
+    "a run as --run; to ask a live retriever, write the questions as JSON lines with id and query",
+    "nameless": "is a list of lists: rows without the names of their columns, as pandas writes "
+    "them with orient='values'. Write it with orient='records', which keeps the names",
+    "measures": "is what trec_eval printed: the values of measures, which cannot be measured "
+    "again. Give the judgements (qrels) and the run that they were made from",
+    "prose": "is plain text, neither a table nor TREC lines. Give a table with a header, such as "
+    "question,chunk_id, or JSON lines with query and ground_truth",
+    "MTEB": "is a result of MTEB: scores without rankings. Save the predictions "
+    "(prediction_folder=…) and give them as --run, and the judgements of the task as "
+    "--ground-truth",
+    "promptfoo": "is of promptfoo: prompts, answers and tests, not what was retrieved. Give "
+    "records with query, retrieved and ground_truth, such as the vars and contexts of each test",
+    "predictions": "holds predictions of LlamaIndex without their questions. Give the "
+    "LabelledRagDataset as the ground truth, and records with query and retrieved as the run",
+    "scores": "holds scores that `calipers eval --per-query` wrote. Give it to eval, compare or "
+    "gate; here, give the run or the ground truth that it was measured from",
+    "SQuAD": "is SQuAD: questions with paragraphs and answers. Make a table of question and quote "
+    "(what to find), or say --column quote=context --column ignore=answers",
+}
+"""What an unrecognised file may be, and what to give instead."""
+_OBJECTS = {
+    "MTEB": ({"scores", "task_name"}, {"scores", "mteb_version"}),
+    "promptfoo": ({"evalId", "results"},),
+    "predictions": ({"predictions", "class_name"},),
+}
+"""The keys of such objects."""
 
 
 def is_readable(head: bytes) -> bool:
@@ -286,69 +310,22 @@ def is_readable(head: bytes) -> bool:
     return odd <= len(text) // 20
 
 
-TOPICS = (
-    "is a topic file: questions alone. Give the judgements (qrels) as --ground-truth and a run as "
-    "--run; to ask a live retriever, write the questions as JSON lines with id and query"
-)
-NAMELESS = (
-    "is a list of lists: rows without the names of their columns, as pandas writes them with "
-    "orient='values'. Write it with orient='records', which keeps the names"
-)
-MEASURES = (
-    "is what trec_eval printed: the values of measures, which cannot be measured again. Give the "
-    "judgements (qrels) and the run that they were made from"
-)
-PROSE = (
-    "is plain text, neither a table nor TREC lines. Give a table with a header, such as "
-    "question,chunk_id, or JSON lines with query and ground_truth"
-)
-_MTEB = (
-    "is a result of MTEB: scores without rankings. Save the predictions (prediction_folder=…) and "
-    "give them as --run, and the judgements of the task as --ground-truth"
-)
-_PROMPTFOO_OUTPUT = (
-    "is the output of promptfoo: answers and whether they passed, not what was retrieved. Give "
-    "records with query, retrieved and ground_truth, such as the vars and the contexts of each test"
-)
-_OBJECTS: tuple[tuple[frozenset[str], str], ...] = (
-    (frozenset({"scores", "task_name"}), _MTEB),
-    (frozenset({"scores", "mteb_version"}), _MTEB),
-    (frozenset({"evalId", "results"}), _PROMPTFOO_OUTPUT),
-    (
-        frozenset({"predictions", "class_name"}),
-        "holds predictions of LlamaIndex without their questions. Give the LabelledRagDataset as "
-        "the ground truth, and records with query and retrieved as the run",
-    ),
-)
-_SCORES = (
-    "holds scores that `calipers eval --per-query` wrote. Give it to eval, compare or gate; here, "
-    "give the run or the ground truth that it was measured from"
-)
-_SCORE_COLUMNS = frozenset({"query", "text", "status", "retrieved", "targets"})
-_SQUAD = (
-    "is SQuAD: questions with paragraphs and answers. Make a table of question and quote (what to "
-    "find), or say --column quote=context --column ignore=answers"
-)
-_PROMPTFOO_FILE = (
-    "is a configuration of promptfoo: prompts and tests, not what was retrieved. Give records "
-    "with query, retrieved and ground_truth"
-)
-
-
 def what_it_is(sight: Probe) -> str | None:
     """What an unrecognised file is, and what to give instead; None if unclear."""
     if sight.look is not None and sight.look.shape == "object":
         return of_object(sight.look.first)
     if sight.given is None and sight.look and _ROWS_WITHOUT_NAMES.match(sight.source.head):
-        return NAMELESS
-    if sight.look is not None and sight.look.keys >= _SCORE_COLUMNS:
-        return _SCORES
-    known = of_columns(sight.table.columns) if sight.table is not None else None
-    if known is not None or not is_lines(sight):
-        return known
+        return _SAID["nameless"]
+    columns = sight.table.columns if sight.table is not None else frozenset[str]()
+    if (sight.look.keys if sight.look is not None else columns) >= _SCORE_COLUMNS:
+        return _SAID["scores"]
+    if columns >= {"question", "context", "answers"}:
+        return _SAID["SQuAD"]
+    if not is_lines(sight):
+        return None
     head = sight.source.head
     if not is_readable(head):
-        return NO_TEXT
+        return _SAID["no text"]
     if (program := _PROGRAM.search(head)) and sight.source.path.suffix == ".py":
         from calipers.shell import join_words
 
@@ -358,43 +335,30 @@ def what_it_is(sight: Probe) -> str | None:
             f"--retriever {join_words([f'{sight.name}:{called}'])}"
         )
     if _TOPIC_MARK.search(head):
-        return TOPICS
+        return _SAID["topics"]
     if are_measures(sight):
-        return MEASURES
+        return _SAID["measures"]
     if len(_PROMPTFOO.findall(head)) > 1:
-        return _PROMPTFOO_FILE
-    return _of_lines(sight)
+        return _SAID["promptfoo"]
+    lines = [line for line in head.splitlines()[:50] if line.strip()]
+    for topic in (_TABBED_TOPIC, _COLON_TOPIC):
+        if 2 * sum(bool(topic.fullmatch(line.strip())) for line in lines) > len(lines):
+            return _SAID["topics"]
+    words = mostly(first_rows(sight), lambda row: len(row) >= 5)
+    is_prose = words and not _is_divided(lines) and not holds_texts(sight)
+    return _SAID["prose"] if is_prose else None
 
 
 def of_object(value: Mapping[Any, Any]) -> str | None:
     """Like ``what_it_is``, for one object, decoded or not."""
-    for keys, words in _OBJECTS:
-        if keys <= value.keys():
-            return words
-    inner = value.get("results")
-    inner = as_object(inner) if isinstance(inner, msgspec.Raw) else inner
+    for what, keys in _OBJECTS.items():
+        if any(own <= value.keys() for own in keys):
+            return _SAID[what]
+    inner, data = opened(value.get("results")), opened(value.get("data"))
     if isinstance(inner, Mapping) and {"results", "stats"} <= inner.keys():
-        return _PROMPTFOO_OUTPUT
-    data = value.get("data")
-    data = msgspec.json.decode(data) if isinstance(data, msgspec.Raw) else data
+        return _SAID["promptfoo"]
     first = data[0] if isinstance(data, list) and data else None
-    return _SQUAD if isinstance(first, Mapping) and "paragraphs" in first else None
-
-
-def of_columns(columns: Collection[str]) -> str | None:
-    """Like ``what_it_is``, for the columns of a table."""
-    if set(columns) >= _SCORE_COLUMNS:
-        return _SCORES
-    return _SQUAD if {"question", "context", "answers"} <= set(columns) else None
-
-
-def _of_lines(sight: Probe) -> str | None:
-    lines = [line for line in sight.source.head.splitlines()[:50] if line.strip()]
-    for topic in (_TABBED_TOPIC, _COLON_TOPIC):
-        if 2 * sum(bool(topic.fullmatch(line.strip())) for line in lines) > len(lines):
-            return TOPICS
-    words = mostly(first_rows(sight), lambda row: len(row) >= 5)
-    return PROSE if words and not _is_divided(lines) and not holds_texts(sight) else None
+    return _SAID["SQuAD"] if isinstance(first, Mapping) and "paragraphs" in first else None
 
 
 def _is_divided(lines: list[bytes]) -> bool:

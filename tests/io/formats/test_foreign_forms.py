@@ -31,7 +31,6 @@ ROLES: dict[str, Any] = {
     "msmarco_run": "run",
     "three_columns": "ground_truth",
     "rank_eval_hits": "run",
-    "rank_eval_ratings": "ground_truth",
 }
 Make = Callable[[random.Random], bytes]
 

@@ -1,8 +1,7 @@
 """Elasticsearch and OpenSearch: ``_rank_eval`` requests and responses, and judgement lists.
 
-The request holds ratings. In the response each hit has its rating, so that it holds results and
-ratings, but no ratings of documents that were not returned. It is read as one or the other, as the
-caller says.
+The request holds the ratings, the response the results. It repeats the ratings of the hits alone,
+which would make recall too high.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,8 +14,7 @@ from calipers.errors import InvalidInput
 from calipers.io.format import PathPlace, WholeFormat
 from calipers.io.formats.ours import record_from
 from calipers.io.records.json_files import is_list_of_objects, opened
-from calipers.io.records.records import Id, Record, Result, Target
-from calipers.model.matched import Role
+from calipers.io.records.records import Id, Record, Result
 
 SCORES = ("metric_score", "quality_level")
 """The mean over all queries; early versions used the second name."""
@@ -83,10 +81,9 @@ class FoundDocument(msgspec.Struct):
 
 
 class Hit(msgspec.Struct):
-    """One document of the ranking, rated or not."""
+    """One document of the ranking."""
 
     hit: FoundDocument
-    rating: float | None = None
 
 
 class Detail(msgspec.Struct):
@@ -114,7 +111,7 @@ class RankEvalHits(WholeFormat):
     )
     kept = frozenset({"details", "failures", *SCORES})
     results_field = "hits"
-    only: Role | None = "run"
+    no_truth = "it rates the returned hits alone; the request to _rank_eval has all ratings"
 
     def recognise(self, first: Mapping[str, Any]) -> bool:
         """Whether the object has ``details`` and an overall score."""
@@ -132,31 +129,6 @@ class RankEvalHits(WholeFormat):
             if isinstance(error, Mapping):
                 error = error.get("reason") or error.get("type") or "failed"
             yield place(f"$.failures[{query!r}]"), Record(query, retrieved=[], error=str(error))
-
-
-class RankEvalRatings(RankEvalHits):
-    """The ratings in a response."""
-
-    name = "rank_eval_ratings"
-    title = "the ratings of the hits in an answer of _rank_eval"
-    results_field = ""
-    truth_field = "hits"
-    only = "ground_truth"
-    partial_truth = (
-        "The ground truth knows the ratings of returned hits alone: what was not returned is not "
-        "missed, so recall and all that builds on it are too high. The request to _rank_eval has "
-        "all ratings."
-    )
-
-    def records(self, whole: RankEvalAnswer, place: PathPlace) -> Iterator[tuple[str, Record]]:
-        """The ratings of the hits of every query."""
-        for query, detail in whole.details.items():
-            truth: list[Id | Target] = [
-                Target(id=one.hit.id, grade=one.rating)
-                for one in detail.hits
-                if one.rating is not None
-            ]
-            yield place(f"$.details[{query!r}]"), Record(query, ground_truth=truth)
 
 
 RATINGS = "judgmentRatings"
