@@ -25,11 +25,14 @@ def asked(candidates):
 
 
 def test_headings_are_asked_as_they_stand_and_answered_by_the_text_below():
-    heading = "## 2. Retry a failed **request**\n\n```\ncode\n```"
-    text = f"# Usage\n\n{PROSE}\n\n{heading}\n\n{PROSE} Yes.\n"
+    heading, code = "## 2. Retry a failed **request**", "```\ncode\n```"
+    text = f"# Usage\n\n{PROSE}\n\n{heading}\n\n{PROSE} Yes.\n\n{code}\n"
     (one,) = from_headings(documents(a_md=text))
     assert (one.question, one.line) == ("Retry a failed request", 5)
     assert asked([one]) == [(one.question, f"{PROSE} Yes.")]
+    # What stands below code, a list or a table is not the answer.
+    for block in (code, "- one\n- two", "| a | b |"):
+        assert not asked(from_headings(documents(a_md=f"{heading}\n\n{block}\n\n{PROSE}\n")))
 
 
 @pytest.mark.parametrize(
@@ -42,6 +45,8 @@ def test_headings_are_asked_as_they_stand_and_answered_by_the_text_below():
         "Changelog",
         "`get(url)`",
         "Why so?",
+        "Every metric",
+        "How far to trust it",
     ],
 )
 def test_headings_that_say_nothing_are_left_out(heading):

@@ -25,7 +25,7 @@ SHORTEST_QUOTE, LONGEST_QUOTE = 40, 300
 STOP_WORDS = frozenset(
     words_in(
         "a about all also an and any are as at be been "
-        "but by can could do does for from had has have "
+        "but by can could do does each every for from had has have "
         "how i if in into is it its may more most my "
         "no not of on one or other our out own should so "
         "some such than that the their them then there these they this those through to use used "
@@ -35,6 +35,10 @@ STOP_WORDS = frozenset(
 _WORD = re.compile(r"[^\W_]+(?:['’.\-_/][^\W_]+)*")
 _SIGN = re.compile(r"[^\w\s]|[\d_]")
 _SENTENCE = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]]))\s+(?=[A-Z0-9\"'(\[`*_])")
+NEEDS_CONTEXT = re.compile(
+    r"\b(?:it|this|these|those|them|they|we|our|us|something|everything)\b", re.IGNORECASE
+)
+"""Words that point to what stands around a question."""
 _ABBREVIATION = re.compile(r"(?:\be\.g|\bi\.e|\bvs|\betc|\bcf|\b[A-Z])\.$")
 
 T = TypeVar("T")
@@ -124,7 +128,7 @@ def sentences(text: str) -> list[str]:
 
 
 _NO_PROSE = re.compile(
-    r"[|<>!]|\.\. |:\w+:|\[[^\]]+\]:|#|[-*_]{3,}|\{[%{]|:::|={3,}|\$\$|[-*+] |\d+[.)] "
+    r"[|<>!]|\.\. |:\w+:(?!`)|\[[^\]]+\]:|#|[-*_]{3,}|\{[%{]|:::|={3,}|\$\$|[-*+] |\d+[.)] "
 )
 """How a line begins that is a list, a table, a directive, a comment, an image or HTML."""
 
@@ -149,10 +153,21 @@ def paragraphs(document: TextDocument, start: int, end: int) -> Iterator[tuple[i
         begin, is_prose = -1, True
 
 
+_BLOCK = re.compile(
+    r"^(?:[ \t]*(?:```|~~~|[-*+] |\d+[.)] |\||\.\. code|\S.*::$)|    \S)", re.MULTILINE
+)
+"""How code, a list or a table begins."""
+
+
 def first_words(document: TextDocument, start: int, end: int) -> tuple[str, ...]:
-    """The first paragraph of a part of a document, cut at the end of a sentence; () without one."""
-    found = next(paragraphs(document, start, end), None)
-    return () if found is None else (shortened(sentences(" ".join(found[1].split()))),)
+    """The first paragraph of a part of a document, cut at the end of a sentence; () without one.
+
+    What stands below code, a list or a table is no answer: those are.
+    """
+    at, text = next(paragraphs(document, start, end), (start, ""))
+    if not text or _BLOCK.search(document.text[start:at]):
+        return ()
+    return (shortened(sentences(" ".join(text.split()))),)
 
 
 def shortened(parts: Iterable[str]) -> str:

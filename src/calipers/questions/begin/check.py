@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.files.write import whole_file
 from calipers.model.document import Document, Note
 from calipers.model.labels import CHECKED, MACHINE, Label
 from calipers.model.result import Plain, ShowsItself
 from calipers.questions.begin.candidates import SOURCES, place
-from calipers.questions.begin.result import DROPPED
+from calipers.questions.begin.result import DROPPED, write_lines
 from calipers.shell import join_words
 from calipers.words import plural
 
@@ -102,7 +101,7 @@ def check(path: Path, settings: Mapping[str, Any]) -> CheckedQuestions:
     bad = [one for one in records if one["tags"].get(CHECKED) in (NOBODY, WRONG)]
     if settings["drop"]:
         records = _dropped(path, records, bad)
-    _write(path, records)
+    write_lines(path, records)
     counts = Counter(one["tags"].get(CHECKED) for one in records)
     return CheckedQuestions(
         str(path),
@@ -124,14 +123,8 @@ def _dropped(path: Path, records: list[Any], bad: list[Any]) -> list[Any]:
         raise InvalidInput("Every question is unfit; make others with calipers init FOLDER.")
     aside = path.with_name(DROPPED)
     before = aside.read_bytes() if aside.exists() else b""
-    _write(aside, [{**one, "reason": one["tags"][CHECKED]} for one in bad], before)
+    write_lines(aside, [{**one, "reason": one["tags"][CHECKED]} for one in bad], before)
     return kept
-
-
-def _write(path: Path, records: list[Any], before: bytes = b"") -> None:
-    with whole_file(path) as file:
-        file.write(before)
-        file.writelines(msgspec.json.encode(one) + b"\n" for one in records)
 
 
 def _judged(drawn: list[Any], settings: Mapping[str, Any]) -> dict[str, str]:
@@ -145,8 +138,17 @@ def _judged(drawn: list[Any], settings: Mapping[str, Any]) -> dict[str, str]:
         steps = tuple(GradeStep(float(at), name) for at, name in enumerate(STEPS.values()))
         judges = tuple(settings["judges"] or ("me",))
         how = PoolSettings(scale="own", steps=steps, order="plain", judges=judges)
-        made = {"runs": {}, "ground_truth": None, "settings": how}
-        pools.make_pool(store, settings["pool"], _items(drawn), **made)
+        items = [
+            Label(
+                str(one["id"]),
+                one["query"],
+                text="\n\n".join(target["quote"] for target in one["ground_truth"])
+                or "Nothing in these documents should answer it.",
+                title=f"{one['tags']['file']}:{one['tags'].get('line', '')}",
+            )
+            for one in drawn
+        ]
+        pools.make_pool(store, settings["pool"], items, runs={}, ground_truth=None, settings=how)
         return {}
     number = pools.pool_number(store, settings["pool"])
     state = LabelState(pools.read_on(store, number, 0).entries)
@@ -159,20 +161,6 @@ def _judged(drawn: list[Any], settings: Mapping[str, Any]) -> dict[str, str]:
         if len(grades) == 1 and (grade := grades.pop()) is not None:
             found[item.label.query_id] = list(STEPS)[int(grade)]
     return {name: said for name, said in found.items() if name in {one["id"] for one in drawn}}
-
-
-def _items(drawn: list[Any]) -> list[Label]:
-    return [
-        Label(
-            str(one["id"]),
-            one["query"],
-            text="\n\n".join(target["quote"] for target in one["ground_truth"])
-            or "Nothing in these documents should answer it.",
-            document=one["tags"]["file"],
-            title=f"{one['tags']['file']}:{one['tags'].get('line', '')}",
-        )
-        for one in drawn
-    ]
 
 
 def document(found: CheckedQuestions) -> Document:

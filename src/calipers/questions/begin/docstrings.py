@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from calipers.io.documents.sections import TextDocument, without_markup
 from calipers.questions.begin.candidates import (
+    NEEDS_CONTEXT,
     SHORTEST_QUOTE,
     Candidate,
     content_words,
@@ -34,7 +35,8 @@ def from_docstrings(documents: Iterable[TextDocument]) -> Iterator[Candidate]:
             name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", node.name).lower()
             words = content_words(question)
             is_name = node.name in question.split() or set(words) <= set(re.findall("[a-z]+", name))
-            if len(words) < LEAST_WORDS or is_name or not node.body[1:]:
+            points = NEEDS_CONTEXT.match(question)
+            if len(words) < LEAST_WORDS or is_name or points or not node.body[1:]:
                 continue
             body = lines[node.body[1].lineno - 1 : node.body[-1].end_lineno]
             code = shortened(map(str.strip, body))
@@ -49,6 +51,6 @@ def first_sentence(docstring: str) -> str:
     >>> first_sentence("Return the ``Request`` that is\\n    being handled. See below.")
     'Return the Request that is being handled'
     """
-    paragraph = re.split(r"\n\s*\n|\n\s*(?::|\.\. )", docstring.strip())[0]
+    paragraph = re.split(r"\n\s*\n|\n\s*(?::\w[^:`]*:\s|\.\. )", docstring.strip())[0]
     text = without_markup(" ".join(paragraph.split()))
     return sentences(text)[0].rstrip(".: ") if text else ""

@@ -13,83 +13,51 @@ def document(found: FirstQuestions) -> Document:
     ends = (
         "" if found.interval is None else f" ({found.low:.0%}–{found.high:.0%})".replace("%–", "–")
     )
-    blocks: list[Block] = [
-        Table(
-            (
-                Column("source", words=True),
-                "questions",
-                "documents",
-                f"in first {DEPTH}",
-                "at rank 1",
-            ),
-            [
-                (
-                    one.source,
-                    f"{one.questions:,}",
-                    f"{one.documents:,}",
-                    f"{one.in_first:.3f}",
-                    f"{one.at_top:.3f}",
-                )
-                for one in found.sources
-            ],
-        ),
-        Lines(
-            [f"{one.count:,} {one.reason}: {_some(one)}" for one in found.passed_over],
-            title="Files that were passed over, or read with a guess",
-            detail=True,
-        ),
-        Lines(
-            [f"{one.count:,}: {one.reason}" for one in found.dropped],
-            title="Questions that were dropped",
-            detail=True,
-        ),
+    heads = (Column("source", words=True), "questions", "documents", f"in first {DEPTH}")
+    rows = [
+        (
+            *(one.source, f"{one.questions:,}", f"{one.documents:,}"),
+            *(f"{one.in_first:.3f}", f"{one.at_top:.3f}"),
+        )
+        for one in found.sources
     ]
+    details = {
+        "Files that were passed over, or read with a guess": map(_left_out, found.passed_over),
+        "Questions that were dropped": map(_left_out, found.dropped),
+    }
+    listed = ((title, list(lines)) for title, lines in details.items())
+    blocks: list[Block] = [Table((*heads, "at rank 1"), rows)]
+    blocks += [Lines(lines, title=title, detail=True) for title, lines in listed if lines]
+    audit, file = found.audit, found.written[0] if found.written else QUESTIONS
+    can = "nothing" if (audit["detects"] or 1) >= 1 else f"differences of {audit['detects']:.2g}"
+    labels = join_words(["calipers", "labels", "sample", file])
+    wrote = f"Wrote {', '.join(map(printable, found.written))}. " if found.written else ""
+    after = join_words(["calipers", "eval", "--retriever", "search.py:search"])
     return Document(
         f"Word matching finds {found.recall:.0%} of the targets of {count} in the first {DEPTH} "
         f"results{ends}.",
-        blocks=[one for one in blocks if not isinstance(one, Lines) or one.lines],
+        blocks=blocks,
         notes=[
-            Note("input", _audit(found)),
-            Note("doubt", _trust(found)),
-            Note("next", _next(found)),
+            Note(
+                "input",
+                f"Audit: {audit['copied']:,} stand in their own passage, "
+                f"{audit['near_identical']:,} are nearly identical, {audit['ambiguous']:,} targets "
+                f"are ambiguous; they can detect {can}{'' if can == 'nothing' else ' or more'}.",
+            ),
+            Note(
+                "doubt",
+                f"A smoke test: the documents' own words flatter keyword search. Correct it with "
+                f"30 labels: {labels}"
+                if found.is_smoke_test
+                else f"Questions made from text flatter keyword search; label 30 of them: {labels}",
+            ),
+            Note("next", f"{wrote}Next: {after}"),
         ],
         rows=lambda: found.sources,
     )
 
 
-def _some(one: LeftOut) -> str:
+def _left_out(one: LeftOut) -> str:
     more = one.count - len(one.examples)
-    return printable(", ".join(one.examples), 200) + (f" and {more:,} more" if more > 0 else "")
-
-
-def _trust(found: FirstQuestions) -> str:
-    if not found.is_smoke_test:
-        return (
-            f"Questions made from text flatter keyword search; label 30 of them: {_labels(found)}"
-        )
-    return (
-        "A smoke test: the documents' own words flatter keyword search. Correct it with 30 labels: "
-        f"{_labels(found)}"
-    )
-
-
-def _labels(found: FirstQuestions) -> str:
-    file = found.written[0] if found.written else QUESTIONS
-    return join_words(["calipers", "labels", "sample", file])
-
-
-def _audit(found: FirstQuestions) -> str:
-    audit = found.audit
-    detects = audit["detects"]
-    least = (
-        "nothing" if detects is None or detects >= 1 else f"differences of {detects:.2g} or more"
-    )
-    return (
-        f"Audit: {audit['copied']:,} stand in their own passage, {audit['near_identical']:,} are "
-        f"nearly identical, {audit['ambiguous']:,} targets are ambiguous; they can detect {least}."
-    )
-
-
-def _next(found: FirstQuestions) -> str:
-    wrote = f"Wrote {', '.join(map(printable, found.written))}. " if found.written else ""
-    return f"{wrote}Next: {join_words(['calipers', 'eval', '--retriever', 'search.py:search'])}"
+    names = printable(", ".join(one.examples), 200) + (f" and {more:,} more" if more > 0 else "")
+    return f"{one.count:,} {one.reason}" + (f": {names}" if one.examples else "")

@@ -8,7 +8,12 @@ from collections.abc import Iterable, Iterator
 
 from calipers.io.documents.sections import TextDocument
 from calipers.names import words_in
-from calipers.questions.begin.candidates import Candidate, content_words, first_words
+from calipers.questions.begin.candidates import (
+    NEEDS_CONTEXT,
+    Candidate,
+    content_words,
+    first_words,
+)
 
 GENERIC = frozenset(
     words_in(
@@ -85,4 +90,4 @@ def says_something(heading: str) -> bool:
     words = [word for word in content_words(heading) if word not in VAGUE]
     is_known = "-".join(re.findall(r"\w+", heading.lower())) in GENERIC
     is_code = _VERSION.search(heading) or _CODE.match(heading)
-    return len(words) > 1 and not is_known and not is_code
+    return len(words) > 1 and not is_known and not is_code and not NEEDS_CONTEXT.search(heading)

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from calipers.io.documents.sections import Link, Section, TextDocument, without_markup
 from calipers.questions.begin.candidates import (
+    NEEDS_CONTEXT,
     Candidate,
     content_words,
     first_words,
@@ -64,12 +65,12 @@ _EMPTY = re.compile(
     r"information|examples?|better|much|more|some|style|defaults?|directory|features|various|different|differences|supported|available)\b",
     re.IGNORECASE,
 )
-_NEEDS_CONTEXT = re.compile(
-    r"\b(?:them|something|alternatives|hurry|rundown|you|your own|or learn|and how|we|our|it|these|"
-    r"this|then|done with)\b|^(?:that|those|they|which|see|note|and|or|all|now|executables? are)\b|"
-    r"\b(?:or|and|but|to|which|that)$",
+_CUT = re.compile(
+    r"\b(?:alternatives|hurry|rundown|you|your own|or learn|and how|then|done with)\b|"
+    r"^(?:that|which|see|note|and|or|all|now|executables? are)\b|\b(?:or|and|but|to|which|that)$",
     re.IGNORECASE,
 )
+"""Half a sentence, or one that speaks to a reader who knows the page."""
 _LEAST = 2
 """Content words that a clause must have, without words that only point somewhere."""
 _ENDINGS = ("", ".md", ".rst", ".html", ".markdown", ".ipynb", "/index.md", "/README.md")
@@ -141,7 +142,8 @@ def clause_of(sentence: str) -> str | None:
         clause = re.sub(r"^(?:on|about|for) ", "", _PREFACE.sub("", whole)).strip(" ,;:.–—-")
         # Without a preface it is a statement, and not what a reader looks for.
         says = pattern is not _BEFORE or clause != whole
-        is_whole = not _NEEDS_CONTEXT.search(clause) and clause.count("(") == clause.count(")")
+        is_whole = not NEEDS_CONTEXT.search(clause) and not _CUT.search(clause)
+        is_whole = is_whole and clause.count("(") == clause.count(")")
         fits = len(content_words(_EMPTY.sub(" ", clause))) >= _LEAST
         if says and is_whole and fits and 2 < len(clause.split()) <= 18:
             return clause

@@ -1,11 +1,15 @@
 """The answer: questions made from documents, and a first number."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import msgspec
+
 from calipers.errors import WriteFailed
+from calipers.io.files.write import whole_file
 from calipers.model.labels import is_machine
 from calipers.model.plain import plain
 from calipers.model.result import HasRows, Plain
@@ -101,10 +105,6 @@ class FirstQuestions(Plain, HasRows):
         The folder of the documents is refused: what is written there would be searched. The
         settings name word matching over the documents, unless another ``retriever`` is given.
         """
-        import msgspec
-
-        from calipers.io.files.write import whole_file
-
         into = Path(folder)
         check_output(into, Path(self.folder))
         try:
@@ -113,48 +113,46 @@ class FirstQuestions(Plain, HasRows):
             raise WriteFailed(
                 f"The folder {into} cannot be made: {error.strerror}; name another."
             ) from error
-        with whole_file(into / QUESTIONS) as file:
-            file.writelines(msgspec.json.encode(one) + b"\n" for one in self.records)
-        done = [into / QUESTIONS]
+        done = [write_lines(into / QUESTIONS, self.records)]
         if self.rejected:
-            done.append(into / DROPPED)
-            with whole_file(into / DROPPED) as file:
-                file.writelines(msgspec.json.encode(plain(one)) + b"\n" for one in self.rejected)
-        if (into / SETTINGS).exists():
-            return done
-        with whole_file(into / SETTINGS) as file:
+            done.append(write_lines(into / DROPPED, map(plain, self.rejected)))
+        if not (into / SETTINGS).exists():
+            # The documents as a path from the settings file, or whole where it leads far away.
+            seen = Path(os.path.relpath(self.folder, into)).as_posix()
+            seen = Path(self.folder).resolve().as_posix() if seen.startswith("../../..") else seen
             # TOML strings are escaped like those of JSON.
-            named = retriever or f"words:{_seen_from(into, self.folder)}"
-            text = msgspec.json.encode(named).decode()
-            made = _SETTINGS_TEXT.format(questions=QUESTIONS, retriever=text, k=k, more=2 * k)
-            file.write(made.encode())
-        return [*done, into / SETTINGS]
+            text = msgspec.json.encode(retriever or f"words:{seen}").decode()
+            with whole_file(into / SETTINGS) as file:
+                file.write(_SETTINGS_TEXT.format(QUESTIONS, text, k, 2 * k).encode())
+            done.append(into / SETTINGS)
+        return done
 
 
 _SETTINGS_TEXT = """\
 # Settings of every calipers command that runs in this folder; `calipers config` shows them.
-ground-truth = "{questions}"
+ground-truth = "{}"
 # Word matching over the documents; put your own here, such as "search.py:search".
-retriever = {retriever}
-metrics = ["recall@{k}", "mrr"]
+retriever = {}
+metrics = ["recall@{}", "mrr"]
 # Twice as many as are looked at: a passage that holds a link does not count, and makes room.
-ask-for = {more}
+ask-for = {}
 """
+
+
+def write_lines(path: Path, rows: Iterable[Any], before: bytes = b"") -> Path:
+    """Write records as JSON lines, after what stood there ``before``."""
+    with whole_file(path) as file:
+        file.write(before)
+        file.writelines(msgspec.json.encode(one) + b"\n" for one in rows)
+    return path
 
 
 def check_output(into: Path, documents: Path) -> None:
     """Refuse an output inside the documents, and one that would replace questions."""
-    corpus = documents.resolve()
-    if documents.is_dir() and into.resolve().is_relative_to(corpus):
+    if documents.is_dir() and into.resolve().is_relative_to(documents.resolve()):
         raise WriteFailed(
             f"Name another folder for the output (-o FOLDER): {into} is part of {documents}, and "
             "what is written there would be searched."
         )
     if (into / QUESTIONS).exists():
         raise WriteFailed(f"{into / QUESTIONS} exists already; move it away, or give -o FOLDER.")
-
-
-def _seen_from(into: Path, folder: str) -> str:
-    """The documents as a path from the settings file, or whole where it leads far away."""
-    found = Path(os.path.relpath(folder, into)).as_posix()
-    return Path(folder).resolve().as_posix() if found.startswith("../../..") else found
