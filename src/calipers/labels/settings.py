@@ -282,7 +282,8 @@ def labels_sample(
     from calipers.labels.desk import open_desk
     from calipers.labels.sample import draw, only_sample
 
-    pool = draw(runs, settings) if runs else settings["pool"]
+    given = runs is not None and not (isinstance(runs, tuple | list | dict) and not runs)
+    pool = draw(runs, settings) if given else settings["pool"]
     return open_desk(pool or only_sample(settings["store"]), settings["store"]).drawn_sample()
 
 

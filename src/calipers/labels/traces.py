@@ -11,7 +11,8 @@ from os import PathLike
 from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput, check_number
-from calipers.io.formats.ubi import Behaviour
+from calipers.io.formats.traces import NO_CALLS
+from calipers.io.formats.ubi import Behaviour, Ubi
 from calipers.io.records.records import Record, Result
 from calipers.labels.clicks import JUDGE, NOTE, grades_by_clicks
 from calipers.model.document import Document, Lines, Note
@@ -140,9 +141,8 @@ def sample_traces(
         askings.setdefault(_key(query), []).append((query, source, record))
     if not askings:
         if behaviour is not None and (behaviour.clicked or behaviour.others):
-            words = "These are events without the searches they belong to"
-            raise InvalidInput(f"{words}; give the file of ubi_queries too.")
-        raise InvalidInput("No trace calls a retriever; export spans of the kind RETRIEVER too.")
+            raise InvalidInput(Ubi.without_calls)
+        raise InvalidInput(NO_CALLS)
     found = [_question(key, several, masked) for key, several in askings.items()]
     chosen = found if n is None else _sampled(found, n, seed)
     notes = []

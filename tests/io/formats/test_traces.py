@@ -12,7 +12,7 @@ from calipers.io.load import load
 from calipers.io.traces import read_traces
 from tests.io.formats.expect import FIXTURES, results
 
-KINDS = ("openinference", "langsmith", "langfuse")
+KINDS = ("openinference", "langsmith", "langfuse", "opentelemetry")
 
 
 def put(folder, name: str, rows: Any):
@@ -36,6 +36,15 @@ def span(kind: str, began: int, asked: Any, ids: Any = None) -> dict[str, Any]:
         documents = [{"id": one} for one in ids or ()]
         about = {"type": of, "traceId": "t", "startTime": f"{time}Z", "input": asked}
         return {**about, "output": documents}
+    if kind == "opentelemetry" and ids is None:
+        asked = json.dumps([{"role": "user", "parts": [{"type": "text", "content": asked}]}])
+        attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.input.messages": asked}
+    elif kind == "opentelemetry":
+        attributes = {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.query.text": asked}
+        attributes["gen_ai.retrieval.documents"] = [{"id": one} for one in ids or ()]
+    if kind == "opentelemetry":
+        about = {"startTimeUnixNano": str(began), "endTimeUnixNano": "9"}
+        return {"traceId": "t", **about, "attributes": attributes}
     of = "AGENT" if ids is None else "RETRIEVER"
     found = {f"retrieval.documents.{i}.document.id": one for i, one in enumerate(ids or ())}
     attributes = {"openinference.span.kind": of, "input.value": asked, **found}
@@ -150,6 +159,8 @@ def test_opentelemetrys_own_spans_are_read_and_what_they_lack_is_named(tmp_path)
         rows = [(row["query"], row["item"], row["score"]) for row in results(path, "run")]
         assert rows == [("Who?", "a", 0.9), ("Who?", "b", 0.5)]
         assert len(list(read_traces(path))) == 1
+    with pytest.raises(InvalidInput, match="no call of a retriever; export spans"):
+        load(put(tmp_path, "chat.json", export(**{"gen_ai.operation.name": "chat"})), "run")
     with pytest.raises(InvalidInput, match=r"no attribute 'gen_ai\.retrieval\.documents'"):
         load(put(tmp_path, "none.json", export()), "run")
 

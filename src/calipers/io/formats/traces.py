@@ -98,10 +98,18 @@ def once_each(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
             )
 
 
+NO_CALLS = (
+    "The traces hold no call of a retriever; export spans of the kind RETRIEVER, or of the "
+    "operation retrieval (gen_ai.operation.name), too."
+)
+
+
 class TraceFormat(RowFormat):
     """Spans of traces, one or several per row."""
 
     row: Any = dict[str, Any]
+    without_calls = NO_CALLS
+    """What to say where no span is a call."""
 
     @abstractmethod
     def spans(self, rows: Rows) -> Iterator[Span]:
@@ -109,8 +117,12 @@ class TraceFormat(RowFormat):
 
     def records(self, rows: Rows) -> Iterator[Record]:
         """Yield one record per retriever call, or per trace with several calls."""
+        found = False
         for _, record in once_each(self.spans(rows)):
+            found = True
             yield record
+        if not found:
+            raise InvalidInput(self.without_calls)
 
 
 def opened(value: Any) -> Any:
@@ -148,9 +160,10 @@ def _last_asked(messages: Any) -> str | None:
         people = {"user", "human"}
         if not isinstance(one, Mapping) or not {one.get("role"), one.get("type")} & people:
             continue
-        content = one.get("content")
+        content = one.get("content") or one.get("parts")  # as OpenTelemetry calls it
         if isinstance(content, list):
-            texts = (part.get("text") for part in content if isinstance(part, Mapping))
+            parts = (part for part in content if isinstance(part, Mapping))
+            texts = (part.get("text") or part.get("content") for part in parts)
             content = " ".join(text for text in texts if isinstance(text, str))
         if isinstance(content, str) and content.strip():
             return content.strip()
@@ -463,6 +476,7 @@ class OpenInference(TraceFormat):
             value = _one_of(flat, OWN_ASKED, ASKED)
             asked = value if isinstance(value, str) and value.strip() else None
             asked = asked and (question_in(asked) or asked)
+            asked = asked or question_in(flat.get("gen_ai.input.messages"))
             record = self._record(span, flat, asked, at)
             began = str(span.get("startTimeUnixNano") or span.get("start_time") or "")
             context = span.get("context")

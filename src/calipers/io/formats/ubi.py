@@ -36,6 +36,10 @@ class Ubi(TraceFormat):
         )
     )
     results_field = "query_response_hit_ids"
+    without_calls = (
+        "These are events without the searches they belong to; give both: `calipers labels draft "
+        "--from-traces ubi_queries.jsonl --from-traces ubi_events.jsonl -o questions.jsonl`."
+    )
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """``query_id`` beside the ids of hits, or beside an action."""
