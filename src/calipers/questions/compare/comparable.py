@@ -12,7 +12,7 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import EXAMPLES
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import clusters_of, query_weights_of
-from calipers.words import did_you_mean
+from calipers.words import did_you_mean, plural
 
 # How the interval was computed, the version, and notes: none of them changes a value.
 _WITHOUT_EFFECT = frozenset({"calipers", "confidence", "cluster", "resamples", "seed", "notes"})
@@ -121,7 +121,7 @@ def _queries(a: str, first: Scores, b: str, second: Scores, both: pl.DataFrame) 
     only_b = second.queries.join(first.queries, on="query", how="anti", maintain_order="left")
     if only_a.height or only_b.height:
         parts = [
-            f"{frame.height} {'query is' if frame.height == 1 else 'queries are'} only in {name} "
+            f"{plural(frame.height, 'query is', 'queries are')} only in {name} "
             f"({some_queries(frame['query'])})"
             for name, frame in ((a, only_a), (b, only_b))
             if frame.height
@@ -183,8 +183,8 @@ def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[st
             )
 
 
-def undefined_in_some(metric: str, columns: Mapping[str, Any], queries: pl.Series) -> str | None:
-    """Describe queries for which a metric is defined in one system and undefined in another.
+def undefined_in_some(metric: str, columns: Mapping[str, Any], queries: pl.Series) -> list[str]:
+    """A sentence where a metric is defined for a query in one system and undefined in another.
 
     Such a query would drop out of the pairs, which biases the comparison: a system that finds
     nothing would be compared on the other queries only.
@@ -192,15 +192,14 @@ def undefined_in_some(metric: str, columns: Mapping[str, Any], queries: pl.Serie
     missing = {name: np.isnan(values) for name, values in columns.items()}
     some = np.any(list(missing.values()), axis=0) & ~np.all(list(missing.values()), axis=0)
     if not some.any():
-        return None
+        return []
     worst = max(missing, key=lambda name: int((missing[name] & some).sum()))
     concerned = queries.filter(pl.Series(missing[worst] & some))
-    return (
-        f"{metric} is undefined for {len(concerned)} "
-        f"{'query' if len(concerned) == 1 else 'queries'} of {worst} "
+    return [
+        f"{metric} is undefined for {plural(len(concerned), 'query', 'queries')} of {worst} "
         f"({some_queries(concerned)}) and defined in another system: leaving "
         "them out would flatter one side."
-    )
+    ]
 
 
 def some_queries(queries: pl.Series) -> str:

@@ -122,7 +122,6 @@ def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
             "low": ends and ends.low,
             "high": ends and ends.high,
             "n": mean.n,
-            "best": mean.best,
             "difference": found and found.difference,
             "difference_low": likely and likely.low,
             "difference_high": likely and likely.high,

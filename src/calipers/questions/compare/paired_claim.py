@@ -111,9 +111,5 @@ def _next(row: PairedRow, unit: str) -> str | None:
     more = queries_like_these(row, row.alpha) - row.units
     if more <= 0:
         return None
-    return (
-        f"About {plural(more, f'more {unit}', _MANY.get(unit, f'more {unit}s'))} would settle it."
-    )
-
-
-_MANY = {"query": "more queries"}
+    many = "more queries" if unit == "query" else f"more {unit}s"
+    return f"About {plural(more, f'more {unit}', many)} would settle it."

@@ -31,7 +31,6 @@ class SystemMean:
     interval: Interval | None
     n: int
     undefined: int
-    best: bool
 
 
 @dataclass(frozen=True)

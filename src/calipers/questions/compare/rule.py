@@ -29,7 +29,7 @@ from calipers.questions.compare.result import (
 )
 from calipers.questions.default_metrics import asked_metrics
 from calipers.statistics.clusters import as_units
-from calipers.statistics.paired_rows import SMALLEST, PairedRow, paired_rows
+from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.statistics.queries_needed import visibility
 from calipers.version import __version__
 from calipers.words import did_you_mean, listed
@@ -66,8 +66,7 @@ def compare_scores(
     values = {name: aligned(scores, queries, facts) for name, scores in systems.items()}
     for column, metric in enumerate(facts):
         by_system = {name: table[:, column] for name, table in values.items()}
-        sentence = undefined_in_some(metric.name, by_system, queries["query"])
-        blocked += [sentence] if sentence else []
+        blocked += undefined_in_some(metric.name, by_system, queries["query"])
     _refuse(blocked, anyway)
     complete = _defined_in_all(values)
     asked = asked_metrics(facts, primary, named=named)
@@ -75,7 +74,7 @@ def compare_scores(
     units = clusters if cluster else units_of(queries, {}, None)
     weight_by = weight_by or systems[baseline].settings.get("weight_by")
     weights = weights_shared(systems, queries, weight_by)
-    means = system_means(complete, facts, level, clusters, weights)
+    means = _means(complete, facts, level, clusters, weights)
     tests = _Tests(complete, facts, asked, units, weights, round(1.0 - level, 12))
     tested, ranking = tests.against(baseline), _ranked(means, facts, asked)
     notes = [
@@ -241,14 +240,11 @@ def _differences(
     found = []
     for (system, name), row in tested.items():
         metric, decides = by_name[name], name in asked
-        claim = claim_of(
-            row,
-            metric,
-            at[baseline, name],
-            at[system, name],
-            names=(baseline, system),
-            unit="cluster" if cluster else "query",
-        )
+        claim = None
+        if decides:
+            means = (at[baseline, name], at[system, name])
+            unit = "cluster" if cluster else "query"
+            claim = claim_of(row, metric, *means, names=(baseline, system), unit=unit)
         found.append(
             Difference(
                 system,
@@ -264,7 +260,7 @@ def _differences(
                 row.worse,
                 row.same,
                 row.standing if decides else "supporting",
-                claim if decides else None,
+                claim,
             )
         )
     return tuple(found)
@@ -279,40 +275,20 @@ def _ranked(
     return tuple(one.system for one in sorted(known, key=lambda one: -turn * (one.mean or 0.0)))
 
 
-def system_means(
+def _means(
     values: Mapping[str, Floats],
     facts: Sequence[MetricFacts],
     level: float,
     clusters: Ints | None,
-    weights: Floats | None = None,
+    weights: Floats | None,
 ) -> tuple[SystemMean, ...]:
     """The mean of every system in every metric, over the queries that all systems have."""
     found = []
     for at, metric in enumerate(facts):
         each = None if metric.aggregate == "sum" else weights
-        defined = {name: t[~np.isnan(t[:, at]), at] for name, t in values.items()}
-        means = {
-            name: as_units(t[:, at], None, each).mean if len(defined[name]) else None
-            for name, t in values.items()
-        }
-        best = _best([mean for mean in means.values() if mean is not None], metric.better)
-        for name, mean in means.items():
-            n = len(defined[name])
-            found.append(
-                SystemMean(
-                    name,
-                    metric.name,
-                    mean,
-                    interval_of_metric(values[name][:, at], metric, level, clusters, each),
-                    n,
-                    len(values[name]) - n,
-                    mean is not None and best is not None and abs(mean - best) < SMALLEST,
-                )
-            )
+        for name, table in values.items():
+            column, n = table[:, at], int(np.count_nonzero(~np.isnan(table[:, at])))
+            mean = as_units(column, None, each).mean if n else None
+            ends = interval_of_metric(column, metric, level, clusters, each)
+            found.append(SystemMean(name, metric.name, mean, ends, n, len(column) - n))
     return tuple(found)
-
-
-def _best(means: Sequence[float], better: str) -> float | None:
-    if not means or better == "neither" or max(means) - min(means) < SMALLEST:
-        return None
-    return max(means) if better == "higher" else min(means)

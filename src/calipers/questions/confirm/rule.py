@@ -36,7 +36,6 @@ from calipers.model.slicing import units_of
 from calipers.questions.compare.paired_claim import claim_of, gains_of
 from calipers.questions.reading import MatchingSettings
 from calipers.questions.seal.ledger import (
-    Book,
     LookLedger,
     TakenLook,
     held,
@@ -107,11 +106,14 @@ def take_a_look(
     key = _key(facts, before, now)
     units = units_of(truth.queries, truth.tags, known.seal.cluster)
     [row] = look_at([gains_of(now, before, facts)], units, known.seal.per_look)
-    with held(known.path) as book:
-        found = book.read().answered(key)
-        repeated = found is not None
-        found = found or _record(book, row, facts.name, names, key)
-        left = book.read().left
+    with held(known.path) as record:
+        known = read_ledger(known.path)
+        found = known.answered(key)
+        repeated, left = found is not None, known.left
+        if found is None:
+            found = _look(known, row, facts.name, names, key)
+            record(found)
+            left -= 1
     said = f"Look {found.look} of {known.seal.looks}; {plural(left, 'look')} left."
     if repeated:
         said = f"As answered on {found.time[:10]}; nothing was spent, {left} left."
@@ -270,12 +272,12 @@ def _key(facts: MetricFacts, old: Floats, new: Floats) -> str:
     return fingerprint_settings([facts.name, *(one.hexdigest() for one in digests)])
 
 
-def _record(
-    book: Book, row: PairedRow, metric: str, names: Mapping[str, Any], key: str
+def _look(
+    ledger: LookLedger, row: PairedRow, metric: str, names: Mapping[str, Any], key: str
 ) -> TakenLook:
+    """A new look at the sealed queries; an error where the budget is spent."""
     from calipers.store.git import git_state
 
-    ledger = book.read()
     if not ledger.left:
         taken, last = plural(len(ledger.looks), "look"), ledger.looks[-1].time[:10]
         raise InvalidInput(
@@ -285,7 +287,7 @@ def _record(
         )
     state = git_state()
     old, new = names
-    look = TakenLook(
+    return TakenLook(
         look=len(ledger.looks) + 1,
         time=moment(datetime.now(UTC)),
         commit=state.commit,
@@ -296,8 +298,6 @@ def _record(
         asked=key,
         confirmed=row.standing == "better",
     )
-    book.record(look)
-    return look
 
 
 def _renewal(sealed: int) -> str:

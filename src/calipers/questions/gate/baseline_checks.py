@@ -151,8 +151,7 @@ def _paired(
         before[name] = np.where(known, kept.scores.of(name)[rows], np.nan)
         sides = {"this result": scores.of(name)[known], "the baseline": before[name][known]}
         queries = scores.queries["query"].filter(pl.Series(known))
-        undefined = undefined_in_some(name, sides, queries)
-        found += [undefined] if undefined else []
+        found += undefined_in_some(name, sides, queries)
     if found and not anyway:
         raise InvalidInput(
             " ".join(found) + " Save the baseline again (`calipers gate save`), or "

@@ -154,7 +154,7 @@ def _verdict(
     notes += scores.settings.get("notes") or ()
     if kept is not None and not by and scores.tags:
         notes.append(f"A slice may still be worse: --by {next(iter(scores.tags))} compares each.")
-    checks += [_check_must(scores, _finding(scores, asked), one, kept) for one in must]
+    checks += [_check_must(scores, _finding(scores, asked), one) for one in must]
     return Verdict(
         checks=tuple(checks),
         warnings=tuple(warnings),
@@ -427,7 +427,7 @@ def _leaks(pair: Matched, metric: Metric | None, part: QuerySlice) -> tuple[Leak
     )
 
 
-def _check_must(scores: Scores, metric: str, named: str, kept: Baseline | None) -> Check:
+def _check_must(scores: Scores, metric: str, named: str) -> Check:
     """Check that every question of a tag or a list finds something."""
     chosen, values = _chosen(scores, named), scores.of(metric)
     n, lost = int(chosen.sum()), np.flatnonzero(chosen & (values == 0)).tolist()
@@ -438,14 +438,6 @@ def _check_must(scores: Scores, metric: str, named: str, kept: Baseline | None) 
     if unknown:
         because.append(f"{metric} is undefined for {unknown:,} of them")
     names, texts = scores.queries["query"], scores.queries["text"]
-    before: dict[str, float] = {}
-    if kept is not None and metric in kept.scores:
-        old = kept.scores.of(metric).tolist()
-        before = {
-            query: value
-            for query, value in zip(kept.scores.queries["query"], old, strict=True)
-            if not np.isnan(value)
-        }
     first = f"; {texts[lost[0]] or names[lost[0]]} does not" if lost else ""
     status: Status = "failed" if lost else "no clear difference" if unknown else "passed"
     found = n - len(lost) - unknown
@@ -461,9 +453,7 @@ def _check_must(scores: Scores, metric: str, named: str, kept: Baseline | None) 
         undefined=unknown,
         because=tuple(because),
         claim=Claim(status, f"{fact} ({named}, {metric}){first}."),
-        worst=tuple(
-            WorstQuery(names[row], texts[row], 0.0, before.get(names[row])) for row in lost
-        ),
+        worst=tuple(WorstQuery(names[row], texts[row], 0.0) for row in lost),
     )
 
 

@@ -5,11 +5,13 @@ as text. A look is on disk before its answer is printed: a line cut short by a c
 answered, and does not count.
 """
 
+import errno
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -49,8 +51,6 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
     calipers: str
     looks: int
     cluster: str | None
-    whole: SealedPart
-    open: SealedPart
     sealed: SealedPart
     queries: tuple[str, ...] = ()
     """A fingerprint of each sealed query: the budget belongs to them, not to a file."""
@@ -116,10 +116,7 @@ def read_ledger(path: Path) -> LookLedger:
         ) from None
     except OSError as error:
         raise UnreadableFile(f"The ledger {path} cannot be read: {error.strerror}.") from error
-    return _decoded(content, path)
-
-
-def _decoded(content: bytes, path: Path) -> LookLedger:
+    # A line without its end was never answered.
     first, *rest = content[: content.rfind(b"\n") + 1].splitlines() or [b""]
     seal = _line(first, Seal, f"{path}:1")
     looks = (_line(line, TakenLook, f"{path}:{number}") for number, line in enumerate(rest, 2))
@@ -140,59 +137,42 @@ def _line(line: bytes, kind: type[_Line], where: str) -> _Line:
 
 
 @contextmanager
-def held(path: Path) -> "Iterator[Book]":
-    """Open and lock the ledger, so that nobody else can take a look."""
+def held(path: Path) -> Iterator[Callable[[TakenLook], None]]:
+    """Lock the ledger, so that nobody else can take a look; yields what records one."""
     read_ledger(path)
-    try:
+    until = time.monotonic() + PATIENCE_SECONDS
+    with _writing(path):
         file = open_binary(path, os.O_RDWR | os.O_APPEND)
-    except OSError as error:
-        raise _unwritten(path, error.strerror) from error
     try:
-        _lock(file, path)
-        yield Book(file, path)
+        while not lock(file):
+            if time.monotonic() > until:
+                raise InvalidInput(
+                    f"Another process holds the ledger {path}; wait for it, and ask again."
+                )
+            time.sleep(0.05)
+        yield partial(_record, file, path)
     finally:
         os.close(file)
 
 
-@dataclass(frozen=True)
-class Book:
-    """An open and locked ledger."""
-
-    file: int
-    path: Path
-
-    def read(self) -> LookLedger:
-        """Read its current content."""
-        return _decoded(self.path.read_bytes(), self.path)
-
-    def record(self, look: TakenLook) -> None:
-        """Append a look; it is on disk when this returns, or not at all."""
-        content = self.path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        line = msgspec.json.encode(look) + b"\n"
-        try:
-            os.ftruncate(self.file, whole)
-            written = os.write(self.file, line)
-            if written < len(line):
-                os.ftruncate(self.file, whole)
-            os.fsync(self.file)
-        except OSError as error:
-            raise _unwritten(self.path, error.strerror) from error
-        if written < len(line):
-            raise _unwritten(self.path, "the disk is full")
+def _record(file: int, path: Path, look: TakenLook) -> None:
+    """Append a look; it is on disk when this returns, or not at all."""
+    whole = path.read_bytes().rfind(b"\n") + 1
+    line = msgspec.json.encode(look) + b"\n"
+    with _writing(path):
+        os.ftruncate(file, whole)
+        if os.write(file, line) < len(line):
+            os.ftruncate(file, whole)
+            raise OSError(errno.ENOSPC, "the disk is full")
+        os.fsync(file)
 
 
-def _unwritten(path: Path, why: str | None) -> WriteFailed:
-    return WriteFailed(
-        f"The ledger {path} cannot be written: {why}; a look that is not recorded is not given."
-    )
-
-
-def _lock(file: int, path: Path) -> None:
-    until = time.monotonic() + PATIENCE_SECONDS
-    while not lock(file):
-        if time.monotonic() > until:
-            raise InvalidInput(
-                f"Another process holds the ledger {path}; wait for it, and ask again."
-            )
-        time.sleep(0.05)
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise WriteFailed(
+            f"The ledger {path} cannot be written: {error.strerror}; a look that is not recorded "
+            "is not given."
+        ) from error

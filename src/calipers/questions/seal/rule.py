@@ -80,16 +80,14 @@ def seal_queries(
     _check_enough(sealed, len(np.unique(units)), cluster, per_look(looks))
     parts = {"open": part_of(found, ~mask), "sealed": part_of(found, mask)}
     about = {name: SealedPart(one.n_queries, content(one)) for name, one in parts.items()}
-    whole = SealedPart(found.n_queries, content(found))
     header = Seal(
-        seal=fingerprint_settings([whole.fingerprint, about["sealed"].fingerprint])[:16],
+        seal=fingerprint_settings([content(found), about["sealed"].fingerprint])[:16],
         made=moment(datetime.now(UTC)),
         calipers=__version__,
         looks=looks,
         cluster=cluster,
-        whole=whole,
+        sealed=about["sealed"],
         queries=tuple(_marks(parts["sealed"])),
-        **about,
     )
     _write(places, parts, header)
     # The smallest gain that this many units confirm, if one in ten changes by chance.
@@ -269,7 +267,7 @@ def _write(places: Mapping[str, Path], parts: Mapping[str, GroundTruth], header:
             form = Ours()
             form.write(form.outputs[0], [Dataset(ground_truth=truth)], places[name], Remarks())
             again = load(places[name], "ground_truth", sealed=True).ground_truth
-            if again is None or content(again) != getattr(header, name).fingerprint:
+            if again is None or content(again) != content(parts[name]):
                 raise InvalidInput(
                     f"{places[name]} does not read as it was written, so nothing is sealed; "
                     "please report this, with a query of the file."
