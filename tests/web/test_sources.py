@@ -48,7 +48,7 @@ def test_one_that_is_given_twice_is_refused(shelf_and_ids):
 def test_a_query_is_opened_without_its_results_in_memory(shelf_and_ids, monkeypatch):
     monkeypatch.setattr(blob, "BLOCK", 3)
     shelf, (one, *_) = shelf_and_ids
-    browse = shelf.open(shelf.find(one)).browse
+    browse = shelf.open(shelf.find(one))
     pair = calipers.read(ground_truth=TRUTH, run=BM25)
     plain = Browse("nightly", calipers.evaluate(pair, metrics="recall@2"), pair)
     for row in range(plain.table.height):

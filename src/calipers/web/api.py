@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -26,9 +27,6 @@ LISTED_TEXT = 1_500
 """Characters of a text in the list of a question; one text alone is shown whole."""
 SENT = 20_000
 """Characters of a text that are sent at first; the page requests the rest."""
-KINDS = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
-"""The formats that labels are written in."""
-
 S = TypeVar("S")
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 Request_ = Annotated[str, msgspec.Meta(min_length=8, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
@@ -177,16 +175,9 @@ def label(request: Request, body: bytes) -> Response:
         about = shown_item(desk.known, desk.items[given.item], judge)
         words = f"you labelled it in another tab meanwhile ({held.kind} {held.grade or 0:g})."
         return answer({"error": words, "about": about}, 412)
-    entry = desk.give(
-        judge,
-        given.item,
-        given.grade,
-        kind=given.kind,
-        quote=given.quote,
-        quote_start=given.quote_start,
-        note=given.note,
-        request=given.request,
-    )
+    names = ("kind", "quote", "quote_start", "note", "request")
+    said: dict[str, Any] = {name: getattr(given, name) for name in names}
+    entry = desk.give(judge, given.item, given.grade, **said)
     ahead, undone = _next(request, given, fresh=False), None
     if entry.undoes is not None:
         # After an undo the judge sees what it was, and its item.
@@ -268,29 +259,39 @@ def change_pool(request: Request, body: bytes) -> Response:
     return answer({"pool": desk.content.number, "change": change})
 
 
+JSONL = "application/x-ndjson"
+FORMS: dict[str, tuple[str, str, Callable[[PoolSession, Path], object]]] = {
+    "jsonl": ("-labels.jsonl", JSONL, write_every_label),
+    "csv": ("-labels.csv", "text/csv; charset=utf-8", write_every_label),
+    **{
+        tool: (f"-{tool}.json", "application/json", partial(write_tasks, tool=tool))
+        for tool in TOOLS
+    },
+}
+"""What labels are written as: the end of the file name, its type and who writes it."""
+
+
 def labels(request: Request) -> Response:
     """Download every label as CSV or JSON lines, or the items as tasks of another tool."""
-    desk, form = desk_of(request), request.query_params.get("as", "jsonl")
-    if form in TOOLS:
-        kind = "application/json"
-        return _download(desk, f"-{form}.json", kind, lambda at: write_tasks(desk, at, form))
-    if form not in KINDS:
-        raise InvalidInput(f"as is {form[:40]!r}; it can be {', '.join((*KINDS, *TOOLS))}.")
-    return _download(desk, f"-labels.{form}", KINDS[form], lambda at: write_every_label(desk, at))
+    form = request.query_params.get("as", "jsonl")
+    if form not in FORMS:
+        raise InvalidInput(f"as is {form[:40]!r}; it can be {', '.join(FORMS)}.")
+    return _download(request, *FORMS[form])
 
 
 def export(request: Request) -> Response:
     """Download the ground truth with the labels."""
-    desk, machines = desk_of(request), asked(request).machines
-    return _download(desk, ".jsonl", KINDS["jsonl"], lambda at: desk.export(at, machines=machines))
+    machines = asked(request).machines
+    return _download(request, ".jsonl", JSONL, lambda desk, at: desk.export(at, machines=machines))
 
 
 def _download(
-    desk: PoolSession, ending: str, kind: str, write: Callable[[Path], object]
+    request: Request, ending: str, kind: str, write: Callable[[PoolSession, Path], object]
 ) -> Response:
+    desk = desk_of(request)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"file{ending}"
-        write(path)
+        write(desk, path)
         content = path.read_bytes()
     plain = "".join(one if one.isascii() and one.isalnum() else "-" for one in desk.name)[:60]
     name = f'attachment; filename="{plain or "pool"}{ending}"'

@@ -26,7 +26,7 @@ from calipers.store.pool import PoolSettings
 from calipers.web.api import desk_of
 from calipers.web.held import StillWorkingError
 from calipers.web.render import asked, render
-from calipers.web.sources import EXPLAINING, Opened, Source, WebSources
+from calipers.web.sources import Source, WebSources
 from calipers.words import did_you_mean
 
 PAGE_SIZE = 50
@@ -92,33 +92,33 @@ def evaluations(request: Request) -> Response:
 # One evaluation
 
 
-def _evaluation(request: Request) -> tuple[Opened, dict[str, Any]]:
-    """The evaluation that the address names, and the values that its pages share."""
-    shelf: WebSources = request.app.state.shelf
-    source = shelf.find(request.path_params["reference"])
-    opened = shelf.open(source)
-    opened.start(EXPLAINING, Browse.explain)  # other pages need it soon
-    title = clean(opened.browse.name)
-    return opened, {"title": title, "browse": opened.browse, **source._asdict()}
+def _evaluation(request: Request, tab: str, source: Source, **values: Any) -> Response:
+    """Render a page about an evaluation."""
+    browse = request.app.state.shelf.open(source)
+    about = {"browse": browse, "tab": tab, **source._asdict()}
+    return render(request, tab, title=clean(browse.name), **about, **values)
+
+
+def _source(request: Request) -> Source:
+    """The evaluation that the address names; its misses are explained in the background."""
+    source: Source = request.app.state.shelf.find(request.path_params["reference"])
+    request.app.state.shelf.explained(source, wait=False)
+    return source
 
 
 def queries(request: Request) -> Response:
     """The queries, page by page, with the one open that the address names."""
-    opened, about = _evaluation(request)
-    browse, wanted = opened.browse, asked(request)
-    if wanted.reason:
-        opened.soon(EXPLAINING, Browse.explain)
+    source, wanted = _source(request), asked(request)
+    browse = request.app.state.shelf.explained(source, wait=bool(wanted.reason))
     if wanted.open and not wanted.open.isdecimal():
         raise InvalidInput(f"open is {wanted.open[:40]!r}; it must be the number of a query.")
-    return render(
+    return _evaluation(
         request,
         "evaluation",
-        **about,
+        source,
         view=wanted,
         found=browse.select(wanted),
         opened=shown(browse, int(wanted.open)) if wanted.open else None,
-        tab="queries",
-        reasons_here=browse.reasons,
         summary=blocks_html([score_table(browse.scores, browse.ceilings)]),
         watched=wanted.metric or browse.shown[0],
     )
@@ -140,9 +140,9 @@ def shown(browse: Browse, row: int) -> dict[str, Any]:
 
 def report(request: Request) -> Response:
     """The report of an evaluation."""
-    opened, about = _evaluation(request)
-    made = opened.soon("The report is being made", _report)
-    return render(request, "report", **about, tab="report", made=made)
+    source = _source(request)
+    made = request.app.state.shelf.soon(source, "The report is being made", _report)
+    return _evaluation(request, "report", source, made=made)
 
 
 def _report(browse: Browse) -> str:
@@ -151,17 +151,10 @@ def _report(browse: Browse) -> str:
 
 def truth(request: Request) -> Response:
     """The audit of the ground truth, each finding with its queries."""
-    opened, about = _evaluation(request)
-    return render(
-        request,
-        "truth",
-        **about,
-        tab="truth",
-        health=opened.soon("The ground truth is being looked through", _health),
-        row_of=opened.browse.row_of,
-        fingerprint=opened.browse.scores.fingerprints.get("ground_truth"),
-        most=SHOWN_FINDINGS,
-    )
+    source = _source(request)
+    what = "The ground truth is being looked through"
+    health = request.app.state.shelf.soon(source, what, _health)
+    return _evaluation(request, "truth", source, health=health, most=SHOWN_FINDINGS)
 
 
 def _health(browse: Browse) -> Health:
@@ -224,7 +217,7 @@ def compared(request: Request) -> Response:
         found=found,
         tells_why=tells_why,
         reasons=_reasons(shelf, systems, found) if tells_why else {},
-        opened=_side_by_side(shelf.opened(systems), wanted.open) if wanted.open else None,
+        opened=_side_by_side(shelf.open_all(systems), wanted.open) if wanted.open else None,
     )
 
 
@@ -233,11 +226,10 @@ def _reasons(shelf: WebSources, systems: dict[str, Source], found: Page) -> dict
     said: dict[str, list[str]] = {}
     for system, source in systems.items():
         lost = [row.query for row in found.rows if system in row.worse]
-        if not lost or (opened := shelf.open(source)).browse.pair is None:
+        if not lost or shelf.open(source).pair is None:
             continue
-        opened.soon(EXPLAINING, Browse.explain)
         whose = f"{clean(system)}: " if len(systems) > 2 else ""
-        for query, reason in opened.browse.why(lost).items():
+        for query, reason in shelf.explained(source).why(lost).items():
             said.setdefault(query, []).append(whose + reason)
     return {query: ". ".join(reasons) for query, reasons in said.items()}
 

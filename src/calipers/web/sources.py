@@ -43,32 +43,10 @@ MOST_LINES = 4
 """How many names have a trend on the first page, the latest first."""
 DRAWN = 60
 """How many evaluations a trend has."""
-EXPLAINING = "The misses are being explained"
 SAME = ("metric", "scale", "steps")
 """Settings in which a pool is that of a page, if it was made of the same evaluations."""
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, eq=False)
-class Opened:
-    """An evaluation in memory, and what was made of it."""
-
-    browse: Browse
-    _made: Held = field(default_factory=lambda: Held(4))
-
-    def start(self, what: str, work: Callable[[Browse], T]) -> None:
-        """Begin to make something of it in the background; ``what`` says what."""
-        self._made.start(what, partial(self._in_turn, work))
-
-    def soon(self, what: str, work: Callable[[Browse], T]) -> T:
-        """What is made of it in the background; a page waits only shortly, and says ``what``."""
-        return self._made.get(what, partial(self._in_turn, work), what)
-
-    def _in_turn(self, work: Callable[[Browse], T]) -> T:
-        """Run some work; that on large evaluations one at a time."""
-        large = len(self.browse.scores) > LARGE_QUERIES
-        return alone(lambda: work(self.browse)) if large else work(self.browse)
 
 
 class Source(NamedTuple):
@@ -82,12 +60,6 @@ class Source(NamedTuple):
     def key(self) -> str:
         """Its key in a cache: by id, as a name means another evaluation after the next save."""
         return self.reference if self.saved is None else self.saved.id
-
-    @property
-    def age(self) -> tuple[datetime, int]:
-        """For sorting by date; files, which are not saved, count as the newest."""
-        saved = self.saved
-        return (saved.saved, saved.number) if saved else (datetime.max.replace(tzinfo=UTC), 0)
 
 
 @dataclass
@@ -105,7 +77,7 @@ class WebSources:
 
     def __post_init__(self) -> None:
         self._evaluations, self._measured = Held(4), Held(8)
-        self._desks, self._made = Held(16), Held(8)
+        self._desks, self._made, self._misses = Held(16), Held(16), Held(4)
         self._opening = Held(0)  # its results are kept by the evaluations
         self._pooling = threading.Lock()
         self._store: Store | None = None
@@ -158,7 +130,10 @@ class WebSources:
         found = [self.find(one) for one in references]
         if len({one.key for one in found}) < len(found):
             raise InvalidInput("An evaluation is given twice; choose different ones.")
-        found.sort(key=lambda one: (one.reference != baseline, one.age))
+        # Files, which are not saved, count as the newest.
+        late = datetime.max.replace(tzinfo=UTC), 0
+        ages = {one.key: (one.saved.saved, one.saved.number) for one in found if one.saved}
+        found.sort(key=lambda one: (one.reference != baseline, ages.get(one.key, late)))
         for behind in ("", " {0.saved:%Y-%m-%d}", " {0.saved:%Y-%m-%d %H:%M}", " {0.short}"):
             named = {
                 one.saved.name + behind.format(one.saved) if one.saved else one.reference: one
@@ -168,32 +143,45 @@ class WebSources:
                 break
         return named
 
-    def open(self, source: Source) -> Opened:
+    def open(self, source: Source) -> Browse:
         """An evaluation in memory."""
 
-        def made() -> Opened:
-            saved = source.saved
-            if saved is None:
+        def made() -> Browse:
+            if source.saved is None:
                 pair = self.given[source.reference]
-                return Opened(Browse(source.reference, evaluate(pair), pair))
-            opening = partial(open_saved, self.store(), saved, self.scores(source))
-            return Opened(alone(opening) if saved.queries > LARGE_QUERIES else opening())
+                return Browse(source.reference, evaluate(pair), pair)
+            opening = partial(open_saved, self.store(), source.saved, self.scores(source))
+            return alone(opening) if source.saved.queries > LARGE_QUERIES else opening()
 
         return self._evaluations.get(source.key, made)
 
-    def opened(self, systems: Mapping[str, Source]) -> dict[str, Browse]:
+    def open_all(self, systems: Mapping[str, Source]) -> dict[str, Browse]:
         """Several evaluations in memory; a page waits only shortly."""
         key = tuple(one.key for one in systems.values())
         what = "The evaluations are being opened"
-        return self._opening.get(key, partial(self._all, systems), what)
+        return self._opening.get(
+            key, lambda: {name: self.open(one) for name, one in systems.items()}, what
+        )
 
-    def _all(self, systems: Mapping[str, Source]) -> dict[str, Browse]:
-        return {name: self.open(one).browse for name, one in systems.items()}
+    def soon(self, source: Source, what: str, work: Callable[[Browse], T]) -> T:
+        """What is made of an evaluation in the background; a page waits shortly, and says what."""
+        return self._made.get((source.key, what), partial(_in_turn, self.open(source), work), what)
+
+    def explained(self, source: Source, *, wait: bool = True) -> Browse:
+        """An evaluation whose misses are explained, or at least being explained."""
+        browse, what = self.open(source), "The misses are being explained"
+        work = partial(_in_turn, browse, Browse.explain)
+        # In a cache of its own: an evaluation that is opened again is another one.
+        if wait:
+            self._misses.get(browse, work, what)
+        else:
+            self._misses.start(browse, work)
+        return browse
 
     def scores(self, source: Source) -> Scores:
         """The scores of an evaluation, as a comparison needs them: without its results."""
         if source.saved is None:
-            return self.open(source).browse.scores
+            return self.open(source).scores
         return self._measured.get(source.key, partial(load_scores, self.store(), source.saved))
 
     def comparison(self, systems: Mapping[str, Source], anyway: bool = False) -> Comparison:
@@ -248,7 +236,7 @@ class WebSources:
 
         Judges watch ``metric``, that of the page they came from, unless the server was given one.
         """
-        opened = self._all(self.systems(references))
+        opened = {name: self.open(one) for name, one in self.systems(references).items()}
         pairs = {name: one.pair for name, one in opened.items() if one.pair is not None}
         if len(pairs) < len(opened):
             raise InvalidInput(
@@ -287,3 +275,8 @@ class WebSources:
                 settings=settings,
             )
             return self.desk(number)
+
+
+def _in_turn(browse: Browse, work: Callable[[Browse], T]) -> T:
+    """Run some work on an evaluation; large ones one at a time."""
+    return alone(lambda: work(browse)) if len(browse.scores) > LARGE_QUERIES else work(browse)
