@@ -123,7 +123,9 @@ class LabelState:
         self.taken_back: dict[int, LogEntry] = {}
         """Undone entries, by number."""
         self._entries: dict[int, LogEntry] = {}
-        self._by_item: dict[int, dict[int, LogEntry]] = {}
+        said: dict[int, dict[int, LogEntry]] = {}
+        self._by_kind = {"label": said, "skip": said, "note": {}, "final": {}}
+        """By item, then by number; labels and skips together."""
         self._by_judge: dict[str, dict[int, LogEntry]] = {}
         self._changed: dict[int, int] = {}
         """The number of the last entry that changed a label or a skip, by item."""
@@ -138,26 +140,31 @@ class LabelState:
                 continue
             if entry.kind in SAID:
                 self._changed[entry.item] = one.number
-            mine = self._by_judge.setdefault(entry.judge, {})
-            for stack in (self._by_item.setdefault(entry.item, {}), mine):
+            about = self._by_kind[entry.kind].setdefault(entry.item, {})
+            for stack in (about, self._by_judge.setdefault(entry.judge, {})):
                 if entry is one:
                     stack[one.number] = one
                 else:
                     del stack[entry.number]
             (self._entries if entry is one else self.taken_back)[entry.number] = entry
 
-    def _of(self, item: int, kinds: tuple[str, ...]) -> list[LogEntry]:
-        """The entries of an item of these kinds, oldest first."""
+    def _of(self, item: int, kind: str) -> list[LogEntry]:
+        """The entries of an item of this kind, oldest first."""
+        stack = self._by_kind[kind].get(item)
+        return list(stack.values()) if stack else []
+
+    def _items(self, *kinds: str) -> list[int]:
+        """Items that have or had an entry of these kinds."""
         # A copy: other threads may add entries meanwhile.
-        return [one for one in list(self._by_item.get(item, {}).values()) if one.kind in kinds]
+        return sorted({item for kind in kinds for item in list(self._by_kind[kind])})
 
     def given(self, item: int) -> dict[str, LogEntry]:
         """The current label or skip of each judge."""
-        return {one.judge: one for one in self._of(item, SAID)}
+        return {one.judge: one for one in self._of(item, "label")}
 
     def touched(self) -> list[int]:
         """Items with any entry other than a note."""
-        return sorted(item for item in list(self._by_item) if self._of(item, (*SAID, "final")))
+        return self._items("label", "final")
 
     def labels(self, item: int) -> dict[str, LogEntry]:
         """The current label of each judge.
@@ -171,17 +178,17 @@ class LabelState:
 
     def people(self, item: int) -> int:
         """How many human judges labelled an item."""
-        given = self.given(item).values()
-        return sum(one.kind == "label" and not is_machine(one.judge) for one in given)
+        given = self.given(item)
+        return len([1 for who in given if given[who].kind == "label" and not is_machine(who)])
 
     def final(self, item: int) -> LogEntry | None:
         """The final label of an item, unless a judge changed a label after it."""
-        stack = self._of(item, ("final",))
+        stack = self._of(item, "final")
         return stack[-1] if stack and stack[-1].number > self._changed.get(item, 0) else None
 
     def reopened(self, item: int) -> LogEntry | None:
         """The final label of an item, if a judge changed a label after it."""
-        stack = self._of(item, ("final",))
+        stack = self._of(item, "final")
         return stack[-1] if stack and self.final(item) is None else None
 
     def current(self, item: int, judge: str) -> LogEntry | None:
@@ -194,21 +201,21 @@ class LabelState:
 
     def notes(self, item: int) -> dict[str, str]:
         """The notes on an item, by judge."""
-        said = [*self.given(item).values(), *self._of(item, ("note",))]
+        said = [*self.given(item).values(), *self._of(item, "note")]
         return {one.judge: one.note for one in said if one.note}
 
     def noted(self) -> list[int]:
         """Items with a note."""
-        return sorted(item for item in list(self._by_item) if self.notes(item))
+        return [item for item in self._items("label", "note") if self.notes(item)]
 
     def held(self) -> Iterator[tuple[LogEntry, str | None]]:
         """All current entries, by item and judge, each with its note."""
-        for item in sorted(self._by_item):
+        for item in self._items("label", "note"):
             notes = self.notes(item)
-            held = {one.judge: one for one in self._of(item, ("note",))} | self.given(item)
+            held = {one.judge: one for one in self._of(item, "note")} | self.given(item)
             yield from ((held[judge], notes.get(judge)) for judge in sorted(held))
-        for item in list(self._by_item):
-            yield from ((one, one.note) for one in self._of(item, ("final",))[-1:])
+        for item in self._items("final"):
+            yield from ((one, one.note) for one in self._of(item, "final")[-1:])
 
     def latest(self, judge: str) -> LogEntry | None:
         """The entry that an undo takes back: a judge's last one that is neither undone nor final.

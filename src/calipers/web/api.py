@@ -281,8 +281,7 @@ def labels(request: Request) -> Response:
 
 def export(request: Request) -> Response:
     """Download the ground truth with the labels."""
-    machines = asked(request).machines
-    return _download(request, ".jsonl", JSONL, lambda desk, at: desk.export(at, machines=machines))
+    return _download(request, ".jsonl", JSONL, PoolSession.export)
 
 
 def _download(

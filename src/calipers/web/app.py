@@ -145,7 +145,8 @@ def failed(request: Request, error: Exception) -> Response:
         # The page says so, and reloads until it is ready.
         return render(request, "working", 202, title="One moment", sentence=str(error))
     if isinstance(error, HTTPException):
-        status, words = error.status_code, error.detail
+        status = error.status_code
+        words = "Check the address, or go back." if status == 404 else error.detail
     elif isinstance(error, AWAY_ERRORS):
         # Only the server's log says why, because the reason names the database.
         LOG.warning("%s", clean(str(error)))

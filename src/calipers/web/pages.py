@@ -1,6 +1,6 @@
 """The pages: the history, one evaluation, a comparison, and judging."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -9,7 +9,7 @@ from starlette.responses import Response
 from calipers.errors import InvalidInput, StoreAway
 from calipers.labels.agreement import verdict
 from calipers.model.health import Health
-from calipers.present.escape import clean, query_name
+from calipers.present.escape import clean
 from calipers.present.html import blocks_html, for_page
 from calipers.present.paging import Page, page_of
 from calipers.present.scores import score_table
@@ -41,6 +41,7 @@ CARDS = 20
 """Conflicts or labels per page."""
 SHOWN_TEXT = 1500
 """Characters of a text in a list."""
+NO_DETAILS: Mapping[str, Any] = {"expected": [], "results": []}
 LISTS = ("open", "counted", "settled", "notes")
 """What the page of a pool lists: conflicts by status, or items with notes."""
 
@@ -126,16 +127,9 @@ def queries(request: Request) -> Response:
 
 def shown(browse: Browse, row: int) -> dict[str, Any]:
     """A query as a page shows it: the targets, then the ranking."""
-    opened = browse.open(row)
-    query = opened.row.query
-    known = browse.pair is not None
-    return {
-        "row": opened.row,
-        "name": clean(query_name(query, opened.row.text)),
-        "known": known,
-        "by_id": browse.by_id,
-        **(Details.of_query(opened).of(query) if known else {"expected": [], "results": []}),
-    }
+    opened, known = browse.open(row), browse.pair is not None
+    details = Details.of_query(opened).of(opened.row.query) if known else NO_DETAILS
+    return {"row": opened.row, "known": known, "by_id": browse.by_id, **details}
 
 
 def report(request: Request) -> Response:
@@ -241,7 +235,7 @@ def _side_by_side(systems: dict[str, Browse], query: str) -> list[dict[str, Any]
     for system, browse in systems.items():
         row = browse.row_of(query)
         if row is None:
-            columns.append({"name": clean(system), "results": [], "expected": [], "by_id": True})
+            columns.append({"name": clean(system), "by_id": True, **NO_DETAILS})
             continue
         one = shown(browse, row)
         ranks = {_called(result): result["rank"] for result in reversed(one["results"])}

@@ -46,7 +46,6 @@ class Asked(View):
     grade: str = ""
     query: str = ""
     item: int | None = None
-    machines: bool = False
 
 
 def asked(request: Request) -> Asked:
