@@ -132,8 +132,9 @@ def labels_sample(asked: CommandInput, drop: bool, explain: bool) -> None:
 def _check_made(asked: CommandInput, drop: bool) -> bool:
     """Check the questions of `init FOLDER`, where they are what is given; False where not."""
     import calipers
+    from calipers.model.labels import FIT, NOBODY, WRONG
     from calipers.present.escape import printable
-    from calipers.questions.begin.check import FIT, NOBODY, WRONG, made_questions
+    from calipers.questions.begin.check import made_questions
 
     runs: Sequence[str] = asked.settings.get("runs") or ()
     if len(runs) != 1 or not Path(runs[0]).is_file() or made_questions(runs[0]) is None:

@@ -25,6 +25,8 @@ random or to every query."""
 WHOLE_QUEUE = "whole"
 CHECKED = "checked"
 """The tag of a made question that was drawn for people to check: what they said of it."""
+TO_CHECK, FIT, NOBODY, WRONG = "drawn", "yes", "nobody asks", "wrong target"
+"""What that tag says: drawn and not checked yet, fit, or why it is not."""
 
 TargetsAs = Literal["id", "quote", "span"]
 """How a judged item is recognised in the ground truth that is made of it."""

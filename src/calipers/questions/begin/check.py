@@ -15,7 +15,7 @@ import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.model.document import Document, Note
-from calipers.model.labels import CHECKED, MACHINE, Label
+from calipers.model.labels import CHECKED, FIT, MACHINE, NOBODY, TO_CHECK, WRONG, Label
 from calipers.model.result import Plain, ShowsItself
 from calipers.questions.begin.candidates import SOURCES, place
 from calipers.questions.begin.result import DROPPED, write_lines
@@ -25,8 +25,6 @@ from calipers.words import plural
 if TYPE_CHECKING:
     from calipers.store.open import Store
 
-DRAWN, FIT, NOBODY, WRONG = "drawn", "yes", "nobody asks", "wrong target"
-"""What the tag says: drawn and not checked yet, fit, or why it is not."""
 STEPS = {NOBODY: "nobody would ask it", WRONG: "wrong target", FIT: "fit"}
 """The answers as the grades of a page, from 0."""
 
@@ -86,7 +84,7 @@ def check(path: Path, settings: Mapping[str, Any]) -> CheckedQuestions:
     ordered = sorted(records, key=lambda one: place(settings["seed"], one.get("id"), one["query"]))
     # The draw stands in the file before the first answer: nobody chooses what is checked.
     for one in ordered[: settings["most"]]:
-        one["tags"].setdefault(CHECKED, DRAWN)
+        one["tags"].setdefault(CHECKED, TO_CHECK)
     answers = dict(settings["answers"] or {})
     if settings["pool"] is not None:
         drawn = [one for one in ordered if CHECKED in one["tags"]]
@@ -109,7 +107,7 @@ def check(path: Path, settings: Mapping[str, Any]) -> CheckedQuestions:
         len(records) - counts[None],
         *(counts[one] for one in (FIT, NOBODY, WRONG)),
         len(bad) if settings["drop"] else 0,
-        tuple(one for one in ordered if one["tags"].get(CHECKED) == DRAWN),
+        tuple(one for one in ordered if one["tags"].get(CHECKED) == TO_CHECK),
         settings["pool"],
     )
 

@@ -23,10 +23,14 @@ from calipers.model.labels import (
     AT_RANDOM,
     CHECKED,
     DRAWN,
+    FIT,
     JUDGED_BY,
     MACHINE,
+    NOBODY,
     QUEUE,
+    TO_CHECK,
     WHOLE_QUEUE,
+    WRONG,
     from_tag,
     is_peoples,
 )
@@ -70,8 +74,9 @@ def sample_of_people(
             "What people judged holds no ground truth; give a file or a mapping with what should "
             "be found for each query of the sample."
         )
-    if CHECKED in truth.tags:
-        return _as_checked(truth)
+    said = truth.tags.get(CHECKED)
+    if said is not None and {*said.drop_nulls()} <= {TO_CHECK, FIT, NOBODY, WRONG}:
+        return _as_checked(truth, said)
     judged = truth.tags.get(JUDGED_BY)
     if judged is None:
         _refuse_machines(truth)
@@ -111,16 +116,15 @@ def sample_of_people(
     return SampleOfPeople(truth)
 
 
-def _as_checked(truth: GroundTruth) -> SampleOfPeople:
+def _as_checked(truth: GroundTruth, said: pl.Series) -> SampleOfPeople:
     """The questions of `calipers init FOLDER` that people found fit, once all drawn are checked."""
-    said = truth.tags[CHECKED].cast(pl.String)
-    drawn, left = int(said.is_not_null().sum()), int((said == "drawn").sum())
-    if left or int((said == "yes").sum()) < FEWEST:
+    drawn, left, fit = len(said.drop_nulls()), (said == TO_CHECK).sum(), (said == FIT).sum()
+    if left or fit < FEWEST:
         raise InvalidInput(
             f"Go on with `calipers labels sample`: {left} of {drawn} drawn questions are not "
             f"checked yet, and at least {FEWEST} must be fit."
         )
-    return SampleOfPeople(only(truth, (said == "yes").fill_null(value=False)), checked=drawn)
+    return SampleOfPeople(only(truth, (said == FIT).fill_null(value=False)), checked=drawn)
 
 
 def _refuse_machines(truth: GroundTruth) -> None:
