@@ -82,7 +82,6 @@ def which_k(draws: int, numbers: Sequence[int] = (20, 40, 80, 200, 600)) -> Iter
 
 KEPT_WITH = 0.95
 LEAST: dict[Goal, float] = {"keep": 0.95, "recall": 0.8}
-FOLDS, FOLDS_SEED = 5, 0
 
 
 def _goal(goal: Goal) -> FloorGoal:
@@ -218,7 +217,7 @@ def shares(draws: int, numbers: Sequence[int] = (100, 300), seed: int = 13) -> I
             true, off = [], []
             for _ in range(draws):
                 some = queries(kind, n, rng)
-                found = floor_of(some, RESULTS, _goal("keep"), FOLDS, FOLDS_SEED)
+                found = floor_of(some, RESULTS, _goal("keep"))
                 true.append(_true(truth, found))
                 if found.held_out is not None:
                     off.append(_shown(found.held_out) - _expected(truth, some, found.held_out))
@@ -245,7 +244,7 @@ def _expected(truth: Truth, some: FloorEvidence, held_out: HeldOut) -> Floats:
     """What is true of these queries, each under the floor of its fold."""
     floors = [_floor(one) for one in held_out.floors]
     true = np.array([[truth.answered.at(one), 1 - truth.served.at(one)] for one in floors])
-    each, answerable = true[folds_of(some.n_queries, FOLDS, FOLDS_SEED)], some.wanted > 0
+    each, answerable = true[folds_of(some.n_queries)], some.wanted > 0
     return np.array([each[~answerable, 0].mean(), each[answerable, 1].mean()])
 
 

@@ -104,6 +104,10 @@ GONE = {
     "in scores that are equal only in single precision.",
     "history_alarm --reference": "The reference is seven evaluations and moves up by itself; "
     "--since begins it anew.",
+    **dict.fromkeys(
+        ("sweep --folds", "sweep --seed"),
+        "A floor is tried on unseen queries in five parts that are always the same.",
+    ),
     "spark": "Give the DataFrames to `calipers.evaluate(run=…, ground_truth=…)` or to any other "
     "question; the scores come to the driver.",
     "--ties trec-9": "Take --ties trec, as trec_eval has it from version 10 on.",

@@ -100,7 +100,7 @@ def winner_gain(
     gains = chosen / times - sums[:, baseline]
     here = sums[:, winner] - sums[:, baseline]
     low, high = _t_ends(gains, sizes, confidence, _WIDER)
-    if winner != baseline:
+    if winner != baseline and high - low > _TIE:
         lost = -_UNSEEN * abs(float(means[baseline]))
         low = min(low, _t_ends(np.append(gains, lost), np.append(sizes, _UNSEEN), confidence)[0])
     ends = Ends(low, max(high, _t_ends(here, sizes, confidence)[1]))

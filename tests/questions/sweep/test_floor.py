@@ -180,10 +180,8 @@ def test_distances_and_missing_scores_are_refused():
     ("settings", "sentence"),
     [
         ({"keep": 1.5}, "above 0 and below 1"),
-        ({"seed": -1}, "seed of floor is -1; it must be a whole number of at least 0"),
         ({"keep": 0.9, "recall": 0.8}, "keep= and recall= exclude each other"),
         ({"confidence": 0.2}, "of at least 0.5 and below 1"),
-        ({"folds": 1}, "of at least 2"),
         ({"k": 0}, "cut-off k"),
     ],
 )
@@ -275,9 +273,9 @@ def test_a_floor_is_tried_on_queries_that_did_not_choose_it(cluster):
         }
         for i, score in enumerate(scores.tolist())
     ]
-    found = calipers.floor(records, keep=0.7, cluster=cluster, folds=5, seed=3)
+    found = calipers.floor(records, keep=0.7, cluster=cluster)
     evidence = gather(calipers.read(records), 10, cluster)
-    part = folds_of(200, 5, 3) if cluster is None else np.repeat(folds_of(50, 5, 3), 4)
+    part = folds_of(200) if cluster is None else np.repeat(folds_of(50), 4)
     floors = candidates(evidence)
     expected = [
         choose(evidence, part != at, floors, FloorGoal("keep", 0.7, 0.95)) for at in range(5)

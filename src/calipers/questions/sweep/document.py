@@ -14,7 +14,6 @@ from calipers.model.document import (
     Note,
     Picture,
     Table,
-    in_order,
     of_claim,
 )
 from calipers.present import charts
@@ -26,7 +25,6 @@ DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
 """The metrics measured when none is named."""
 DECISIVE = ("recall", "precision")
 """The metrics that are printed by default."""
-MOST_ROWS = 20
 FEW_ROWS = 12
 """Up to this many points all are printed; beyond it, only round k."""
 USUAL_ROWS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000)
@@ -39,7 +37,7 @@ SOURCES = {
 
 def document(sweep: Sweep) -> Document:
     """The k to use, the main rows of the table (CSV and JSON have all), and the reasons."""
-    points = shown_points(sweep, FEW_ROWS)
+    points = _shown_points(sweep)
     left = len(sweep.points) - len(points)
     more = f"{left} more k: --csv" if left else ""
     return of_claim(
@@ -55,25 +53,18 @@ def document(sweep: Sweep) -> Document:
 
 def sweep_table(sweep: Sweep, points: list[SweepPoint], more: str = "") -> Table:
     """One row per k: the means, tokens and costs."""
-    has_tokens = any(point.tokens for point in points)
+    has_tokens, has_price = any(one.tokens for one in points), sweep.price is not None
     # The metrics that decide k; the others are in the chart, CSV and JSON.
     shown = DECISIVE if sweep.metrics == DEFAULT_METRICS else sweep.metrics
-    heads: Heads = [
-        Column("k"),
-        *shown,
-        *(["tokens"] if has_tokens else []),
-        *(["cost"] if sweep.price is not None else []),
-    ]
+    heads: Heads = [Column("k"), *shown, *["tokens"] * has_tokens, *["cost"] * has_price]
     called = _called(sweep)
     rows: list[Cells] = []
     for point in points:
-        means = [point.values[metric].mean for metric in shown]
+        means, use = [point.values[metric].mean for metric in shown], point.tokens
         row: list[Cell | str] = [Cell(f"{point.k}", strong=point.k in called)]
         row += ("" if mean is None else number(mean) for mean in means)
-        if has_tokens:
-            row.append(f"{point.tokens.mean:,.0f}" if point.tokens else "")
-        if sweep.price is not None:
-            row.append(f"{point.tokens.cost_per_1000 or 0:,.2f}" if point.tokens else "")
+        row += [f"{use.mean:,.0f}" if use else ""] * has_tokens
+        row += [f"{use.cost_per_1000 or 0:,.2f}" if use else ""] * has_price
         rows.append(row)
     return Table(heads, rows, more=more)
 
@@ -86,7 +77,7 @@ def leading_claim(sweep: Sweep) -> Claim:
         less = f", {number(lost)} less than at k = {sweep.points[-1].k}"
         return Claim(
             "no clear difference",
-            f"Use k = {fits.k}, the largest that fits {fits.budget:,} tokens{_price(fits)}"
+            f"Use k = {fits.k}, the largest that fits {fits.budget:,} tokens{_there(fits)}"
             f"{less if lost else ', and nothing is lost'}.",
             None if found is None else f"By recall alone: {found.says}",
         )
@@ -97,46 +88,21 @@ def leading_claim(sweep: Sweep) -> Claim:
     return found.claim
 
 
-def notes(sweep: Sweep) -> list[Note]:
-    """Notes on the input, the k by other rules, and how the numbers were computed."""
-    inputs = [Note("input", one) for one in sweep.settings["notes"]]
-    return [*inputs, *(Note("counted", line) for line in advice(sweep)), *_remarks(sweep)]
-
-
-def shown_points(sweep: Sweep, most: int = MOST_ROWS) -> list[SweepPoint]:
-    """The points to print: round k, the last, and those advised."""
-    if len(sweep.points) <= most:
-        return list(sweep.points)
-    advised = {one.k for one in (sweep.f1, sweep.tokens) if one}
-    if sweep.recall:
-        advised |= {sweep.recall.best_guess, sweep.recall.safe_k}
-    last = sweep.points[-1].k
-    wanted = {*USUAL_ROWS, last, *advised}
-    return [point for point in sweep.points if point.k in wanted]
-
-
-def advice(sweep: Sweep) -> list[str]:
-    """The k by F1 and by tokens, and what each costs in recall."""
-    lines: list[str] = []
-    if sweep.f1:
-        line = f"By F1: k = {sweep.f1.k}, where it is highest: {number(sweep.f1.f1)}"
-        gain = sweep.f1.expected_gain
-        said = gain and gain.sentence(f"Over k = {sweep.points[-1].k} it")
-        line = f"{line}{_against_largest(sweep, sweep.f1.recall)}."
-        lines.append(f"{line} {said}" if said else line)
+def notes(sweep: Sweep) -> Iterator[Note]:
+    """Notes on the input, the k by F1 and by tokens, and how the numbers were computed."""
+    yield from (Note("input", one) for one in sweep.settings["notes"])
+    largest, best = sweep.points[-1], sweep.f1
+    most = largest.values["recall"].mean
+    if best:
+        line = f"By F1: k = {best.k}, where it is highest: {number(best.f1)}"
+        if best.recall is not None and most is not None:
+            line += f"; recall is {number(best.recall)} there, {number(most)} at k = {largest.k}"
+        gain = best.expected_gain
+        said = gain and gain.sentence(f"Over k = {largest.k} it")
+        yield Note("counted", f"{line}. {said}" if said else f"{line}.")
     if sweep.tokens:
-        lines.append(_by_tokens(sweep.tokens, sweep.points[-1].k))
-    return lines
-
-
-def remarks(sweep: Sweep) -> list[str]:
-    """How the numbers were computed."""
-    return [one.text for one in in_order([*_remarks(sweep), *sweep.settings["notes"]])]
-
-
-def _remarks(sweep: Sweep) -> Iterator[Note]:
-    without = sweep.queries - sweep.n
-    if without:
+        yield Note("counted", _by_tokens(sweep.tokens, largest.k))
+    if without := sweep.queries - sweep.n:
         left_out = " (not from tokens and costs)" if sweep.token_source else ""
         yield Note(
             "missing",
@@ -150,23 +116,23 @@ def _remarks(sweep: Sweep) -> Iterator[Note]:
     yield Note("method", "Start from recall: what was not retrieved, no language model can use.")
 
 
-def _against_largest(sweep: Sweep, recall: float | None) -> str:
-    """The recall that a k loses against the largest k."""
-    largest = sweep.points[-1]
-    most = largest.values["recall"].mean
-    if recall is None or most is None:
-        return ""
-    return f"; recall is {number(recall)} there, {number(most)} at k = {largest.k}"
+def _shown_points(sweep: Sweep) -> list[SweepPoint]:
+    """The points to print: round k, the last, and those advised."""
+    if len(sweep.points) <= FEW_ROWS:
+        return list(sweep.points)
+    advised = {one.k for one in (sweep.f1, sweep.tokens) if one}
+    wanted = {*USUAL_ROWS, sweep.points[-1].k, *advised, *_called(sweep)}
+    return [point for point in sweep.points if point.k in wanted]
 
 
-def _price(found: TokenAdvice) -> str:
-    return "" if found.recall is None else f": recall is {number(found.recall)} there"
+def _there(found: TokenAdvice, mark: str = ":") -> str:
+    return "" if found.recall is None else f"{mark} recall is {number(found.recall)} there"
 
 
 def _by_tokens(found: TokenAdvice, largest: int) -> str:
     if found.k is None or found.use is None:
         return f"By tokens: not even one result fits {found.budget:,} tokens for 95 of 100 queries."
-    recall = "" if found.recall is None else f"; recall is {number(found.recall)} there"
+    recall = _there(found, ";")
     if recall and found.largest_recall is not None and not found.all_fit:
         recall += f", {number(found.largest_recall)} at k = {largest}"
     over = f", {found.share_over:.1%} of the queries need more" if found.share_over else ""
@@ -182,20 +148,12 @@ def sweep_rows(sweep: Sweep) -> Iterator[dict[str, Any]]:
     for point in sweep.points:
         row: dict[str, Any] = {"k": point.k}
         for metric in sweep.metrics:
-            value = point.values[metric]
-            row[metric] = value.mean
-            row[f"{metric}_low"] = value.interval and value.interval.low
-            row[f"{metric}_high"] = value.interval and value.interval.high
-        use = point.tokens
-        yield {
-            **row,
-            "recall_ceiling": point.recall_ceiling,
-            "precision_ceiling": point.precision_ceiling,
-            "tokens_mean": use and use.mean,
-            "tokens_p95": use and use.p95,
-            "tokens_highest": use and use.highest,
-            "cost_per_1000": use and use.cost_per_1000,
-        }
+            ends = zip(("", "_low", "_high"), _ends(point.values[metric]), strict=True)
+            row |= {f"{metric}{end}": value for end, value in ends}
+        row |= {name: getattr(point, name) for name in ("recall_ceiling", "precision_ceiling")}
+        for name in ("mean", "p95", "highest"):
+            row[f"tokens_{name}"] = point.tokens and getattr(point.tokens, name)
+        yield {**row, "cost_per_1000": point.tokens and point.tokens.cost_per_1000}
 
 
 LABELLED = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)

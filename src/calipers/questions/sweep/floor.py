@@ -11,14 +11,13 @@ these queries; it comes with its bound for new queries, and how many more would 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from calipers.errors import InvalidInput, check_number
+from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.claim import Claim
 from calipers.model.matched import FAILED, Matched
@@ -145,9 +144,8 @@ class KeptResults:
     ) -> "KeptResults":
         """The values under one floor, for all queries or those in ``among``."""
         values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)
-        known = ~np.isnan(values) if among is None else among & ~np.isnan(values)
-        named = None if evidence.clusters is None else evidence.clusters[known]
-        return cls(values[known], named)
+        known = ~np.isnan(values) & (True if among is None else among)
+        return cls(values[known], None if evidence.clusters is None else evidence.clusters[known])
 
     @property
     def mean(self) -> float:
@@ -157,14 +155,6 @@ class KeptResults:
     def lowest(self, confidence: float, times: float = 1.0) -> float:
         """The lower bound of what new queries like these keep."""
         return lowest_mean(self.values, confidence, self.clusters, times)
-
-    def more_for(self, least: float, confidence: float) -> int | None:
-        """The number of further queries like these that would show that ``least`` is kept."""
-        if self.mean <= least:
-            return None
-        return more_needed(
-            lambda times: self.lowest(confidence, times) >= least, self.values.size, within=0.0
-        )
 
 
 def kept_values(evidence: FloorEvidence, floor: Floats, goal: Goal) -> Floats:
@@ -215,21 +205,18 @@ USUAL = FloorGoal("keep", 0.95, 0.95)
 """The default goal."""
 SHOWN = 20
 """The number of floors in the result."""
+FOLDS = 5
+"""The parts into which queries are split, to try a floor on unseen ones."""
 
 
 def find_floor(
-    pair: Matched,
-    k: int,
-    asked: FloorGoal = USUAL,
-    folds: int = 5,
-    seed: int = 0,
-    cluster: str | None = None,
+    pair: Matched, k: int, asked: FloorGoal = USUAL, cluster: str | None = None
 ) -> Floor:
     """The highest floor that keeps what was asked for, and its result on held-out queries."""
-    return floor_of(gather(pair, k, cluster), k, asked, folds, seed)
+    return floor_of(gather(pair, k, cluster), k, asked)
 
 
-def floor_of(evidence: FloorEvidence, k: int, asked: FloorGoal, folds: int, seed: int) -> Floor:
+def floor_of(evidence: FloorEvidence, k: int, asked: FloorGoal) -> Floor:
     """The floor that the scores of some queries allow."""
     answerable = evidence.wanted > 0
     if not answerable.any():
@@ -244,8 +231,12 @@ def floor_of(evidence: FloorEvidence, k: int, asked: FloorGoal, folds: int, seed
     if guess is not None:
         kept = KeptResults.of(evidence, guess, asked.goal)
         keeps = kept.lowest(asked.confidence)
-        more = None if guess == chosen else kept.more_for(asked.least, asked.confidence)
-    n = KeptResults.of(evidence, EVERYTHING, asked.goal).values.size
+        if guess != chosen and kept.mean > asked.least:
+            more = more_needed(
+                lambda times: kept.lowest(asked.confidence, times) >= asked.least,
+                kept.values.size,
+                within=0.0,
+            )
     found = Floor(
         k=k,
         goal=asked.goal,
@@ -260,21 +251,11 @@ def floor_of(evidence: FloorEvidence, k: int, asked: FloorGoal, folds: int, seed
         chosen=None if chosen is None else point(evidence, chosen),
         claim=Claim("no clear difference", ""),
         points=tuple(point(evidence, floor) for floor in _some(floors, chosen, guess)),
-        held_out=_held_out(evidence, floors, asked, folds, seed),
+        held_out=_held_out(evidence, floors, asked),
         notes=(),
     )
+    n = KeptResults.of(evidence, EVERYTHING, asked.goal).values.size
     return replace(found, claim=floor_claim(found, n), notes=tuple(_notes(found, n)))
-
-
-def goal_of(settings: Mapping[str, Any]) -> FloorGoal:
-    """The goal in the settings; raises if it is invalid."""
-    recall, keep, confidence = (settings[name] for name in ("recall", "keep", "confidence"))
-    least = recall if recall is not None else 0.95 if keep is None else keep
-    what = "The share to keep" if recall is None else "The recall to keep"
-    check_number(what, least, above=0, below=1, such_as=0.95)
-    check_number("The confidence", confidence, least=0.5, below=1, such_as=0.95)
-    check_number("The number of folds", settings["folds"], whole=True, least=2, such_as=5)
-    return FloorGoal("keep" if recall is None else "recall", float(least), confidence)
 
 
 def candidates(evidence: FloorEvidence) -> Floats:
@@ -308,68 +289,51 @@ def _guess(
     """The highest floor with at most half of the allowed loss in these queries, or the safe one."""
     now = KeptResults.of(evidence, EVERYTHING, asked.goal).mean
     half = 0.5 * (now + asked.least) - 1e-12
-    known = [] if safe is None else [safe]
-    if now >= asked.least:
-        known += (
-            floor
-            for floor in floors.tolist()
-            if KeptResults.of(evidence, floor, asked.goal).mean >= half
-        )
-    return max(known, default=None)
+    tried = floors.tolist() if now >= asked.least else ()
+    known = [one for one in tried if KeptResults.of(evidence, one, asked.goal).mean >= half]
+    return max(known if safe is None else [*known, safe], default=None)
 
 
-def point(evidence: FloorEvidence, floor: float | Floats, shown: float | None = None) -> FloorPoint:
+def point(evidence: FloorEvidence, floor: float | Floats) -> FloorPoint:
     """All measures under one floor, or under a floor for each query."""
     each = np.broadcast_to(np.asarray(floor, dtype=np.float64), evidence.n_queries)
-    if isinstance(floor, float) and floor > EVERYTHING:
-        shown = floor
     returned, answerable = evidence.returned(each), evidence.wanted > 0
     useful = evidence.returned(each, evidence.useful)
     return FloorPoint(
-        floor=shown,
-        precision=_share(useful.sum(), returned.sum()),
+        floor=floor if isinstance(floor, float) and floor > EVERYTHING else None,
+        precision=float(useful.sum() / returned.sum()) if returned.sum() else None,
         recall=_mean(kept_values(evidence, each, "recall")),
         kept=_mean(kept_values(evidence, each, "keep")),
-        wrongly_answered=_mean((returned[~answerable] > 0).astype(np.float64)),
-        wrongly_refused=_mean((returned[answerable] == 0).astype(np.float64)),
+        wrongly_answered=_mean(returned[~answerable] > 0),
+        wrongly_refused=_mean(returned[answerable] == 0),
         results=float(returned.mean()),
     )
 
 
-def _mean(values: Floats) -> float | None:
+def _mean(values: Floats | Bools) -> float | None:
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if defined.size else None
 
 
-def _share(part: float, whole: float) -> float | None:
-    return float(part / whole) if whole else None
-
-
-def _held_out(
-    evidence: FloorEvidence, floors: Floats, asked: FloorGoal, folds: int, seed: int
-) -> HeldOut | None:
+def _held_out(evidence: FloorEvidence, floors: Floats, asked: FloorGoal) -> HeldOut | None:
     units = np.arange(evidence.n_queries)
     if evidence.clusters is not None:
         units = np.unique(evidence.clusters, return_inverse=True)[1]
     n = int(units.max()) + 1
-    if n < 2 * folds:
+    if n < 2 * FOLDS:
         return None
     # A cluster stays in one fold: a paraphrase in another would not be a new query.
-    fold = folds_of(n, folds, seed)[units]
-    chosen = [choose(evidence, fold != i, floors, asked) for i in range(folds)]
+    fold = folds_of(n)[units]
+    chosen = [choose(evidence, fold != one, floors, asked) for one in range(FOLDS)]
     each = np.array([EVERYTHING if one is None else one for one in chosen])[fold]
     values = kept_values(evidence, each, asked.goal)
-    return HeldOut(
-        folds,
-        tuple(chosen),
-        point(evidence, each),
-        mean_interval(values, asked.confidence, clusters=evidence.clusters),
-    )
+    interval = mean_interval(values, asked.confidence, clusters=evidence.clusters)
+    return HeldOut(FOLDS, tuple(chosen), point(evidence, each), interval)
 
 
-def folds_of(n: int, folds: int, seed: int) -> Ints:
+def folds_of(n: int) -> Ints:
     """The fold of each of n queries; folds have nearly equal sizes."""
-    parts: Ints = np.random.default_rng(seed).permutation(n) % folds
+    parts: Ints = np.random.default_rng(0).permutation(n) % FOLDS
     return parts
 
 
@@ -381,37 +345,27 @@ def _some(floors: Floats, *named: float | None) -> Sequence[float]:
     return sorted({*floors[at].tolist(), *(one for one in named if one is not None)})
 
 
-def _notes(found: Floor, n: int) -> list[str]:
-    lines = []
+def _notes(found: Floor, n: int) -> Iterator[str]:
+    sure = f"{found.least:g} with {found.confidence:.0%} confidence"
+    needed = math.ceil(math.log(1 - found.confidence) / math.log(found.least))
+    recall = found.without.recall or 0.0
     if found.chosen is None:
-        lines.append(_why_none(found, n))
+        why = f"it cannot keep {sure}: even the lowest loses too much for so few queries."
+        if found.goal == "recall" and recall < found.least:
+            why = (
+                f"without a floor the recall is {recall:.3f}, below the {found.least:g} asked for."
+            )
+        elif n < needed:
+            why = f"{n} queries say too little, and at least {needed} are needed to keep {sure}."
+        yield f"No floor can be promised: {why}"
     if not found.unanswerable:
-        lines.append(
+        yield (
             "Every query has an answer, so how often a question without one would be answered is "
             "not known; add queries with an empty ground truth."
         )
     if found.held_out is None:
-        lines.append("There are too few queries to try a floor on queries that did not choose it.")
+        yield "There are too few queries to try a floor on queries that did not choose it."
     elif None in found.held_out.floors and found.chosen is not None:
-        lines.append(
+        yield (
             "Without some of the queries no floor can be promised; those were measured without one."
         )
-    return lines
-
-
-def _why_none(found: Floor, n: int) -> str:
-    needed = math.ceil(math.log(1 - found.confidence) / math.log(found.least))
-    if found.goal == "recall" and (found.without.recall or 0) < found.least:
-        return (
-            f"No floor can be promised: without a floor the recall is {found.without.recall:.3f}, "
-            f"below the {found.least:g} that was asked for."
-        )
-    if n < needed:
-        return (
-            f"No floor can be promised: {n} queries say too little, and at least {needed} are "
-            f"needed to promise {found.least:g} with {found.confidence:.0%} confidence."
-        )
-    return (
-        f"No floor can be promised to keep {found.least:g} with {found.confidence:.0%} "
-        "confidence: even the lowest loses too much for so few queries."
-    )

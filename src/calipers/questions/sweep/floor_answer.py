@@ -1,5 +1,6 @@
 """When to return nothing: what a floor under the scores keeps, and what it costs."""
 
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from typing import ClassVar, Literal
 
@@ -88,6 +89,7 @@ def floor_claim(found: Floor, n: int) -> Claim:
     ``found`` is a result without a claim.
     """
     without, guess, keeps, safe = found.without, found.guess, found.guess_keeps, found.chosen
+    by_recall, recall = found.goal == "recall", without.recall or 0.0
     here = f"in these {n:,} queries" if n > 1 else "in this one query"
     if guess is None or keeps is None:
         there = "nothing" if without.recall is None else f"a recall of {number(without.recall)}"
@@ -97,23 +99,33 @@ def floor_claim(found: Floor, n: int) -> Claim:
             "a floor can only lower it",
         )
     if guess.results == without.results:
+        # More than half of what is allowed is lost.
+        loses = f"loses more than {number(0.5 * (1.0 - found.least))} of what is found"
+        if by_recall:
+            loses = f"has a recall below {number(0.5 * (found.least + recall))}"
         return Claim(
             "no clear difference",
-            f"every floor that takes anything away {_loses(found, without)} {here}",
+            f"every floor that takes anything away {loses} {here}",
             None,
             f"Ask for less than {found.least:g}, or return everything: nothing is lost then.",
         )
+    lost = 1.0 - (guess.kept or 0.0)
+    kept = f"loses {number(lost)} of what is found" if lost > 1e-12 else "keeps all that is found"
+    kept = f"has a recall of {number(guess.recall or 0.0)}" if by_recall else kept
+    fact = f"floor {guess.floor:.4g} {kept} {here}"
+    before, after = without.wrongly_answered, guess.wrongly_answered
+    if before is not None and after is not None:
+        fact += f"; {after:.0%} of those without an answer are answered, {before:.0%} without it"
+    bound = f"{number(keeps)}{'' if by_recall else ' of what is found'}"
     percent = f"({100 * found.confidence:g}%)"
-    fact = f"floor {guess.floor:.4g} {_kept(found, guess)} {here}{_gained(without, guess)}"
-    least = "Recall could be as low as" if found.goal == "recall" else "It could keep as little as"
-    possible = f"{least} {_share(found, keeps)} {percent}."
-    if not _helps(without, guess):
+    least = "Recall could be as low as" if by_recall else "It could keep as little as"
+    possible = f"{least} {bound} {percent}."
+    if before is not None and after is not None and after >= before:
         nothing = "It refuses no query that has no answer: such a floor costs and does not help."
         return Claim("no clear difference", fact, possible, nothing)
     if safe is not None and safe.floor == guess.floor:
-        least = "Recall is" if found.goal == "recall" else "It keeps"
-        bound = f"{least} at least {_share(found, keeps)} on new queries {percent}."
-        return Claim("passed", fact, bound)
+        sure = "Recall is" if by_recall else "It keeps"
+        return Claim("passed", fact, f"{sure} at least {bound} on new queries {percent}.")
     settled = f"{found.least:g} is too near for more queries like these to settle"
     if found.more is not None:
         more = plural(found.more, "more query", "more queries")
@@ -130,38 +142,6 @@ def floor_claim(found: Floor, n: int) -> Claim:
     )
 
 
-def _kept(found: Floor, guess: FloorPoint) -> str:
-    if found.goal == "recall":
-        return f"has a recall of {number(guess.recall or 0.0)}"
-    lost = 1.0 - (guess.kept or 0.0)
-    return f"loses {number(lost)} of what is found" if lost > 1e-12 else "keeps all that is found"
-
-
-def _loses(found: Floor, without: FloorPoint) -> str:
-    """The loss in words where it is more than half of what is allowed."""
-    if found.goal == "recall":
-        return f"has a recall below {number(0.5 * (found.least + (without.recall or 0.0)))}"
-    return f"loses more than {number(0.5 * (1.0 - found.least))} of what is found"
-
-
-def _share(found: Floor, value: float) -> str:
-    return f"{number(value)}{'' if found.goal == 'recall' else ' of what is found'}"
-
-
-def _helps(without: FloorPoint, guess: FloorPoint) -> bool:
-    """Whether the floor refuses more queries without an answer; True if there are none to count."""
-    before, after = without.wrongly_answered, guess.wrongly_answered
-    return before is None or after is None or after < before
-
-
-def _gained(without: FloorPoint, guess: FloorPoint) -> str:
-    """The gain in words: queries without an answer that no longer get one."""
-    before, after = without.wrongly_answered, guess.wrongly_answered
-    if before is None or after is None:
-        return ""
-    return f"; {after:.0%} of those without an answer are answered, {before:.0%} without it"
-
-
 COLUMNS = ("floor", "precision", "recall", "kept", "wrongly answered", "wrongly refused", "results")
 WITHOUT = "none"
 
@@ -171,57 +151,48 @@ def document(found: Floor) -> Document:
     chosen = (found.chosen and found.chosen.floor, found.guess and found.guess.floor)
     rows: list[Cells] = []
     for one in (found.without, *found.points):
-        taken = one.floor is not None and one.floor in chosen
-        floor, *values = _cells(one)
-        rows.append((Cell(floor, strong=taken), *values))
+        floor, *values = astuple(one)
+        taken = floor is not None and floor in chosen
+        rows.append((Cell(_score(floor), strong=taken), *map(_value, values)))
     heads = [Column(one, spare=one in ("kept", "results")) for one in COLUMNS]
     return of_claim(
         found.claim,
-        *lines(found),
+        *_lines(found),
         blocks=[Table(heads, rows)],
         rows=lambda: (found.without, *found.points),
     )
 
 
-def lines(found: Floor) -> list[Note]:
+def _lines(found: Floor) -> Iterator[Note]:
     """What the floor changes, its result on held-out queries, and what is uncertain."""
-    notes = []
-    chosen, without = found.chosen or found.guess, found.without
+    chosen, without, held = found.chosen or found.guess, found.without, found.held_out
     if chosen is not None:
-        notes.append(
-            Note(
-                "counted",
-                f"Floor {_score(chosen.floor)}: "
-                f"precision {_value(without.precision)} → {_value(chosen.precision)}, "
-                f"recall {_value(without.recall)} → {_value(chosen.recall)}, "
-                f"wrongly answered {_value(without.wrongly_answered)} → "
-                f"{_value(chosen.wrongly_answered)} of {found.unanswerable:,} queries without an "
-                f"answer, wrongly refused {_value(without.wrongly_refused)} → "
-                f"{_value(chosen.wrongly_refused)} of {found.answerable:,} with one.",
-            )
+        of = {
+            "precision": "",
+            "recall": "",
+            "wrongly_answered": f" of {found.unanswerable:,} queries without an answer",
+            "wrongly_refused": f" of {found.answerable:,} with one",
+        }
+        moved = (
+            f"{name.replace('_', ' ')} {_value(getattr(without, name))} → "
+            f"{_value(getattr(chosen, name))}{said}"
+            for name, said in of.items()
         )
-    if found.held_out is not None and found.chosen is not None:
-        notes.append(Note("counted", _on_held_out(found, found.held_out)))
-    return [*notes, *(Note("doubt", one) for one in found.notes)]
-
-
-def _on_held_out(found: Floor, held: HeldOut) -> str:
-    floors = sorted(one for one in held.floors if one is not None)
-    spread = f"{_score(floors[0])} to {_score(floors[-1])}" if floors else WITHOUT
-    value = held.point.kept if found.goal == "keep" else held.point.recall
-    interval = held.interval
-    about = f" ({number(interval.low)}–{number(interval.high)})" if interval else ""
-    return (
-        f"On queries that had no part in choosing it ({held.folds} folds, floors {spread}): "
-        f"{'kept' if found.goal == 'keep' else 'recall'} {_value(value)}{about}, wrongly answered "
-        f"{_value(held.point.wrongly_answered)}, wrongly refused "
-        f"{_value(held.point.wrongly_refused)}."
-    )
-
-
-def _cells(one: FloorPoint) -> list[str]:
-    floor, *values = astuple(one)
-    return [_score(floor), *map(_value, values)]
+        yield Note("counted", f"Floor {_score(chosen.floor)}: {', '.join(moved)}.")
+    if held is not None and found.chosen is not None:
+        floors = sorted(one for one in held.floors if one is not None)
+        spread = f"{_score(floors[0])} to {_score(floors[-1])}" if floors else WITHOUT
+        name = "kept" if found.goal == "keep" else "recall"
+        ends = held.interval
+        about = f" ({number(ends.low)}–{number(ends.high)})" if ends else ""
+        yield Note(
+            "counted",
+            f"On queries that had no part in choosing it ({held.folds} folds, floors {spread}): "
+            f"{name} {_value(getattr(held.point, name))}{about}, wrongly answered "
+            f"{_value(held.point.wrongly_answered)}, wrongly refused "
+            f"{_value(held.point.wrongly_refused)}.",
+        )
+    yield from (Note("doubt", one) for one in found.notes)
 
 
 def _score(value: float | None) -> str:

@@ -77,7 +77,7 @@ def sweep_over_k(
         raise InvalidInput(
             "There is nothing to sweep over: no query of the ground truth got any results."
         )
-    ks = _swept(k, depth)
+    ks = sorted(set(cutoffs(k) or usual_cutoffs(depth)))
     chosen = _by_stem(metrics, ks, pair)
     # With one target per query, F1 is highest at the first k that finds it.
     has_several = bool((wanted_per_query(pair.matches, pair.rel) > 1).any())
@@ -100,7 +100,15 @@ def sweep_over_k(
     counted = _count(pair, ks, tokenizer, needed=tokens is not None or price is not None)
     table = counted.table if counted else None
     wanted = wanted_one_by_one(pair)
-    points = tuple(_point(i, one, values, wanted, table, price) for i, one in enumerate(ks))
+    points = tuple(
+        SweepPoint(
+            one,
+            {stem: each[at] for stem, each in values.items()},
+            *((None, None) if wanted is None else ceilings(wanted, one)),
+            None if table is None else token_use(table[:, at], price),
+        )
+        for at, one in enumerate(ks)
+    )
     return Sweep(
         points=points,
         metrics=tuple(chosen),
@@ -115,19 +123,6 @@ def sweep_over_k(
         fingerprints={name: one for name, one in prints.items() if name != "settings"},
         settings={**settings, "ks": ks, "margin": margin, "policy": policy.to_dict()},
     )
-
-
-def check_costs(tokens: int | None, price: float | None) -> None:
-    """Raise on an invalid budget or price before any file is read."""
-    if tokens is not None:
-        check_number("The budget of tokens", tokens, whole=True, least=1)
-    if price is not None:
-        check_number("The price of a million tokens", price, least=0)
-
-
-def _swept(k: Any, depth: int) -> list[int]:
-    given = cutoffs(k)
-    return usual_cutoffs(depth) if given is None else sorted(set(given))
 
 
 def _by_stem(
@@ -165,20 +160,6 @@ def _count(
             "tokens nor a text; give 'tokens' or 'text' with every result."
         )
     return found
-
-
-def _point(
-    index: int,
-    k: int,
-    measured: dict[str, list[SweepValue]],
-    wanted: Ints | None,
-    table: Ints | None,
-    price: float | None,
-) -> SweepPoint:
-    values = {stem: each[index] for stem, each in measured.items()}
-    use = None if table is None else token_use(table[:, index], price)
-    highest = (None, None) if wanted is None else ceilings(wanted, k)
-    return SweepPoint(k, values, *highest, use)
 
 
 EVERY_K_UP_TO = 100
@@ -303,7 +284,13 @@ def advise_recall(
         best_guess_recall=exact_mean(values[:, guess]),
         best_guess_loss=exact_mean(losses[:, guess]),
         best_guess_bound=0.0 if is_largest else _bound(losses[:, guess], named, confidence),
-        more=None if guess == safe else _more(losses[:, guess], named, margin, confidence),
+        more=None
+        if guess == safe or exact_mean(losses[:, guess]) >= margin
+        else more_needed(
+            lambda times: _bound(losses[:, guess], named, confidence, times) <= margin,
+            len(losses),
+            within=0.01,
+        ),
         safe_k=ks[safe],
         safe_recall=exact_mean(values[:, safe]),
         safe_bound=bound,
@@ -318,21 +305,10 @@ def advise_recall(
     return replace(found, claim=_claim(found))
 
 
-def _bound(losses: Floats, named: ArrayLike | None, confidence: float) -> float:
+def _bound(losses: Floats, named: ArrayLike | None, confidence: float, times: float = 1.0) -> float:
+    """The upper bound of the mean loss, for so many times as many queries."""
     values, scale = as_shares(losses, named)
-    return min(1.0, scale * largest_mean(values, confidence))
-
-
-def _more(losses: Floats, named: ArrayLike | None, margin: float, confidence: float) -> int | None:
-    """The number of further queries that would suffice if their losses were like these."""
-    if exact_mean(losses) >= margin:
-        return None
-    values, scale = as_shares(losses, named)
-
-    def enough(times: float) -> bool:
-        return scale * largest_mean(values, confidence, times) <= margin
-
-    return more_needed(enough, len(losses), within=0.01)
+    return min(1.0, scale * largest_mean(values, confidence, times))
 
 
 def more_needed(enough: Callable[[float], bool], n: int, *, within: float) -> int | None:
@@ -353,46 +329,35 @@ def more_needed(enough: Callable[[float], bool], n: int, *, within: float) -> in
 
 def _claim(found: RecallAdvice) -> Claim:
     """The observed loss, its bound, what would settle it, and what is safe until then."""
-    here = f"by {found.n:,} queries" if found.n > 1 else "by one query"
+    k, largest, below = found.best_guess, found.largest_k, found.below
     if not found.largest_recall:
+        nothing = f"Nothing is found up to k = {largest}: no k can be chosen by recall."
+        return Claim("no clear difference", nothing)
+    if k == largest and below is None:
+        return Claim("no clear difference", f"k = {largest} is the only k here: nothing to choose.")
+    if k == largest:
+        most, less = _percents(found.largest_recall, found.largest_recall - (found.below_loss or 0))
         return Claim(
-            "no clear difference",
-            f"Nothing is found up to k = {found.largest_k}: no k can be chosen by recall.",
+            "passed",
+            f"Use k = {largest}: it finds {most}; k = {below} finds {less}.",
+            None,
+            "Recall may still grow: retrieve more and sweep again.",
         )
-    if found.best_guess == found.largest_k:
-        return _no_smaller(found)
     most, guess = _percents(found.largest_recall, found.best_guess_recall)
-    fact = f"Use k = {found.best_guess}: it finds {guess}, as much as k = {found.largest_k}"
+    fact = f"Use k = {k}: it finds {guess}, as much as k = {largest}."
     if found.best_guess_loss:
-        fact = f"Use k = {found.best_guess}: it finds {guess}; k = {found.largest_k} finds {most}"
-    lost = f"k = {found.best_guess} may lose up to {number(found.best_guess_bound)}"
-    if found.safe_k == found.best_guess:
+        fact = f"Use k = {k}: it finds {guess}; k = {largest} finds {most}."
+    lost = f"k = {k} may lose up to {number(found.best_guess_bound)}"
+    if found.safe_k == k:
         sure = f"{lost} on new queries ({100 * found.confidence:g}%), within the {found.margin:g} "
-        return Claim("passed", f"{fact}.", f"{sure}allowed.")
-    settles = f"that is too near {found.margin:g} to be settled by more queries like these."
+        return Claim("passed", fact, f"{sure}allowed.")
+    settles = f"That is too near {found.margin:g} to be settled by more queries like these."
     if found.more is not None:
         more = plural(found.more, "more query", "more queries")
-        settles = f"about {more} would settle {found.margin:g}."
-    return Claim(
-        "no clear difference",
-        f"{fact}.",
-        f"Not settled {here}: {lost}; k = {found.safe_k} is the safe choice.",
-        f"{settles[:1].upper()}{settles[1:]}",
-    )
-
-
-def _no_smaller(found: RecallAdvice) -> Claim:
-    if found.below is None:
-        return Claim(
-            "no clear difference", f"k = {found.largest_k} is the only k here: nothing to choose."
-        )
-    most, below = _percents(found.largest_recall, found.largest_recall - (found.below_loss or 0.0))
-    return Claim(
-        "passed",
-        f"Use k = {found.largest_k}: it finds {most}; k = {found.below} finds {below}.",
-        None,
-        "Recall may still grow: retrieve more and sweep again.",
-    )
+        settles = f"About {more} would settle {found.margin:g}."
+    here = f"by {found.n:,} queries" if found.n > 1 else "by one query"
+    safe = f"Not settled {here}: {lost}; k = {found.safe_k} is the safe choice."
+    return Claim("no clear difference", fact, safe, settles)
 
 
 def _percents(most: float, less: float) -> tuple[str, str]:

@@ -69,11 +69,16 @@ def sweep(data: Data = None, **settings: Unpack[SweepSettings]) -> "Sweep":
     3
     """
     from calipers.engines.scoring import cutoffs
+    from calipers.errors import check_number
     from calipers.questions.inputs import matched
     from calipers.questions.reading import DEPTH
-    from calipers.questions.sweep.rule import check_costs, sweep_over_k
+    from calipers.questions.sweep.rule import sweep_over_k
 
-    check_costs(settings["tokens"], settings["price"])
+    # Before any file is read.
+    if settings["tokens"] is not None:
+        check_number("The budget of tokens", settings["tokens"], whole=True, least=1)
+    if settings["price"] is not None:
+        check_number("The price of a million tokens", settings["price"], least=0)
     pair = matched(data, settings, again=True, looks=max(cutoffs(settings["k"]) or [DEPTH]))
     return sweep_over_k(pair, **apart_from(Reading, settings))
 
@@ -98,13 +103,6 @@ class FloorSettings(Reading, total=False):
             default=0.95,
         ),
     ]
-    folds: Annotated[
-        int,
-        Setting(
-            "How many parts the queries are split into, to try the floor on unseen ones.", default=5
-        ),
-    ]
-    seed: Annotated[int, Setting("The seed that draws the folds.", default=0, least=0)]
     cluster: Cluster
 
 
@@ -114,7 +112,7 @@ def floor(data: Data = None, **settings: Unpack[FloorSettings]) -> "Floor":
 
     ``data`` is a pair, or anything that ``read`` takes; every result needs a score. The floor is
     the highest that keeps what is asked for with the ``confidence``; how it does on queries that
-    had no part in choosing it is measured over ``folds``.
+    had no part in choosing it is measured in five parts.
 
     >>> records = [
     ...     {"query": f"q{i}", "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}],
@@ -125,10 +123,18 @@ def floor(data: Data = None, **settings: Unpack[FloorSettings]) -> "Floor":
     >>> found.chosen.floor, found.chosen.wrongly_answered, found.without.wrongly_answered
     (0.8, 0.0, 1.0)
     """
+    from calipers.errors import check_number
     from calipers.measures.spec import check_cutoff
     from calipers.questions.inputs import matched
-    from calipers.questions.sweep.floor import find_floor, goal_of
+    from calipers.questions.sweep.floor import find_floor
+    from calipers.questions.sweep.floor_answer import FloorGoal, Goal
 
-    asked, k = goal_of(settings), check_cutoff(settings["k"])
+    goal: Goal = "keep" if settings["recall"] is None else "recall"
+    least = settings[goal]
+    least = 0.95 if least is None else least
+    what = "The share to keep" if goal == "keep" else "The recall to keep"
+    check_number(what, least, above=0, below=1, such_as=0.95)
+    check_number("The confidence", settings["confidence"], least=0.5, below=1, such_as=0.95)
+    asked, k = FloorGoal(goal, float(least), settings["confidence"]), check_cutoff(settings["k"])
     pair = matched(data, settings, again=True)
-    return find_floor(pair, k, asked, settings["folds"], settings["seed"], settings["cluster"])
+    return find_floor(pair, k, asked, settings["cluster"])
