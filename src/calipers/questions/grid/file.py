@@ -127,14 +127,14 @@ def read_grid(
         for one in _combinations(str(name), given, usual, output, path)
     ]
     _check_names(combinations, path)
-    first = _baseline(grid.get("baseline"), combinations, str(path))
+    first = _baseline(grid.get("baseline", combinations[0].name), combinations, str(path))
     if baseline is not None:
         first = _baseline(baseline, combinations, "--against")
     return Plan(
         path,
         tuple(combinations),
         output,
-        first or combinations[0].name,
+        first,
         {name.replace("-", "_"): grid[name] for name in PACE if name in grid},
         measures,
         str(path.parent / grid["questions"]) if "questions" in grid else None,
@@ -222,13 +222,11 @@ def _check_names(combinations: list[Combination], path: Path) -> None:
         seen |= {one.name, str(one.output).casefold()}
 
 
-def _baseline(given: str | None, combinations: list[Combination], where: str) -> str | None:
+def _baseline(given: str, combinations: list[Combination], where: str) -> str:
     names = [one.name for one in combinations]
-    if given is None or given in names:
-        return given
-    own = [one.name for one in combinations if one.retriever == given]
-    if len(own) == 1:
-        return own[0]
+    own = [one.name for one in combinations if given in (one.name, one.retriever)]
+    if given in names or len(own) == 1:
+        return given if given in names else own[0]
     if own:
         raise InvalidInput(
             f"The baseline {given!r} ({where}) stands for {len(own)} combinations; name one of "

@@ -1,6 +1,6 @@
 """A grid of retrievers: its combinations, the plan and the result."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -91,22 +91,21 @@ class Grid(HasRows):
     @cached_property
     def without_effect(self) -> tuple[str, ...]:
         """The parameters that change no metric of any query, at any value of the others."""
-        ran = [one for one in self.combinations if one.name in self.comparison.values]
+        values = self.comparison.values
+        ran = [one for one in self.combinations if one.name in values]
         found = []
         for name in dict.fromkeys(param for one in ran for param in one.varied):
-            groups: dict[str, list[Combination]] = {}
+            groups: dict[str, list[Any]] = {}
             for one in ran:
                 rest = {key: value for key, value in one.varied.items() if key != name}
-                groups.setdefault(repr((one.retriever, rest)), []).append(one)
-            tried = [group for group in groups.values() if len(group) > 1]
-            if tried and all(map(self._agree, tried)):
-                found.append(name)
+                groups.setdefault(repr((one.retriever, rest)), []).append(values[one.name])
+            same = [
+                np.array_equal(first, other, equal_nan=True)
+                for first, *others in groups.values()
+                for other in others
+            ]
+            found += [name] if same and all(same) else []
         return tuple(found)
-
-    def _agree(self, combinations: Sequence[Combination]) -> bool:
-        """Whether every query has the same scores in all combinations."""
-        first, *others = (self.comparison.values[one.name] for one in combinations)
-        return all(np.array_equal(first, other, equal_nan=True) for other in others)
 
     def to_dict(self, *, examples: int = 5) -> dict[str, Any]:
         """What ``--json`` prints."""
@@ -124,61 +123,53 @@ class Grid(HasRows):
 
 def plan_document(planned: Planned) -> Document:
     """The number of questions left, and every combination with its file."""
-    left = sum(planned.questions - done for done in planned.done)
-    pairs = list(zip(planned.combinations, planned.done, strict=True))
+    asked, left = planned.questions, sum(planned.questions - done for done in planned.done)
+    rows = [
+        {"combination": one.name, "k": one.k, "done": done, "run": str(one.output)}
+        for one, done in zip(planned.combinations, planned.done, strict=True)
+    ]
     table: list[Cells] = [
-        (one.name, str(one.k), f"{done:,} of {planned.questions:,}", str(one.output))
-        for one, done in pairs
+        (row["combination"], str(row["k"]), f"{row['done']:,} of {asked:,}", row["run"])
+        for row in rows
     ]
     columns = (Column("combination", words=True), "k", "done", Column("run", words=True))
     return Document(
-        f"{plural(len(planned.combinations), 'combination')}, "
-        f"{plural(planned.questions, 'question')} each; {left:,} left to ask. Nothing was run.",
+        f"{plural(len(rows), 'combination')}, {plural(asked, 'question')} each; {left:,} left to "
+        "ask. Nothing was run.",
         blocks=[Table(columns, table)],
-        rows=lambda: (
-            {"combination": one.name, "k": one.k, "done": done, "run": str(one.output)}
-            for one, done in pairs
-        ),
+        rows=lambda: rows,
     )
 
 
 def document(grid: Grid) -> Document:
     """The comparison of all combinations, how their runs went, and what failed."""
     whole = comparison_document(grid.comparison)
-    nothing = _without_effect(grid)
-    moved = any(one.wins or one.losses for one in grid.comparison.differences)
-    failed = [
+    notes = [
         Note("failed", f"{name} is not in the table: {sentence}")
         for name, sentence in grid.failures.items()
     ]
-    without = [Note("missing", nothing)] if nothing and moved else []
+    if names := grid.without_effect:
+        verb = "changes" if len(names) == 1 else "change"
+        queries = plural(grid.comparison.queries.height, "query", "queries")
+        same = (
+            f"{listed(names)} {verb} nothing: all values score the same on each of the {queries}."
+        )
+        if any(one.wins or one.losses for one in grid.comparison.differences):
+            notes.append(Note("missing", same))
+        else:
+            whole = replace(whole, sentence=same)
     if grid.expected_gain and (said := grid.expected_gain.sentence(grid.best or "")):
-        without.append(Note("missing", said))
-    if nothing and not moved:
-        whole = replace(whole, sentence=nothing)
-    return replace(
-        whole, blocks=[*whole.blocks, _runs(grid)], notes=[*failed, *without, *whole.notes]
-    )
-
-
-def _without_effect(grid: Grid) -> str:
-    """Name the parameters without effect, so that their cost can be saved."""
-    if not (names := grid.without_effect):
-        return ""
-    verb = "changes" if len(names) == 1 else "change"
-    queries = plural(grid.comparison.queries.height, "query", "queries")
-    return f"{listed(names)} {verb} nothing: all values score the same on each of the {queries}."
+        notes.append(Note("missing", said))
+    return replace(whole, blocks=[*whole.blocks, _runs(grid)], notes=[*notes, *whole.notes])
 
 
 def _runs(grid: Grid) -> Table:
     table: list[Cells] = []
     for one in grid.combinations:
-        name, report = Cell(one.name, strong=True), grid.reports.get(one.name)
-        if report is None:
-            table.append((name, str(one.k), "not run", "", "", ""))
-            continue
-        times = [duration(report["latency_ms"].get(at)) for at in ("p50", "p95")]
-        counts = (f"{report['answered']:,}", f"{report['failed']:,}")
-        table.append((name, str(one.k), *counts, *times))
+        row: list[Cell | str] = [Cell(one.name, strong=True), str(one.k), "not run", "", "", ""]
+        if report := grid.reports.get(one.name):
+            row[2:] = (f"{report[name]:,}" for name in ("answered", "failed"))
+            row += (duration(report["latency_ms"].get(at)) for at in ("p50", "p95"))
+        table.append(row)
     columns = (Column("combination", words=True), "k", "answered", "failed", "p50", "p95")
     return Table(columns, table, "Runs")

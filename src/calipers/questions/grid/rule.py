@@ -1,7 +1,7 @@
 """Run a grid: ask every combination every question that is not answered yet."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -34,7 +34,7 @@ MATCHING = frozenset(MatchingSettings.__annotations__)
 
 def what_is_left(plan: Plan) -> Planned:
     """Plan a grid without asking anything; every function is checked to exist."""
-    _check_functions(plan.combinations, plan.folder)
+    _check_functions(plan)
     questions = plan.questions
     done = tuple(_done(one, plan, questions) for one in plan.combinations)
     return Planned(plan.combinations, done, len(questions))
@@ -68,22 +68,21 @@ def _best_of(
     if comparison.primary is None:
         return None
     at = [one.name for one in comparison.metrics].index(comparison.primary)
-    turn = comparison.metrics[at].turn
-    table = [turn * comparison.values[name][:, at] for name in comparison.systems]
+    values = [comparison.values[name][:, at] for name in comparison.systems]
     truth = next(iter(pairs.values())).ground_truth
     clusters = clusters_of(truth.tags, cluster, truth.queries.height)
     if clusters is not None:
-        row = {query: at for at, query in enumerate(truth.queries["query"])}
-        clusters = clusters[[row[query] for query in comparison.queries["query"]]]
-    baseline = comparison.systems.index(comparison.baseline)
-    return winner_gain(np.stack(table, axis=1), baseline, clusters)
+        of_query = dict(zip(truth.queries["query"], clusters, strict=True))
+        clusters = np.array([of_query[query] for query in comparison.queries["query"]])
+    table = comparison.metrics[at].turn * np.stack(values, axis=1)
+    return winner_gain(table, comparison.systems.index(comparison.baseline), clusters)
 
 
 def _retrieved(
     plan: Plan, settings: Mapping[str, Any]
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
     """Run every combination; return the reports and the failures, both by name."""
-    _check_functions(plan.combinations, plan.folder)
+    _check_functions(plan)
     questions = plan.questions
     try:
         plan.output.mkdir(parents=True, exist_ok=True)
@@ -102,9 +101,14 @@ def _retrieved(
             reports[one.name] = before
             continue
         try:
+            made = workshop.build(one)
+        except InvalidInput as error:  # a bad factory fails only its own combination
+            failures[one.name] = str(error)
+            continue
+        try:
             with callbacks(settings["watch"], one) as (total, progress):
                 reports[one.name] = retrieve_to_report(
-                    _built(workshop, one),
+                    made,
                     list(questions),
                     k=one.k,
                     output=one.output,
@@ -125,20 +129,25 @@ def _retrieved(
     return reports, failures
 
 
-def _check_functions(combinations: Iterable[Combination], folder: Path) -> None:
+def _check_functions(plan: Plan) -> None:
     """Check that every function exists and takes its parameters, before any question is asked."""
-    for one in combinations:
-        if one.is_factory:
-            _check_call(_factory(one, folder), one)
-        else:
-            _Workshop(folder).build(one)
-
-
-def _code_of_combination(one: Combination, folder: Path) -> Mapping[str, str]:
-    """The fingerprint of each source file of a retriever; no factory is called."""
-    if one.is_factory:
-        return code_of(*load_target(_target(one, folder)))
-    return _Workshop(folder).build(one).code
+    for one in plan.combinations:
+        if not one.is_factory:
+            _Workshop(plan.folder).build(one)
+            continue
+        function = _factory(one, plan.folder)
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):
+            continue
+        try:
+            signature.bind(**one.params)
+        except TypeError as error:
+            takes = ", ".join(signature.parameters) or "nothing"
+            raise InvalidInput(
+                f"The retriever {one.name!r} cannot be made: {one.target} does not take its "
+                f"parameters ({error}); it takes {takes}."
+            ) from None
 
 
 class _InErrorsOnly(Secrets):
@@ -149,12 +158,6 @@ class _InErrorsOnly(Secrets):
         return line
 
 
-def _hiding(values: list[str]) -> Secrets:
-    secrets = _InErrorsOnly()
-    secrets.add(*values)
-    return secrets
-
-
 class _Workshop:
     """Builds retrievers; those that differ only in k share one index, which may take hours."""
 
@@ -163,36 +166,42 @@ class _Workshop:
         self._last: tuple[str, Mapping[str, Any]] | None = None
         self._searcher: Any = None
 
-    def build(self, combination: Combination) -> Retriever:
+    def build(self, one: Combination) -> Retriever:
         """Build the retriever of a combination; a factory is called with its parameters."""
-        shown = without_secrets(combination.params)
-        hidden = [str(value) for n, value in combination.params.items() if shown[n] != value]
-        if combination.is_factory:
-            code = _code_of_combination(combination, self._folder)
-            made = replace(as_retriever(self._made(combination, hidden)), code=code)
+        shown, secrets = without_secrets(one.params), _InErrorsOnly()
+        hidden = [str(value) for name, value in one.params.items() if shown[name] != value]
+        secrets.add(*hidden)
+        if one.is_factory:
+            made = as_retriever(self._made(one, secrets))
+            made = replace(made, code=_code_of_combination(one, self._folder))
         else:
-            params = {"params": dict(combination.params)} if combination.params else {}
-            made = as_retriever(_target(combination, self._folder), **params)
+            params = {"params": dict(one.params)} if one.params else {}
+            made = as_retriever(_target(one, self._folder), **params)
         if hidden:
-            made = replace(made, secrets=_hiding(hidden))
-        return replace(made, name=combination.name, settings=combination.settings)
+            made = replace(made, secrets=secrets)
+        return replace(made, name=one.name, settings=one.settings)
 
-    def _made(self, combination: Combination, hidden: list[str]) -> Any:
-        wanted = (combination.target, combination.params)
-        if self._last == wanted:
-            return self._searcher
-        # Free the old one first: two indexes may not fit into memory.
-        self._last = self._searcher = None
-        try:
-            self._searcher = _factory(combination, self._folder)(**combination.params)
-        except Exception as error:  # a user's factory may raise anything
-            secrets = _hiding(hidden)
-            raise InvalidInput(
-                f"The retriever {combination.name!r} cannot be made: {combination.target} raises "
-                f"{type(error).__name__}: {secrets.redact(str(error))[:300]}"
-            ) from error
-        self._last = wanted
+    def _made(self, one: Combination, secrets: Secrets) -> Any:
+        wanted = (one.target, one.params)
+        if self._last != wanted:
+            # Free the old one first: two indexes may not fit into memory.
+            self._last = self._searcher = None
+            try:
+                self._searcher = _factory(one, self._folder)(**one.params)
+            except Exception as error:  # a user's factory may raise anything
+                raise InvalidInput(
+                    f"The retriever {one.name!r} cannot be made: {one.target} raises "
+                    f"{type(error).__name__}: {secrets.redact(str(error))[:300]}"
+                ) from error
+            self._last = wanted
         return self._searcher
+
+
+def _code_of_combination(one: Combination, folder: Path) -> Mapping[str, str]:
+    """The fingerprint of each source file of a retriever; no factory is called."""
+    if one.is_factory:
+        return code_of(*load_target(_target(one, folder)))
+    return _Workshop(folder).build(one).code
 
 
 def _factory(combination: Combination, folder: Path) -> Callable[..., Any]:
@@ -202,8 +211,7 @@ def _factory(combination: Combination, folder: Path) -> Callable[..., Any]:
             f"{combination.target} of the retriever {combination.retriever!r} is a "
             f"{type(found).__name__}; 'make' names a function that returns the search function."
         )
-    function: Callable[..., Any] = found
-    return function
+    return cast("Callable[..., Any]", found)
 
 
 def _target(combination: Combination, folder: Path) -> str:
@@ -212,29 +220,6 @@ def _target(combination: Combination, folder: Path) -> str:
     if place.endswith(".py") and not place.startswith(("http:", "https:", "cmd:", "mcp:")):
         return f"{folder / place}:{attribute}"
     return combination.target
-
-
-def _check_call(function: Callable[..., Any], one: Combination) -> None:
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return
-    try:
-        signature.bind(**one.params)
-    except TypeError as error:
-        takes = ", ".join(signature.parameters) or "nothing"
-        raise InvalidInput(
-            f"The retriever {one.name!r} cannot be made: {one.target} does not take its "
-            f"parameters ({error}); it takes {takes}."
-        ) from None
-
-
-def _built(workshop: _Workshop, one: Combination) -> Retriever:
-    """Build a retriever; a bad factory fails only its own combination."""
-    try:
-        return workshop.build(one)
-    except InvalidInput as error:
-        raise RetrieverFailed(str(error)) from error
 
 
 def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:
