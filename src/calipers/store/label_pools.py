@@ -199,7 +199,8 @@ def pool_number(store: Store, name: str) -> int:
     """The number of the named pool; the error lists the pools that exist."""
     pools = select(POOL.c.name, POOL.c.number).where(POOL.c.deleted.is_(None))
     with store.reading() as connection:
-        known = {row.name: row.number for row in connection.execute(pools.order_by(POOL.c.name))}
+        rows = connection.execute(pools.order_by(POOL.c.name))
+        known: dict[str, int] = {row.name: row.number for row in rows}
     if name not in known:
         there = f"there are {', '.join([*known][:8])}" if known else "there is none yet"
         raise InvalidInput(

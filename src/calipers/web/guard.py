@@ -140,7 +140,7 @@ class Guard:
             (api and judge is None, 401, NOT_IN),
             (not length.isdecimal() or int(length) > LARGEST_BODY, 413, TOO_LARGE),
         )
-        broken = [refusal(scope, *rest) for breaks, *rest in rules if breaks]
+        broken = [refusal(scope, status, words) for breaks, status, words in rules if breaks]
         return broken[0] if broken else None
 
 
