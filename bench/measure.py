@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -42,17 +42,6 @@ class Measured:
     """Time of all its threads; a busy machine disturbs it less."""
     others: float = 0.0
     """The share of the machine that other programs used meanwhile."""
-
-
-def quickest(work: Callable[[], object], times: int = 3) -> Measured:
-    """The quickest of several calls in this process: a busy machine only ever makes them slower."""
-    taken = []
-    for _ in range(times):
-        begun, cpu = time.perf_counter(), time.process_time()
-        work()
-        taken.append((time.perf_counter() - begun, time.process_time() - cpu))
-    seconds, cpu_seconds = min(taken)
-    return Measured(seconds, cpu_seconds=cpu_seconds)
 
 
 def calipers(*arguments: str) -> list[str]:

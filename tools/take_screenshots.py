@@ -1,9 +1,8 @@
 """Take the pictures of the docs from the real pages, with the runs of the demo.
 
-    python tools/take_screenshots.py [--output FOLDER] [--all] [--width 390] [--dark]
+    python tools/take_screenshots.py [--output FOLDER]
 
-Needs Chromium and Playwright, and the runs that `make demo` leaves in examples/demo/output. With
---all every page is taken, as long as it is.
+Needs Chromium and Playwright, and the runs that `make demo` leaves in examples/demo/output.
 """
 
 import argparse
@@ -24,8 +23,6 @@ TRUTH = ROOT / "examples" / "demo" / "questions.jsonl"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 JUDGES = ("anna", "ben", "carla")
 """The first owns the server, and looks."""
-SHOWN = ("evaluation", "compare", "judge", "pool")
-"""The pages that the document shows."""
 TALL = {"compare": 1160}
 GRADES = (0, 3, 0, 0, 2, 0)
 """What whoever looks says of the first six results."""
@@ -43,9 +40,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "images")
     parser.add_argument("--runs", type=Path, default=RUNS)
-    parser.add_argument("--all", action="store_true")
-    parser.add_argument("--width", type=int, default=1280)
-    parser.add_argument("--dark", action="store_true")
     options = parser.parse_args()
     from playwright.sync_api import sync_playwright
 
@@ -63,20 +57,18 @@ def main() -> int:
             page.wait_for_url(re.compile(r"/judge$"))
             home = re.sub(r"/pools.*", "/", page.url)
             page = browser.new_page(
-                viewport={"width": options.width, "height": 900},
-                color_scheme="dark" if options.dark else "light",
+                viewport={"width": 1280, "height": 900},
                 reduced_motion="reduce",
                 storage_state=inside.storage_state(),
             )
             page.goto(home)
             for shot in _visit(page, store):
-                if options.all or shot in SHOWN:
-                    target = options.output / f"web-{shot}.png"
-                    page.evaluate("scrollTo(0, 0)")
-                    # A comparison as far as its first chart.
-                    page.set_viewport_size({"width": options.width, "height": TALL.get(shot, 900)})
-                    page.screenshot(path=target, full_page=options.all or shot == "pool")
-                    print(target)
+                target = options.output / f"web-{shot}.png"
+                page.evaluate("scrollTo(0, 0)")
+                # A comparison as far as its first chart.
+                page.set_viewport_size({"width": 1280, "height": TALL.get(shot, 900)})
+                page.screenshot(path=target, full_page=shot == "pool")
+                print(target)
         browser.close()
     return 0
 
@@ -149,26 +141,17 @@ def _served(store: str, folder: str, runs: Path) -> Iterator[dict[str, str]]:
 
 
 def _visit(page: Any, store: str) -> Iterator[str]:
-    yield "evaluations"
     page.goto(page.url + "?name=hybrid")
-    yield "trend"
     page.locator("tbody a").first.click()
     page.locator("#queries a.open").nth(1).click()
     yield "evaluation"
-    page.get_by_role("link", name="Report").click()
-    yield "report"
-    page.get_by_role("link", name="Ground truth").click()
-    yield "truth"
     page.goto(re.sub(r"/evaluations.*", "/", page.url))
     boxes = page.locator("tbody input[type=checkbox]")
     boxes.nth(2).check()
     boxes.nth(3).check()
     page.get_by_role("button", name="Compare the ticked").click()
     yield "compare"
-    page.locator("#queries a.open").first.click()
-    yield "compare-open"
     page.goto(re.sub(r"/compare.*", "/pools", page.url))
-    yield "pools"
     page.locator("tbody a").first.click()
     page.locator("#desk").wait_for()
     for n in range(6):

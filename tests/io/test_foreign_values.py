@@ -68,6 +68,11 @@ def test_a_table_that_a_retriever_returns_is_its_rows() -> None:
 
 
 def test_an_array_without_a_dimension_is_a_bad_answer() -> None:
+    one: Any = {"q": np.array("a")}
+    assert (
+        calipers.evaluate(run=one, ground_truth={"q": ["a"]}, metrics="recall@1")["recall@1"].mean
+        == 1
+    )
     with pytest.raises(RetrieverFailed, match=r"bad answer: .* a ndarray that holds no list"):
         calipers.retrieve(lambda query, k: np.array(3), ["q"])
 

@@ -257,7 +257,8 @@ class Ours(EachRow):
             return
         alike = (one for one in given.values() if isinstance(one, list | tuple))
         same = (one for one in alike if len(one) == len(listed))
-        written = given.get("retrieved") or next(same, listed)
+        own = given.get("retrieved")
+        written = own if isinstance(own, list | tuple) and own else next(same, listed)
         for one, raw in zip(listed, written, strict=False):
             if isinstance(one, Mapping) and one.get("id") is None and isinstance(raw, Mapping):
                 yield from map(str, raw)
