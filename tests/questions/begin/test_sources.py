@@ -1,5 +1,7 @@
 """What each source makes of a small set of documents, and what it leaves alone."""
 
+import time
+
 import pytest
 
 from calipers.io.documents.sections import as_document
@@ -136,3 +138,14 @@ def test_references_of_restructuredtext():
 def test_lists_of_links_are_navigation():
     text = "# Guide\n\n- To try a call several times, see [Retries](b.md#retries)\n"
     assert not [*from_links(documents(a_md=text, b_md=OTHER))]
+
+
+@pytest.mark.parametrize(
+    "text", ["[", "![", "<details><summary>a?", " *a", "# Retry a request\n\n"]
+)
+def test_a_hostile_file_takes_no_longer_than_any_other(text):
+    begun = time.process_time()
+    (one,) = documents(a_md=text * (200_000 // len(text)))
+    for source in (from_faq, from_links, from_headings):
+        list(source([one]))
+    assert time.process_time() - begun < 5

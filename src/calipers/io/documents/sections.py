@@ -7,6 +7,7 @@ Markdown would be a dependency for what a few patterns say.
 import ast
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -54,14 +55,18 @@ class TextDocument:
     sections: tuple[Section, ...]
     links: tuple[Link, ...] = ()
 
+    @cached_property
+    def _lines(self) -> list[int]:
+        return [found.end() for found in re.finditer("\n", self.text)]
+
     def line(self, at: int) -> int:
         """The line of a character in the file, from 1; in a page that of its heading."""
         known = self.section_at(at).line if self.kind == "html" else 0
-        return known or self.text.count("\n", 0, at) + 1
+        return known or bisect_right(self._lines, at) + 1
 
     def section_at(self, at: int) -> Section:
         """The section that holds a character."""
-        return next(one for one in reversed(self.sections) if one.start <= at or not one.start)
+        return self.sections[bisect_right(self.sections, at, key=lambda one: one.start) - 1]
 
     @cached_property
     def by_anchor(self) -> dict[str, Section]:
@@ -156,17 +161,18 @@ def _markdown(text: str) -> Iterator[Section]:
             before = (at, line)
 
 
+# Every length has an end: a file of open brackets must not take hours.
 _INLINE = (
-    (re.compile(r"!\[[^\]]*\]\([^)]*\)"), ""),
-    (re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])"), r"\1"),
-    (re.compile(r":[\w:]+:`~?([^`<]+?)(?:\s*<[^`]*>)?`"), r"\1"),
-    (re.compile(r"`([^`<]+?)\s*<[^`]*>`__?"), r"\1"),
+    (re.compile(r"!\[[^\]]{0,300}\]\([^)]{0,300}\)"), ""),
+    (re.compile(r"\[([^\]]{1,300})\](?:\([^)]{0,300}\)|\[[^\]]{0,300}\])"), r"\1"),
+    (re.compile(r":[\w:]{1,40}:`~?([^`<]{1,300}?)(?:\s*<[^`]{0,300}>)?`"), r"\1"),
+    (re.compile(r"`([^`<]{1,300}?)\s*<[^`]{0,300}>`__?"), r"\1"),
     (re.compile(r"<[^>]{1,200}>"), ""),
     (re.compile(r"`+([^`]*)`+"), r"\1"),
-    (re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
-    (re.compile(r"(?<![\w*])[*_](?=\S)(.+?)(?<=\S)[*_](?![\w*])"), r"\1"),
+    (re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"(?<![\w*])[*_](?=\S)(.{1,300}?)(?<=\S)[*_](?![\w*])"), r"\1"),
     (re.compile(r"\\([\\`*_{}\[\]()#+.!|<>-])"), r"\1"),
-    (re.compile(r":[a-z0-9_+-]+:(?=\s|$)"), ""),
+    (re.compile(r":[a-z0-9_+-]{1,40}:(?=\s|$)"), ""),
 )
 _MARKED = re.compile(r"[`*_\[<\\]|:\w")
 
@@ -192,8 +198,11 @@ def slug(heading: str) -> str:
     return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip())
 
 
-_LINKED = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])+)\]\(\s*<?([^)\s>]+)>?(?:\s+[\"'][^)]*)?\)")
-_REFERENCED = re.compile(r"(?<!!)\[((?:[^\[\]])+)\]\[([^\]]*)\]")
+_LINKED = re.compile(
+    r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]{0,300}\]){1,300})\]\(\s*<?([^)\s>]{1,1000})>?"
+    r"(?:\s+[\"'][^)]{0,300})?\)"
+)
+_REFERENCED = re.compile(r"(?<!!)\[([^\[\]]{1,300})\]\[([^\]]{0,300})\]")
 _DEFINED = re.compile(r"^ {0,3}\[([^\]]+)\]:\s*<?(\S+?)>?(?:\s+.*)?$", re.MULTILINE)
 
 
@@ -207,11 +216,11 @@ def _markdown_links(text: str) -> Iterator[Link]:
 
 
 _TITLE = re.compile(
-    r"^(?:([^\w\s])\1{2,}[ \t]*\n[ \t]*)?(\S[^\n]*)\n(([^\w\s])\4{2,})[ \t]*$", re.MULTILINE
+    r"^(?:([^\w\s]|_)\1{2,}[ \t]*\n[ \t]*)?(\S[^\n]*)\n(([^\w\s]|_)\4{2,})[ \t]*$", re.MULTILINE
 )
 _LABEL = re.compile(r"^\.\. _([^:\n]+):[ \t]*$", re.MULTILINE)
-_ROLE = re.compile(r":(ref|doc|std:ref|std:doc):`([^`<]*?)\s*(?:<([^>`]+)>)?`")
-_EXTERNAL = re.compile(r"`([^`<]+?)\s*<([^>`]+)>`__?")
+_ROLE = re.compile(r":(ref|doc|std:ref|std:doc):`([^`<]{0,300}?)\s*(?:<([^>`]{1,300})>)?`")
+_EXTERNAL = re.compile(r"`([^`<]{1,300}?)\s*<([^>`]{1,300})>`__?")
 
 
 def _rst(text: str) -> Iterator[Section]:

@@ -1,5 +1,7 @@
 """The answer as a document: the number, a table by source, and how far to trust it."""
 
+from pathlib import Path
+
 from calipers.model.document import Block, Column, Document, Lines, Note, Table
 from calipers.present.escape import printable
 from calipers.questions.begin.result import DEPTH, QUESTIONS, FirstQuestions, LeftOut
@@ -32,6 +34,8 @@ def document(found: FirstQuestions) -> Document:
     can = "nothing" if (audit["detects"] or 1) >= 1 else f"differences of {audit['detects']:.2g}"
     labels = join_words(["calipers", "labels", "sample", file])
     wrote = f"Wrote {', '.join(map(printable, found.written))}. " if found.written else ""
+    there = Path(file).parent
+    place = "Next" if there == Path() else f"Next, in {printable(str(there))}"
     after = join_words(["calipers", "eval", "--retriever", "search.py:search"])
     return Document(
         f"Word matching finds {found.recall:.0%} of the targets of {count} in the first {DEPTH} "
@@ -51,7 +55,7 @@ def document(found: FirstQuestions) -> Document:
                 if found.is_smoke_test
                 else f"Questions made from text flatter keyword search; label 30 of them: {labels}",
             ),
-            Note("next", f"{wrote}Next: {after}"),
+            Note("next", f"{wrote}{place}: {after}"),
         ],
         rows=lambda: found.sources,
     )

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Iterator
 from calipers.io.documents.sections import TextDocument, without_markup
 from calipers.questions.begin.candidates import Candidate, first_words, is_question
 
+# Every length has an end: a page of open tags must not take hours.
 _DETAILS = re.compile(
-    r"<details[^>]*>\s*<summary[^>]*>(.*?)</summary>(?=(.*?)(?:</details>|\Z))", re.DOTALL | re.I
+    r"<details[^>]{0,99}>\s{0,99}<summary[^>]{0,99}>(.{1,200}?)</summary>"
+    r"(?=((?:(?!</details>).){0,3000}))",
+    re.DOTALL | re.IGNORECASE,
 )
 _BEGINS = r"[ \t]*(?:[-*>][ \t]+)?(?:\*\*|__)?"
 _ENDS = r"(?:[ \t]*\d+)?[:.)](?:\*\*|__)?[ \t]*"

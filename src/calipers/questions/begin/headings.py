@@ -37,9 +37,10 @@ GENERIC = frozenset(
 )
 VAGUE = GENERIC.union(
     words_in(
-        "additional another available built-in command common concept concepts conventions custom "
-        "default different first following generic good guide guides important interface list new "
-        "recommended sample several simple special step supported things various work working"
+        "additional another anywhere available built-in command common concept concepts "
+        "conventions custom default different else enough first following generic good guide "
+        "guides important interface list new recommended sample several simple special step "
+        "supported things various work working"
     )
 )
 """Words that do not make a heading a question; two others must be left."""

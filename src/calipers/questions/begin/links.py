@@ -5,6 +5,7 @@ The passage with the link must count neither for nor against a ranking: it holds
 
 import posixpath
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
@@ -73,6 +74,8 @@ _CUT = re.compile(
 """Half a sentence, or one that speaks to a reader who knows the page."""
 _LEAST = 2
 """Content words that a clause must have, without words that only point somewhere."""
+_LONGEST = 600
+"""Characters of a sentence; what is longer is no sentence."""
 _ENDINGS = ("", ".md", ".rst", ".html", ".markdown", ".ipynb", "/index.md", "/README.md")
 _Place = tuple[TextDocument, Section]
 
@@ -89,10 +92,12 @@ def from_links(documents: Sequence[TextDocument]) -> Iterator[Candidate]:
     for here in documents:
         if here.kind == "python" or is_log(here.name) or not here.links:
             continue
+        links = sorted(here.links, key=lambda one: one.start)
+        starts = [one.start for one in links]
         for at, paragraph in paragraphs(here, 0, len(here.text)):
-            for link in here.links:
-                if at <= link.start < at + len(paragraph):
-                    yield from _asked(link, at, paragraph, here, known, labels)
+            first, last = (bisect_left(starts, one) for one in (at, at + len(paragraph)))
+            for link in links[first:last]:
+                yield from _asked(link, at, paragraph, here, known, labels)
 
 
 def _asked(
@@ -131,7 +136,7 @@ def clause_of(sentence: str) -> str | None:
     'limit the rate of uploads'
     >>> clause_of("For more information, see \x00.")
     """
-    if sentence.count(_LINK) != 1:
+    if sentence.count(_LINK) != 1 or len(sentence) > _LONGEST:
         return None
     plain = without_markup(" ".join(sentence.split()))
     for pattern in (_AFTER, _DESCRIBED, _BEFORE):
