@@ -46,7 +46,7 @@ def test_what_holds_passes_and_what_does_not_is_explained(project):
         [
             '>*calipers_eval("evals.json").require("recall@2 >= 0.9", "mrr >= 0.9 for type=odd")',
             "E*mrr for type=odd is 0.700 on * queries; at least 0.9 is required.",
-            'E*Lost most: "question 5", "question 7", "question 9".',
+            'E*Worst: "question 5", "question 7", "question 9".',
         ]
     )
     assert "calipers/questions" not in result.stdout.str()

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
@@ -33,7 +33,7 @@ class Baseline(HasRows):
 
 class _Kept(msgspec.Struct):
     name: str
-    saved: str
+    saved: Annotated[datetime, msgspec.Meta(tz=True)]
     accepted: str | None = None
 
 
@@ -53,14 +53,15 @@ def read_baseline(path: str | Path) -> Baseline:
     scores = read_result(path)
     try:
         kept = msgspec.json.decode(Source(Path(path)).read(), type=_File).baseline
-        saved = None if kept is None else datetime.fromisoformat(kept.saved)
-    except (msgspec.ValidationError, ValueError):
-        raise InvalidInput(_damaged(path)) from None
-    if kept is None or saved is None:
+    except msgspec.ValidationError:
+        raise InvalidInput(
+            f"The baseline {path} does not say properly when it was saved: 'baseline' must hold a "
+            "'name' and 'saved', a date and time with its zone; save it again with "
+            "`calipers gate save`."
+        ) from None
+    if kept is None:
         return Baseline(scores, Path(path).stem, None)
-    if saved.tzinfo is None:
-        raise InvalidInput(_damaged(path))
-    return Baseline(scores, kept.name, saved.astimezone(UTC), kept.accepted)
+    return Baseline(scores, kept.name, kept.saved.astimezone(UTC), kept.accepted)
 
 
 def baseline_dict(baseline: Baseline) -> dict[str, Any]:
@@ -77,11 +78,3 @@ def write_baseline(baseline: Baseline, path: str | Path) -> None:
     text = msgspec.json.format(msgspec.json.encode(baseline_dict(baseline)), indent=2)
     with whole_file(path) as file:
         file.write(text + b"\n")
-
-
-def _damaged(path: str | Path) -> str:
-    return (
-        f"The baseline {path} does not say properly when it was saved: 'baseline' must hold a "
-        "'name' and 'saved', a date and time with its zone; save it again with "
-        "`calipers gate save`."
-    )

@@ -115,7 +115,7 @@ def test_any_text_is_a_condition_or_a_sentence(text):
         ("recall@5,10 >= 0.5", "names 2 metrics"),
         ("latency_p95 <= 300", "gives no unit; a latency is written with ms or s"),
         ("recall@10 >= 300ms", "gives the unit ms; only a latency has one"),
-        ("latency_p95@10 <= 3s", "has a cut-off"),
+        ("latency_p95@10 <= 3s", "latency_p95@10 is no figure of a run"),
         ("latency_p0 <= 3s", "p1 to p99"),
         ("tokens_mean@0 <= 3", "cut-off k"),
     ],

@@ -341,7 +341,7 @@ def test_a_latency_is_shown_with_its_unit_and_the_slowest_queries(tmp_path):
     path.write_text("".join(json.dumps(one) + "\n" for one in recorded()))
     done = calipers_command("gate", str(path), "--require", "latency_p95 <= 100ms")
     assert "latency_p95 is 190.0 ms on 20 queries; at most 100 ms is required." in done.out
-    assert 'Lost most: "q19"' in done.out
+    assert 'Worst: "q19"' in done.out
     assert "hit_rate" not in done.out
     (check,) = gate(recorded(), require="latency_p95 <= 100ms").failed
     assert (check.unit, check.because) == ("ms", ("at most 100 ms required",))

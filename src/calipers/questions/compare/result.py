@@ -1,6 +1,6 @@
 """The result of a comparison of two or more systems on the same queries."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -257,18 +257,16 @@ class Comparison(HasRows):
         return [facts.name for facts in self.metrics].index(self._measured(metric))
 
     def _known(self, system: str) -> str:
-        if system not in self.systems:
-            raise InvalidInput(
-                f"There is no system {system!r} in this comparison; it has "
-                f"{', '.join(self.systems)}.{did_you_mean(system, self.systems)}"
-            )
-        return system
+        return _among(self.systems, system, "system")
 
     def _measured(self, metric: str) -> str:
-        names = [facts.name for facts in self.metrics]
-        if metric not in names:
-            raise InvalidInput(
-                f"There is no metric {metric!r} in this comparison; it has {', '.join(names)}."
-                f"{did_you_mean(metric, names)}"
-            )
-        return metric
+        return _among([facts.name for facts in self.metrics], metric, "metric")
+
+
+def _among(names: Sequence[str], name: str, what: str) -> str:
+    if name not in names:
+        raise InvalidInput(
+            f"There is no {what} {name!r} in this comparison; it has {', '.join(names)}."
+            f"{did_you_mean(name, names)}"
+        )
+    return name

@@ -242,9 +242,9 @@ def _differences(
         metric, decides = by_name[name], name in asked
         claim = None
         if decides:
-            means = (at[baseline, name], at[system, name])
+            both = (at[baseline, name], at[system, name])
             unit = "cluster" if cluster else "query"
-            claim = claim_of(row, metric, *means, names=(baseline, system), unit=unit)
+            claim = claim_of(row, metric, *both, names=(baseline, system), unit=unit)
         found.append(
             Difference(
                 system,

@@ -10,7 +10,7 @@ from calipers.engines.summary import facts_by_name, summarise
 from calipers.errors import InvalidInput
 from calipers.measures import Metric
 from calipers.model.arrays import Floats, Ints
-from calipers.model.scores import MetricFacts, Scores
+from calipers.model.scores import MetricFacts, Scores, Summary
 from calipers.model.slicing import (
     QuerySlice,
     everything,
@@ -33,6 +33,7 @@ from calipers.questions.gate.result import (
     Check,
     GateRule,
     Status,
+    check_of,
     worst_queries,
 )
 from calipers.statistics.clusters import as_units
@@ -113,8 +114,11 @@ def check_baseline(
         )
         place = "" if part.name is None else f" for {part.name}"
         checks.append(
-            replace(
-                check_of(scores, name, part, f"{name} not worse than {kept.name}{place}", clusters),
+            check_of(
+                summary_of(scores, name, part, clusters),
+                name=f"{name} not worse than {kept.name}{place}",
+                metric=name,
+                slice=part.name,
                 status=status,
                 change=change,
                 because=because,
@@ -160,25 +164,14 @@ def _paired(
     return facts, before, found
 
 
-def check_of(
-    scores: Scores, metric: str, part: QuerySlice, name: str, clusters: Ints | None
-) -> Check:
-    """A metric on a slice with its interval, not yet checked against a value."""
+def summary_of(scores: Scores, metric: str, part: QuerySlice, clusters: Ints | None) -> Summary:
+    """The mean of a metric on a slice, with its interval."""
     column = np.where(part.chosen, scores.of(metric), np.nan)
     # The condition may omit the relevance threshold that the scores were made with.
     facts = facts_by_name(scores)[scores[metric].metric]
     weights = query_weights_in(scores)
     found = summarise([facts], column[:, None], {}, scores.settings, clusters, weights)[facts.name]
-    return Check(
-        name=name,
-        metric=metric,
-        slice=part.name,
-        status="no clear difference",
-        value=found.mean,
-        interval=found.interval,
-        n=found.n,
-        undefined=int(part.chosen.sum()) - found.n,
-    )
+    return replace(found, undefined=int(part.chosen.sum()) - found.n)
 
 
 def _change(

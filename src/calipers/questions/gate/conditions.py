@@ -31,7 +31,7 @@ COMBINED = "score"
 """The weighted score: not a metric, but a condition may name it."""
 FORM = "metric op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop"
 _FIGURE_LIKE = re.compile(r"(latency|tokens)(?![a-z])", re.IGNORECASE)
-_FIGURE = re.compile(r"(latency|tokens)_(mean|max|p\d{1,2})(?:@(.+))?", re.IGNORECASE)
+_FIGURE = re.compile(r"(?:latency|(tokens))_(mean|max|p[1-9]\d?)(?(1)(?:@(.+))?)", re.IGNORECASE)
 _METRIC = re.compile(r"\s*([^\s<>=≥≤(]+(?:\([^)]*\))?(?:@[\d,]+)?)\s*")
 _OPERATOR = re.compile(r"(>=|<=|=>|=<|==|=|>|<|≥|≤)\s*")
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(\s*(?:%|ms|s))?(?=\s|$)\s*")
@@ -76,22 +76,16 @@ class Figure:
 def parse_figure(name: str) -> Figure | None:
     """Parse the name of a figure; None if it is not one."""
     form = _FIGURE.fullmatch(name)
-    if form is None and _FIGURE_LIKE.match(name):
+    if form is not None:
+        k = None if form[3] is None else check_cutoff(form[3])
+        return Figure("tokens" if form[1] else "latency", form[2].lower(), k)
+    if _FIGURE_LIKE.match(name):
         raise InvalidInput(
             f"{name} is no figure of a run; write the mean, the largest or a percentile from p1 to "
             "p99: latency_mean, latency_max, latency_p95, or tokens_p95@10 for the first 10 "
             "results."
         )
-    if form is None:
-        return None
-    of: Literal["latency", "tokens"] = "latency" if form[1].lower() == "latency" else "tokens"
-    if of == "latency" and form[3] is not None:
-        raise InvalidInput(
-            f"{name} has a cut-off, and a latency is that of the whole answer; leave it out."
-        )
-    if form[2].lower() in ("p0", "p00"):
-        raise InvalidInput(f"{name} names no percentile; p1 to p99 exist, such as p95.")
-    return Figure(of, form[2].lower(), None if form[3] is None else check_cutoff(form[3]))
+    return None
 
 
 @dataclass(frozen=True)

@@ -72,20 +72,15 @@ def _checks(checks: Sequence[Check], title: str = "", *, detail: bool = False) -
     return Table(heads, rows, title, detail=detail)
 
 
-def _named(verdict: Verdict) -> tuple[WorstQuery, ...]:
-    """The queries that cost the worst check most, which a note names."""
-    return next((one.worst for one in verdict.worst_first if one.status == "failed"), ())[:NAMED]
-
-
 def _worst(verdict: Verdict) -> Iterator[Lines]:
-    """The other queries that cost each failed check most, each query once."""
-    said = {one.query for one in _named(verdict)}
+    """The queries that cost each failed check most, each query once."""
+    said: set[str] = set()
     for check in verdict.worst_first:
         further = [one for one in check.worst if one.query not in said]
         if check.status == "failed" and further:
             said |= {one.query for one in further}
             lines = [_line(one, check.unit) for one in further]
-            yield Lines(lines, f"{check.name}: further queries that weigh most", detail=True)
+            yield Lines(lines, f"{check.name}: the queries that weigh most", detail=True)
 
 
 def _notes(verdict: Verdict) -> Iterator[Note]:
@@ -99,9 +94,11 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
         yield Note("missing", f"Accepted, and the baseline from now on: {verdict.accepted}")
     elif verdict.moved_up:
         yield Note("missing", "This result is better, and the baseline from now on.")
-    if lost := _named(verdict):
-        names = ", ".join(f'"{printable(one.text or one.query, 18)}"' for one in lost)
-        yield Note("missing", f"Lost most: {names}.")
+    failed = next((one for one in verdict.worst_first if one.status == "failed"), None)
+    if failed and failed.worst:
+        worst = failed.worst[:NAMED]
+        names = ", ".join(f'"{printable(one.text or one.query, 18)}"' for one in worst)
+        yield Note("missing", f"{'Lost most' if failed.change else 'Worst'}: {names}.")
     first, *others = verdict.claims
     if first.range:
         yield Note("doubt", first.range)

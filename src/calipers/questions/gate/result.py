@@ -9,7 +9,7 @@ import numpy as np
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
-from calipers.model.scores import Interval, Scores
+from calipers.model.scores import Interval, Scores, Summary
 
 Status = Literal["passed", "failed", "no clear difference"]
 WORST_FIRST: tuple[Status, ...] = ("failed", "no clear difference", "passed")
@@ -150,6 +150,13 @@ class Check:
     def weight(self) -> float:
         """The loss; a slice leads only where it lost more than twice as much as all queries."""
         return (self.change.loss if self.change else 0.0) * (2.0 if self.slice is None else 1.0)
+
+
+def check_of(found: Summary, **further: Any) -> Check:
+    """A check of a mean."""
+    return Check(
+        value=found.mean, interval=found.interval, n=found.n, undefined=found.undefined, **further
+    )
 
 
 RETRIEVER = "the retriever answers every question"

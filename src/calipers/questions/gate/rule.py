@@ -19,7 +19,7 @@ from calipers.measures.no_answer import UNANSWERABLE
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.claim import Claim
 from calipers.model.matched import FAILED, Matched
-from calipers.model.scores import Scores
+from calipers.model.scores import Scores, Summary
 from calipers.model.slicing import (
     QuerySlice,
     clusters_of,
@@ -29,7 +29,7 @@ from calipers.model.slicing import (
 )
 from calipers.questions.baseline import Baseline, write_baseline
 from calipers.questions.default_metrics import FINDING, finding_metric
-from calipers.questions.gate.baseline_checks import check_baseline, check_of
+from calipers.questions.gate.baseline_checks import check_baseline, summary_of
 from calipers.questions.gate.conditions import (
     COMBINED,
     IN_WORDS,
@@ -49,6 +49,7 @@ from calipers.questions.gate.result import (
     Status,
     Verdict,
     WorstQuery,
+    check_of,
     raised_in_words,
     worst_queries,
 )
@@ -277,12 +278,12 @@ def _check_condition(
         part = slice_of(scores, condition.tag, condition.tag_value)
     figure = condition.figure
     values = scores.of(condition.name) if figure is None else figures[figure]
-    check = (
-        check_of(scores, condition.name, part, str(condition), clusters)
+    found = (
+        summary_of(scores, condition.name, part, clusters)
         if figure is None
-        else _figured(scores, figure, values, part, str(condition), clusters)
+        else _figured(figure, values, part, scores.settings["confidence"], clusters)
     )
-    if check.value is None:
+    if found.mean is None:
         queries = int(part.chosen.sum())
         need = "these queries"
         if condition.name.partition("@")[0].partition("(")[0] in UNANSWERABLE:
@@ -291,65 +292,51 @@ def _check_condition(
             f"The condition '{condition}' cannot be decided: {condition.name} is undefined for "
             f"all {queries} queries it is about; choose another metric, or label {need}."
         )
-    holds = condition.holds(check.value)
-    status: Status = "passed" if holds else "failed"
-    found = f"{number(check.value)} {check.unit}".rstrip()
-    least = f"{IN_WORDS[condition.op]} {condition.value:.15g} {check.unit}".rstrip()
-    place = "" if part.name is None else f" for {part.name}"
-    of, ends = plural(check.n, "query", "queries"), check.interval
-    check = replace(
-        check,
-        status=status,
-        requirement=Requirement(condition.op, condition.value),
-        claim=Claim(
-            status,
-            f"{check.metric}{place} is {found} on {of}; {least} is required.",
-            # Whatever the interval is, if it decides nothing it is not worth a line.
-            f"On new queries {check.metric}{place} is likely between {number(ends.low)} and "
-            f"{number(ends.high)}, so {condition} could {'fail' if holds else 'pass'}."
-            if ends and ends.low < condition.value < ends.high
-            else None,
-        ),
-    )
-    if holds:
-        return check
+    holds, ends = condition.holds(found.mean), found.interval
+    unit = figure.unit if figure else ""
+    least = f"{IN_WORDS[condition.op]} {condition.value:.15g} {unit}".rstrip()
+    what = condition.name if part.name is None else f"{condition.name} for {part.name}"
+    fact = f"{what} is {number(found.mean)} {unit}".rstrip()
+    likely = None
+    # Whatever the interval is, if it decides nothing it is not worth a line.
+    if ends and ends.low < condition.value < ends.high:
+        likely = (
+            f"On new queries {what} is likely between {number(ends.low)} and {number(ends.high)}, "
+            f"so {condition} could {'fail' if holds else 'pass'}."
+        )
     # For an upper limit (fp@10 <= 3) the queries with the highest values are the worst.
     short = part.chosen & ~OPERATORS[condition.op](values, condition.value)
     weight = np.where(short, values if condition.op in (">=", ">") else -values, np.nan)
-    return replace(
-        check,
-        because=(f"{least} required",),
-        worst=worst_queries(scores, weight, values),
-        leaks=() if pair is None else _leaks(pair, condition.metric, part),
+    status: Status = "passed" if holds else "failed"
+    of = plural(found.n, "query", "queries")
+    return check_of(
+        found,
+        name=str(condition),
+        metric=condition.name,
+        slice=part.name,
+        status=status,
+        requirement=Requirement(condition.op, condition.value),
+        because=() if holds else (f"{least} required",),
+        claim=Claim(status, f"{fact} on {of}; {least} is required.", likely),
+        worst=() if holds else worst_queries(scores, weight, values),
+        leaks=() if holds or pair is None else _leaks(pair, condition.metric, part),
+        unit=unit,
     )
 
 
 def _figured(
-    scores: Scores,
-    figure: Figure,
-    values: Floats,
-    part: QuerySlice,
-    name: str,
-    clusters: Ints | None,
-) -> Check:
-    """A figure on a slice, not yet checked against a value; a mean has an interval."""
+    figure: Figure, values: Floats, part: QuerySlice, level: float, clusters: Ints | None
+) -> Summary:
+    """A figure on a slice; a mean has an interval."""
     column = np.where(part.chosen, values, np.nan)
-    defined = column[~np.isnan(column)]
-    interval = None
+    defined, ends = column[~np.isnan(column)], None
     if figure.statistic == "mean":
-        interval = mean_interval(column, scores.settings["confidence"], None, clusters)
-    return Check(
-        name=name,
-        metric=str(figure),
-        slice=part.name,
-        status="no clear difference",
-        value=figure.value(defined) if defined.size else None,
+        ends = mean_interval(column, level, None, clusters)
         # No figure is negative.
-        interval=interval and replace(interval, low=max(interval.low, 0.0)),
-        n=defined.size,
-        undefined=int(part.chosen.sum()) - defined.size,
-        unit=figure.unit,
-    )
+        ends = ends and replace(ends, low=max(ends.low, 0.0))
+    value = figure.value(defined) if defined.size else None
+    lacking = int(part.chosen.sum()) - defined.size
+    return Summary(str(figure), value, None, ends, defined.size, lacking)
 
 
 def _figures(
