@@ -21,7 +21,8 @@ def document(slices: Slices) -> Document:
     """What stands out, one table per tag, and what the marks mean."""
     first, *further = slices.claims or (None,)
     sentence = first.line[2:] if first else "No slice can be compared with the rest."
-    said = [one for one in (first and first.range, first and first.next) if one]
+    notes = [Note("doubt", first.range)] if first and first.range else []
+    notes += [Note("next", first.next)] if first and first.next else []
     return Document(
         sentence,
         first.standing if first else None,
@@ -30,7 +31,7 @@ def document(slices: Slices) -> Document:
             *(_table(slices, by) for by in slices.by),
             Picture(lambda: slices_chart(slices, sentence)),
         ],
-        notes=[*(Note("doubt", one) for one in said), _marks(slices)],
+        notes=[*notes, _marks(slices)],
         rows=lambda: slices.rows,
     )
 

@@ -1,14 +1,13 @@
 """Scores by slice of the queries, and the claims about them."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any, ClassVar, Literal
 
 from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
-from calipers.statistics.score_interval import normal_quantile
 from calipers.words import number, plural
 
 Standing = Literal["better", "worse", "no clear difference"]
@@ -75,44 +74,27 @@ class Slices(Plain, HasRows):
         return tuple(row for row in self.rows if row.by == by)
 
 
-def slice_claims(rows: Sequence[Slice], level: float) -> tuple[Claim, ...]:
-    """The slices that are worse; else those that are better, and the lowest."""
-    known = [row for row in rows if row.p_value is not None]
-    lowest_first = sorted(known, key=lambda row: -row.shortfall)
-    worse = [row for row in lowest_first if row.is_worse]
-    better = [row for row in lowest_first[::-1] if row.standing == "better"]
-    named = worse or [*better[: MOST_CLAIMS - 1], *lowest_first[:1]]
-    return tuple(_claim(row, level) for row in named[:MOST_CLAIMS])
+def slice_claims(rows: Sequence[Slice]) -> tuple[Claim, ...]:
+    """The slices that are worse; else those that are better, and the weakest."""
+    tested = [row for row in rows if row.p_value is not None]
+    weakest_first = sorted(tested, key=lambda row: -row.shortfall)
+    worse = [row for row in weakest_first if row.is_worse]
+    better = [row for row in weakest_first[::-1] if row.standing == "better"]
+    named = worse or [*better[: MOST_CLAIMS - 1], *weakest_first[:1]]
+    return tuple(map(_claim, named[:MOST_CLAIMS]))
 
 
-_AS = {"worse": "worse", "better": "better", "no clear difference": "weakest", None: "weakest"}
-
-
-def _claim(row: Slice, level: float) -> Claim:
-    likely = None
+def _claim(row: Slice) -> Claim:
+    standing = row.standing or "no clear difference"
+    likely = following = None
     if row.interval is not None:
         low, high = number(row.interval.low), number(row.interval.high)
         likely = f"On new queries of {row.by} {row.value} it is likely between {low} and {high}."
-    return Claim(
-        row.standing or "no clear difference",
-        f"{row.by} {row.value} is {_AS[row.standing]}: {row.metric} is {row.mean:.3f} on "
-        f"{plural(row.n, 'query', 'queries')} and {row.rest:.3f} on the other {row.rest_n:,}.",
-        likely,
-        _next(row, level) if row.standing == "no clear difference" else None,
+    if row.is_worse:
+        following = f"Why: `calipers misses --where {quote(f'{row.by}={row.value}')}`"
+    said = "weakest" if standing == "no clear difference" else standing
+    fact = (
+        f"{row.by} {row.value} is {said}: {row.metric} is {row.mean:.3f} on "
+        f"{plural(row.n, 'query', 'queries')} and {row.rest:.3f} on the other {row.rest_n:,}."
     )
-
-
-def _next(row: Slice, level: float) -> str | None:
-    """How many more queries of the slice would settle it, from the widths of both intervals."""
-    if row.shortfall <= 0 or row.interval is None or row.rest_interval is None:
-        return None
-    z = normal_quantile(0.5 + 0.5 * level)
-    mine, theirs = ((ends.high - ends.low) / 2 for ends in (row.interval, row.rest_interval))
-    # Neither interval reaches the other mean, and the difference exceeds the noise.
-    room = min(row.shortfall, math.sqrt(max(0.0, row.shortfall**2 - theirs**2)))
-    if theirs >= row.shortfall or not room:
-        return None
-    more = math.ceil(row.n * (mine / room) ** 2 * (1 + 1 / z**2)) - row.n
-    if more <= 0:
-        return f"A few more of {row.by} {row.value} would settle it."
-    return f"About {more:,} more of {row.by} {row.value}, if like these, would settle it."
+    return Claim(standing, fact, likely, following)

@@ -66,7 +66,7 @@ def slice_scores(
         tuple(rows),
         sum(row.p_value is not None for row in tested),
         decisive,
-        slice_claims(tested, level),
+        slice_claims(tested),
         {
             "confidence": level,
             **({} if clusters is None else {"cluster": scores.settings["cluster"]}),
