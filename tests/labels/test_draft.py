@@ -1,6 +1,7 @@
 """From runs to rows that somebody can judge."""
 
 import json
+from typing import Any
 
 import polars as pl
 import pytest
@@ -68,23 +69,19 @@ def test_what_is_judged_is_left_out():
     assert found.judged == 2
 
 
-def test_texts_from_the_corpus():
-    corpus = [{"id": "a", "text": "A lock.", "document": "gil"}, {"id": "b", "text": "B"}]
+def test_texts_and_titles_come_from_the_corpus_beside_the_texts_of_the_runs():
+    corpus: list[dict[str, Any]] = [{"id": "a", "text": "A lock.", "document": "gil"}]
     found = labels_draft({"q1": ["a", "x"]}, questions=QUESTIONS, corpus=corpus)
     known = {row.item: (row.text, row.document) for row in found.rows}
     assert known == {"a": ("A lock.", "gil"), "x": (None, None)}
     assert found.without_text == 1
-
-
-def test_titles_from_the_corpus_stand_beside_the_texts_of_the_runs():
     run = [{"query": "Who?", "retrieved": [{"id": one, "text": f"My {one}"} for one in "abc"]}]
     corpus = [
         {"id": "a", "text": "A", "metadata": {"Title": "Locks"}},
         {"id": "b", "text": "B", "heading": ["no", "title"]},
     ]
-    found = labels_draft(run, corpus=corpus)
-    known = {row.item: (row.title, row.text) for row in found.rows}
-    assert known == {"a": ("Locks", "My a"), "b": (None, "My b"), "c": (None, "My c")}
+    titled = {row.item: (row.title, row.text) for row in labels_draft(run, corpus=corpus).rows}
+    assert titled == {"a": ("Locks", "My a"), "b": (None, "My b"), "c": (None, "My c")}
 
 
 def test_runs_that_know_their_questions_need_no_file():
@@ -95,15 +92,18 @@ def test_runs_that_know_their_questions_need_no_file():
         labels_draft({"q1": ["a"]})
 
 
-def test_bad_use():
-    with pytest.raises(InvalidInput, match="k is 0"):
-        labels_draft(FIRST, questions=QUESTIONS, k=0)
-    with pytest.raises(InvalidInput, match="No run is given"):
-        labels_draft([], questions=QUESTIONS)
-    with pytest.raises(InvalidInput, match="nothing to judge: the questions are 'x'"):
-        labels_draft(FIRST, questions={"x": "Why?"})
-    with pytest.raises(InvalidInput, match="holds no results"):
-        labels_draft([[{"query": "q", "ground_truth": ["a"]}]], questions=QUESTIONS)
+@pytest.mark.parametrize(
+    ("runs", "settings", "sentence"),
+    [
+        (FIRST, {"k": 0}, "k is 0"),
+        ([], {}, "No run is given"),
+        (FIRST, {"questions": {"x": "Why?"}}, "nothing to judge: the questions are 'x'"),
+        ([[{"query": "q", "ground_truth": ["a"]}]], {}, "holds no results"),
+    ],
+)
+def test_bad_use(runs, settings, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        labels_draft(runs, **{"questions": QUESTIONS, **settings})
 
 
 def test_the_command(files):
@@ -138,51 +138,34 @@ def test_nothing_left_is_no_error_and_no_file_and_a_bad_output_is_refused_first(
     assert "'.txt'" in refused("labels", "draft", files / "missing.jsonl", "-o", odd)
 
 
-@given(ITEMS, ITEMS.filter(bool), st.none() | st.just({"p"}))
-def test_everything_returned_and_everything_expected_is_there_once(rows, targets, queries):
+@given(ITEMS, ITEMS.filter(bool), st.sampled_from([{"p": "P?", "q": "Q?"}, {"p": "P?"}]))
+def test_everything_returned_and_everything_expected_is_there_once(rows, targets, asked):
     truth = GroundTruth.from_targets(pl.DataFrame(targets, schema=["query", "item"], orient="row"))
+    rows = [one for one in rows if one[0] in asked]
     given_rows = [Label(query, item=item) for query, item in rows]
-    found = with_targets(given_rows, truth, [], {"p": "P?", "q": "Q?"}, queries=queries, seed=3)
-    expected = {one for one in targets if queries is None or one[0] in queries}
+    found = with_targets(given_rows, truth, [], asked, seed=3)
+    expected = {one for one in targets if one[0] in asked}
     assert sorted((one.query_id, one.item) for one in found) == sorted({*rows, *expected})
     # Question by question, and where a target comes from does not show in its place.
     assert [one.query_id for one in found] == sorted(one.query_id for one in found)
-    other = with_targets(
-        [*given_rows, *(Label(query, item=item) for query, item in expected)],
-        truth,
-        [],
-        {"p": "P?", "q": "Q?"},
-        queries=queries,
-        seed=3,
-    )
+    more = [*given_rows, *(Label(query, item=item) for query, item in expected)]
+    other = with_targets(more, truth, [], asked, seed=3)
     assert [one.pair for one in found] == [one.pair for one in other]
 
 
 def test_texts_come_from_wherever_a_run_knows_them():
-    frame = pl.DataFrame(
-        {
-            "query": ["q", "q"],
-            "rank": [1, 2],
-            "item": ["c1", "c2"],
-            "text": ["Door.", "0123456789"],
-            "document": ["d", "d"],
-            "start": [0, 100],
-            "end": [5, 110],
-        }
-    )
-    targets = pl.DataFrame(
-        {
-            "query": ["r"] * 4,
-            "item": ["c1", None, None, None],
-            "quote": [None, "a sentence", None, None],
-            "document": [None, None, "d", "d"],
-            "start": [None, None, 102, 500],
-            "end": [None, None, 105, 510],
-        }
-    )
-    truth = GroundTruth.from_targets(targets)
+    names = ("query", "rank", "item", "text", "document", "start", "end")
+    rows = [("q", 1, "c1", "Door.", "d", 0, 5), ("q", 2, "c2", "0123456789", "d", 100, 110)]
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    targets: list[dict[str, Any]] = [
+        {"item": "c1"},
+        {"quote": "a sentence"},
+        {"document": "d", "start": 102, "end": 105},
+        {"document": "d", "start": 500, "end": 510},
+    ]
+    truth = GroundTruth.from_targets(pl.DataFrame([{"query": "r", **one} for one in targets]))
     run = Run.from_frame(frame, order="rank", name="one")
-    found = with_targets([], truth, [run], {"r": "R?"}, queries=None, seed=0)
+    found = with_targets([], truth, [run], {"r": "R?"}, seed=0)
     # The last span stands in no chunk, so there is nothing to read.
     assert {one.text for one in found} == {"Door.", "a sentence", "234"}
     assert {one.query for one in found} == {"R?"}
@@ -190,16 +173,8 @@ def test_texts_come_from_wherever_a_run_knows_them():
 
 def test_a_target_that_no_run_returns_can_be_put_right(tmp_path):
     quotes = ("a sentence", "another way to say it", "gone")
-    truth = [
-        {
-            "query": "q ?",
-            "ground_truth": [
-                {"quote": quotes[0], "group": "g"},
-                {"quote": quotes[1], "group": "g"},
-                {"quote": quotes[2]},
-            ],
-        }
-    ]
+    targets = [{"quote": one, "group": "g"} for one in quotes[:2]]
+    truth = [{"query": "q ?", "ground_truth": [*targets, {"quote": quotes[2]}]}]
     run = [{"query": "q ?", "retrieved": [{"id": "c", "text": "Here is a sentence."}]}]
     desk = calipers.labels_pool(
         "again", {"one": run}, ground_truth=truth, again=True, store=str(tmp_path / "h.db")
@@ -212,10 +187,6 @@ def test_a_target_that_no_run_returns_can_be_put_right(tmp_path):
     after = desk.truth().ground_truth
     assert after.fingerprint != before.fingerprint
     rows = {row["quote"]: row for row in after.targets.iter_rows(named=True)}
-    assert {quote: row["grade"] for quote, row in rows.items()} == {
-        "a sentence": 1,
-        "another way to say it": 3,
-        "gone": 0,
-    }
+    assert [rows[quote]["grade"] for quote in quotes] == [1, 3, 0]
     # Two ways to say it are still two ways to say the same.
     assert rows["a sentence"]["group"] == rows["another way to say it"]["group"] is not None

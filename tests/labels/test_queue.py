@@ -92,7 +92,7 @@ def test_two_processes_see_what_the_other_made_of_the_pool(tmp_path):
     assert other.export(tmp_path / "out.jsonl").labels == 1
 
 
-def test_a_closed_pool_takes_nothing_until_it_is_opened(tmp_path):
+def test_a_closed_pool_takes_nothing_until_it_is_opened_and_a_deleted_one_is_gone(tmp_path):
     place = str(tmp_path / "h.db")
     desk = pool(place)
     desk.give("anna", 0, 3)
@@ -103,19 +103,9 @@ def test_a_closed_pool_takes_nothing_until_it_is_opened(tmp_path):
     assert calipers.labels_list(place).pools[0].closed
     desk.change("reopen", "me")
     desk.give("anna", 1, 3)
-    log = entries(place, 1)
-    assert [(one.kind, one.judge) for one in log] == [
-        ("label", "anna"),
-        ("close", "me"),
-        ("reopen", "me"),
-        ("label", "anna"),
-    ]
-
-
-def test_a_deleted_pool_is_gone_and_its_log_is_not(tmp_path):
-    place = str(tmp_path / "h.db")
-    desk = pool(place)
-    desk.give("anna", 0, 3)
+    log = [(one.kind, one.judge) for one in entries(place, 1)]
+    assert log == [("label", "anna"), ("close", "me"), ("reopen", "me"), ("label", "anna")]
+    # A deleted pool is gone, and its log is not.
     other = calipers.labels_desk("first", store=place)
     desk.change("delete", "me")
     assert calipers.labels_list(place).pools == ()

@@ -8,15 +8,15 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput
+from calipers.io.load import load_ground_truth
 from calipers.io.records.label_files import write_labels
 from calipers.labels.exchange import take_labels
 from calipers.labels.sample import drawn_order
-from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import Label
 from calipers.store.label_pools import append_on, new_request
 from tests.command import calipers_command, refused
 
 N = 120
+FIRST = 30
 DEPTH = 3
 
 
@@ -35,11 +35,16 @@ def data(seed=0, wrong=0.1, n=N):
 
 
 RUN, PEOPLE, MACHINE = data()
+THEIRS = [{**one, "tags": {"judged_by": "person:anna"}} for one in MACHINE]
 
 
-def draw(tmp_path, run=RUN, machine=MACHINE, **more):
+def draw(tmp_path, run=RUN, machine=MACHINE, name="run", **more):
     asked = {"metric": f"hit_rate@{DEPTH - 2}", "until": 0.15, "store": str(tmp_path / "l.db")}
-    return calipers.labels_sample({"run": run}, ground_truth=machine, **{**asked, **more})
+    return calipers.labels_sample({name: run}, ground_truth=machine, **{**asked, **more})
+
+
+def opened(tmp_path, pool="run-sample"):
+    return calipers.labels_desk(pool, store=str(tmp_path / "l.db"))
 
 
 def places(desk):
@@ -47,23 +52,18 @@ def places(desk):
     return {query: at for at, unit in enumerate(desk._watch._units[0]) for query in unit}
 
 
-def judge(tmp_path, upto, pool="run-sample", people=PEOPLE, but=()):
+def judge(tmp_path, upto, people=PEOPLE, but=()):
     """People judge the first of the draw."""
-    desk = calipers.labels_desk(pool, store=str(tmp_path / "l.db"))
+    desk = opened(tmp_path)
     at = places(desk)
     # One transaction for all of them: what is tested is not the disk.
     with desk.store.writing() as connection:
         for item in desk.next("me", len(desk.items)):
-            if at[item.label.query_id] < upto and at[item.label.query_id] not in but:
-                append_on(
-                    connection,
-                    desk.content.number,
-                    item=item.position,
-                    judge="me",
-                    kind="label",
-                    grade=3.0 if item.label.item in people[item.label.query_id] else 0.0,
-                    request=new_request(),
-                )
+            query = item.label.query_id
+            if at[query] < upto and at[query] not in but:
+                said: Any = {"item": item.position, "judge": "me", "kind": "label"}
+                said["grade"] = 3.0 if item.label.item in people[query] else 0.0
+                append_on(connection, desk.content.number, request=new_request(), **said)
     return desk
 
 
@@ -76,9 +76,9 @@ def exported(tmp_path, upto, **more):
 
 
 @pytest.fixture(scope="module")
-def judged_25(tmp_path_factory):
-    """What people said of the first 25 of the draw."""
-    return exported(tmp_path_factory.mktemp("judged"), 25)
+def judged(tmp_path_factory):
+    """What people said of the first look of the draw."""
+    return exported(tmp_path_factory.mktemp("judged"), FIRST)
 
 
 def corrected(path, machine=MACHINE, **more):
@@ -124,10 +124,9 @@ def test_what_is_judged_after_a_look_counts_at_the_next(tmp_path):
     assert draw(tmp_path).judged == first + 3 < second
 
 
-def test_looks_widen_the_interval(tmp_path):
-    path = exported(tmp_path, draw(tmp_path).draw.looks[0])
-    looked = corrected(path)
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+def test_looks_widen_the_interval(judged):
+    looked = corrected(judged)
+    lines = [json.loads(line) for line in judged.read_text().splitlines()]
     plain = [one for one in lines if one["tags"]["judged_by"].startswith("person:")]
     for one in plain:
         del one["tags"]
@@ -137,57 +136,51 @@ def test_looks_widen_the_interval(tmp_path):
     assert one.interval.low < other.interval.low < other.interval.high < one.interval.high
 
 
-def test_results_that_people_never_saw_are_said(tmp_path):
-    path = exported(tmp_path, draw(tmp_path).draw.looks[0])
-    assert corrected(path).unjudged == 0.0
+def test_results_that_people_never_saw_are_said(judged):
+    assert corrected(judged).unjudged == 0.0
     other = {query: ["x", *found] for query, found in RUN.items()}
     found = calipers.corrected(
-        ground_truth=MACHINE, run=other, people=path, metrics="hit_rate@1,hit_rate@2"
+        ground_truth=MACHINE, run=other, people=judged, metrics="hit_rate@1,hit_rate@2"
     )
     assert found.unjudged == 0.5
     assert "50% of the results" in str(found)
 
 
-def test_the_history_knows_who_judged(tmp_path):
-    path, place = exported(tmp_path, 25), str(tmp_path / "h.db")
-    pair = calipers.read(ground_truth=path, run=RUN)
+def test_the_history_knows_who_judged(tmp_path, judged):
+    place, pair = str(tmp_path / "h.db"), calipers.read(ground_truth=judged, run=RUN)
     scores = calipers.evaluate(pair, metrics="mrr")
     calipers.save(scores, "a", store=place, ground_truth=pair.ground_truth, run=pair.run)
     kept = calipers.read("@a", store=place).ground_truth.tags["judged_by"]
-    assert sorted(kept.value_counts().iter_rows()) == [("import", N - 25), ("person:me", 25)]
+    assert sorted(kept.value_counts().iter_rows()) == [("import", N - FIRST), ("person:me", FIRST)]
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    "change",
     [
-        (lambda rows: rows[1:], "not as `calipers labels export` wrote it"),
-        (lambda rows: [_relabelled(rows[0]), *rows[1:]], "not as `calipers labels export` wrote"),
-        (lambda rows: [_tagged(rows[0], '"seed":0', '"seed":9'), *rows[1:]], "not as `calipers"),
-        (lambda rows: [_tagged(rows[0], "{", "["), *rows[1:]], "not as `calipers labels export`"),
+        lambda first: [],
+        lambda first: [
+            {**first, "ground_truth": {o: 3 - g for o, g in first["ground_truth"].items()}}
+        ],
+        lambda first: [_tagged(first, '"seed":0', '"seed":9')],
+        lambda first: [_tagged(first, "{", "[")],
     ],
 )
-def test_an_edited_sample_is_refused(tmp_path, judged_25, change, says):
-    rows = [json.loads(line) for line in judged_25.read_text().splitlines()]
+def test_an_edited_sample_is_refused(tmp_path, judged, change):
+    rows = [json.loads(line) for line in judged.read_text().splitlines()]
     rows.sort(key=lambda one: "drawn" not in one["tags"])
     path = tmp_path / "people.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in change(rows)))
-    with pytest.raises(InvalidInput, match=says):
+    path.write_text("".join(json.dumps(one) + "\n" for one in [*change(rows[0]), *rows[1:]]))
+    with pytest.raises(InvalidInput, match="not as `calipers labels export` wrote it"):
         corrected(path)
-
-
-def _relabelled(row):
-    [first, *others] = row["ground_truth"]
-    grades = {first: 3 - row["ground_truth"][first], **{o: row["ground_truth"][o] for o in others}}
-    return {**row, "ground_truth": grades}
 
 
 def _tagged(row, old, new):
     return {**row, "tags": {**row["tags"], "drawn": row["tags"]["drawn"].replace(old, new)}}
 
 
-def test_another_ground_truth_is_refused(judged_25):
+def test_another_ground_truth_is_refused(judged):
     with pytest.raises(InvalidInput, match="drawn of another ground truth"):
-        corrected(judged_25, machine=data(seed=4)[2])
+        corrected(judged, machine=data(seed=4)[2])
 
 
 def test_too_few_labels_say_nothing(tmp_path):
@@ -196,7 +189,7 @@ def test_too_few_labels_say_nothing(tmp_path):
         corrected(path)
 
 
-def test_by_clusters(tmp_path, judged_25):
+def test_by_clusters(tmp_path, judged):
     path = exported(tmp_path, 25, cluster="intent", until=0.2)
     state: Any = calipers.labels_sample(store=str(tmp_path / "l.db"))
     assert (state.draw.total, state.judged) == (N // 2, 25)
@@ -204,7 +197,7 @@ def test_by_clusters(tmp_path, judged_25):
         corrected(path)
     assert corrected(path, cluster="intent").sampled == 2 * state.counted
     with pytest.raises(InvalidInput, match="drawn query by query"):
-        corrected(judged_25, cluster="intent")
+        corrected(judged, cluster="intent")
 
 
 def test_the_machine_is_held_against_people(tmp_path):
@@ -233,7 +226,7 @@ def test_the_sample_waits_for_nobody_who_left_with_a_question_on_the_screen(tmp_
 
 def test_a_skip_holds_the_sample_up_and_says_so(tmp_path):
     draw(tmp_path)
-    desk = calipers.labels_desk("run-sample", store=str(tmp_path / "l.db"))
+    desk = opened(tmp_path)
     skipped = next(item for item in desk.items if places(desk)[item.label.query_id] == 4)
     desk.give("me", skipped.position, kind="skip")
     desk = judge(tmp_path, 30)
@@ -242,15 +235,19 @@ def test_a_skip_holds_the_sample_up_and_says_so(tmp_path):
     assert "was skipped" in state.waiting
 
 
-def test_labels_of_a_machine_do_not_fill_the_sample(tmp_path):
+def test_labels_of_a_machine_do_not_fill_the_sample_and_those_of_nobody_are_refused(tmp_path):
     draw(tmp_path)
-    desk = calipers.labels_desk("run-sample", store=str(tmp_path / "l.db"))
+    desk = opened(tmp_path)
     rows = [item.label.judged("machine:small", 1.0) for item in desk.items]
     write_labels(rows, tmp_path / "machine.jsonl")
     take_labels(desk, [tmp_path / "machine.jsonl"])
     assert desk.sample().judged == 0
     listed = calipers.labels_list(str(tmp_path / "l.db")).pools[0]
     assert (listed.labels, listed.judged, listed.by_machines) == (0, 0, len(rows))
+    write_labels([desk.items[0].label.judged(None, 1.0)], tmp_path / "gpt.jsonl")
+    with pytest.raises(InvalidInput, match="does not say who judged"):
+        take_labels(desk, [tmp_path / "gpt.jsonl"])
+    assert take_labels(desk, [tmp_path / "gpt.jsonl"], "machine:gpt").judges == ("machine:gpt",)
 
 
 @pytest.mark.parametrize(
@@ -263,6 +260,7 @@ def test_labels_of_a_machine_do_not_fill_the_sample(tmp_path):
         ({"cluster": "knd"}, r"no tag 'knd'.*kind"),
         ({"cluster": "topic"}, "no tag 'topic'; their tags are: kind, intent"),
         ({"machine": MACHINE[:12]}, "There are 12 queries to draw from"),
+        ({"machine": THEIRS}, "no machine to correct"),
     ],
 )
 def test_bad_input(tmp_path, more, says):
@@ -271,18 +269,13 @@ def test_bad_input(tmp_path, more, says):
     assert not (tmp_path / "l.db").exists()
 
 
-def test_peoples_own_ground_truth_needs_no_correction(tmp_path):
-    theirs = [{**one, "tags": {"judged_by": "person:anna"}} for one in MACHINE]
-    with pytest.raises(InvalidInput, match="no machine to correct"):
-        draw(tmp_path, machine=theirs)
-
-
 def test_a_sample_is_drawn_once(tmp_path):
     draw(tmp_path)
     with pytest.raises(InvalidInput, match=r"with another .*seed"):
         draw(tmp_path, seed=1)
     with pytest.raises(InvalidInput, match=r"with another .*ground truth"):
         draw(tmp_path, machine=data(seed=4)[2])
+    assert draw(tmp_path, name="my run (1)").pool == "my-run--1--sample"
     calipers.labels_pool("plain", {"run": RUN}, store=str(tmp_path / "l.db"))
     with pytest.raises(InvalidInput, match="already, with another"):
         draw(tmp_path, pool="plain")
@@ -292,11 +285,7 @@ def test_a_sample_is_drawn_once(tmp_path):
 
 def test_the_draw_is_random_and_comes_back():
     queries = {f"q{i}" for i in range(60)}
-    truth = GroundTruth.from_targets(
-        calipers.read(
-            ground_truth={one: ["a"] for one in sorted(queries)}, run={"q0": ["a"]}
-        ).ground_truth.targets
-    )
+    truth = load_ground_truth({one: ["a"] for one in sorted(queries)})
     orders = [[one for [one] in drawn_order(truth, queries, seed, None)] for seed in range(200)]
     assert all(set(one) == queries for one in orders)
     assert drawn_order(truth, queries, 3, None) == [[one] for one in orders[3]]
@@ -319,24 +308,3 @@ def test_the_command(tmp_path, monkeypatch):
     assert (again["judged"], again["draw"]["until"]) == (0, 0.2)
     assert "--until" in refused(*asked[:5], "--until", "narrow")
     assert "machine's ground truth is not given" in refused("labels", "sample", "run.jsonl")
-
-
-def test_a_run_may_be_called_anything(tmp_path):
-    found = calipers.labels_sample(
-        {"my run (1)": RUN},
-        ground_truth=MACHINE,
-        metric="hit_rate@1",
-        until=0.15,
-        store=str(tmp_path / "l.db"),
-    )
-    assert found.pool == "my-run--1--sample"
-
-
-def test_labels_of_unknown_judges_are_refused(tmp_path):
-    draw(tmp_path)
-    desk = calipers.labels_desk("run-sample", store=str(tmp_path / "l.db"))
-    first: Label = desk.items[0].label
-    write_labels([first.judged(None, 1.0)], tmp_path / "gpt.jsonl")
-    with pytest.raises(InvalidInput, match="does not say who judged"):
-        take_labels(desk, [tmp_path / "gpt.jsonl"])
-    assert take_labels(desk, [tmp_path / "gpt.jsonl"], "machine:gpt").judges == ("machine:gpt",)

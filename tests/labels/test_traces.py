@@ -1,4 +1,4 @@
-"""Tests."""
+"""Questions out of traces: each once, masked first, and those that differ before the others."""
 
 import json
 from typing import Any
@@ -77,19 +77,10 @@ def test_every_form_of_traces_is_read(name):
 
 def test_from_traces_to_a_file_to_label(tmp_path):
     output, label = tmp_path / "questions.jsonl", tmp_path / "label.csv"
+    files = (FIXTURES / "langsmith.jsonl", FIXTURES / "langfuse.jsonl")
+    flags = [part for one in files for part in ("--from-traces", one)]
     done = calipers_command(
-        "labels",
-        "draft",
-        "--from-traces",
-        str(FIXTURES / "langsmith.jsonl"),
-        "--from-traces",
-        str(FIXTURES / "langfuse.jsonl"),
-        "--mask",
-        "email",
-        "-n",
-        "5",
-        "-o",
-        str(output),
+        "labels", "draft", *flags, "--mask", "email", "-n", "5", "-o", str(output)
     )
     assert done.code == 0, done.err
     assert "2 of 2 different questions, from 4 askings" in done.out
@@ -106,9 +97,6 @@ def test_other_files_are_refused_with_what_is_allowed(tmp_path):
     path.write_text("a,b\n1,2\n")
     with pytest.raises(InvalidInput, match="it is not JSON"):
         calipers.labels_traces(path)
-
-
-def test_a_sample_that_cannot_be_meant():
     with pytest.raises(InvalidInput, match="of at least 1"):
         calipers.labels_traces(FIXTURES / "langsmith.jsonl", n=0)
 

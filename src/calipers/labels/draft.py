@@ -1,7 +1,7 @@
 """A file to label: the first results of several retrievers, and what a ground truth expects."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -96,18 +96,17 @@ def document(found: Draft, output: str | None = None) -> Document:
 
 
 def _notes(found: Draft, output: str | None) -> Iterator[Note]:
-    if found.judged:
-        yield Note("missing", f"{plural(found.judged, 'pair')} judged before left out.")
-    if found.silent:
-        named = ", ".join(printable(one, 40) for one in found.silent[:NAMED])
-        silent, more = plural(len(found.silent), "question"), len(found.silent) > NAMED
-        yield Note("missing", f"{silent} without any result: {named}{', …' if more else ''}.")
-    if found.unknown:
-        unknown = plural(found.unknown, "query", "queries")
-        yield Note("missing", f"{unknown} of the runs are not among the questions.")
-    if found.without_text:
-        pairs = plural(found.without_text, "pair")
-        yield Note("missing", f"{pairs} without a text to judge; add the texts with --corpus.")
+    named = ", ".join(printable(one, 40) for one in found.silent[:NAMED])
+    silent = f"without any result: {named}{', …' if len(found.silent) > NAMED else ''}"
+    counts = (
+        (found.judged, "pair", None, "judged before left out"),
+        (len(found.silent), "question", None, silent),
+        (found.unknown, "query", "queries", "of the runs are not among the questions"),
+        (found.without_text, "pair", None, "without a text to judge; add the texts with --corpus"),
+    )
+    for many, *words, what in counts:
+        if many:
+            yield Note("missing", f"{plural(many, *words)} {what}.")
     if found.rows:
         written = f"Written to {output}." if output else "Write it with write()."
         how = "Fill in 'grade' (0 = does not help) and 'judge', a copy per judge."
@@ -246,13 +245,7 @@ def with_corpus(rows: pl.DataFrame, corpus: Any) -> pl.DataFrame:
 
 
 def with_targets(
-    rows: Sequence[Label],
-    truth: GroundTruth,
-    runs: Iterable[Run],
-    asked: Mapping[str, str],
-    *,
-    queries: Collection[str] | None,
-    seed: int,
+    rows: Sequence[Label], truth: GroundTruth, runs: Iterable[Run], asked: dict[str, str], seed: int
 ) -> list[Label]:
     """The rows and the targets of the ground truth, shuffled so that the order reveals nothing.
 
@@ -261,12 +254,11 @@ def with_targets(
 
     >>> truth = GroundTruth.from_targets(pl.DataFrame({"query": ["q"], "item": ["a"]}))
     >>> rows = [Label("q", "Why?", item="b")]
-    >>> found = with_targets(rows, truth, [], {"q": "Why?"}, queries=None, seed=0)
+    >>> found = with_targets(rows, truth, [], {"q": "Why?"}, seed=0)
     >>> sorted(one.item for one in found)
     ['a', 'b']
     """
-    wanted = [one for one in asked if queries is None or one in queries]
-    targets = truth.targets.filter(pl.col("query").is_in(wanted))
+    targets = truth.targets.filter(pl.col("query").is_in(list(asked)))
     expected = _targets_to_read(targets, list(runs))
     found: dict[str, dict[str, Label]] = {}
     for one in (*rows, *(replace(one, query=asked[one.query_id]) for one in expected)):

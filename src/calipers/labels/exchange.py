@@ -341,8 +341,7 @@ def _read_files(
     stems = [Path(path).name.split(".")[0] or str(path) for path in paths]
     names = stems if len(set(stems)) == len(stems) else list(map(str, paths))
     items: dict[Pair, PoolItem] = {}
-    seen: dict[tuple[Pair, str, str], tuple[float | None, str]] = {}
-    entries: list[LogEntry] = []
+    seen: dict[tuple[Pair, str, Any], tuple[Label, str]] = {}
     unnamed: set[str] = set()
     for name, path in zip(names, paths, strict=True):
         read = read_labels(path)
@@ -355,22 +354,21 @@ def _read_files(
             judge, kind = (label.judge or "").strip() or name, label.kind or "label"
             if not label.judge:
                 unnamed.add(judge)
-            item = items.setdefault(label.pair, PoolItem(len(items), label.judged(None, None)))
-            before = seen.setdefault((label.pair, judge, kind), (label.grade, place))
-            if before[0] != label.grade:
+            items.setdefault(label.pair, PoolItem(len(items), label.judged(None, None)))
+            before, first = seen.setdefault((label.pair, judge, kind), (label, place))
+            if before.grade != label.grade:
                 raise InvalidInput(
                     f"The judge {judge!r} gave two grades to one item of {label.query_id!r:.60}: "
-                    f"{before[0]} at {before[1]} and {label.grade} at {place}; keep one."
+                    f"{before.grade} at {first} and {label.grade} at {place}; keep one."
                 )
-            if before[1] == place:
-                marks = ("grade", "quote", "quote_start", "note")
-                said: dict[str, Any] = {one: getattr(label, one) for one in marks}
-                said |= {"item": item.position, "judge": judge, "kind": kind}
-                entries.append(LogEntry(number=0, saved=label.saved or "", **said))
     # A final label comes after the labels that it settles.
-    ordered = sorted(entries, key=lambda one: one.kind == "final")
-    numbered = (replace(one, number=at) for at, one in enumerate(ordered, 1))
-    return tuple(items.values()), LabelState(numbered), unnamed
+    ordered = sorted(seen.items(), key=lambda one: one[0][2] == "final")
+    entries, marks = [], ("grade", "quote", "quote_start", "note")
+    for at, ((pair, judge, kind), (one, _)) in enumerate(ordered, 1):
+        said: dict[str, Any] = {name: getattr(one, name) for name in marks}
+        said |= {"item": items[pair].position, "judge": judge, "kind": kind}
+        entries.append(LogEntry(number=at, saved=one.saved or "", **said))
+    return tuple(items.values()), LabelState(entries), unnamed
 
 
 def _merge_files(
@@ -399,33 +397,27 @@ def _merge_files(
 def document(found: Exported) -> Document:
     """What was written, what was left out, and how far the judges agree."""
     agreed = None if found.agreement is None else found.agreement.document()
-    if agreed is not None and (not found.files or found.form == "every label"):
-        return agreed if not found.files else replace(agreed, sentence=_written(found))
-    notes = []
-    if found.left_out:
-        left = plural(found.left_out, "result")
-        notes.append(
-            Note("missing", f"{left} left out as a tie: settle it, or ask one more judge.")
-        )
-    if agreed is not None:
-        notes.append(Note("doubt", agreed.sentence))
-    if found.fingerprint is not None:
-        notes.append(Note("counted", f"Its fingerprint is {found.fingerprint[:12]}."))
-    return Document(_written(found), blocks=agreed.blocks if agreed else (), notes=notes)
-
-
-def _written(found: Exported) -> str:
-    where = ", ".join(map(printable, found.files))
+    if agreed is not None and not found.files:
+        return agreed
     queries = plural(found.queries, "query", "queries")
+    what = f"{found.targets:,} results to {queries}"
     if found.fingerprint is not None:
         targets = plural(found.targets, "target")
-        return (
-            f"Written to {where}: {targets} of {queries}, {found.labels:,} of them labelled here."
-        )
-    what = f"{found.targets:,} results to {queries}"
-    if found.labels:
+        what = f"{targets} of {queries}, {found.labels:,} of them labelled here"
+    elif found.labels:
         what = f"{plural(found.labels, 'label')} of {what}, each with its judge and time"
-    return f"Written to {where}: {what}."
+    sentence = f"Written to {', '.join(map(printable, found.files))}: {what}."
+    if agreed is None:
+        return Document(sentence)
+    if found.fingerprint is None:
+        return replace(agreed, sentence=sentence)
+    notes = [Note("doubt", agreed.sentence)]
+    if found.left_out:
+        left = plural(found.left_out, "result")
+        words = f"{left} left out as a tie: settle it, or ask one more judge."
+        notes.append(Note("missing", words))
+    notes.append(Note("counted", f"Its fingerprint is {found.fingerprint[:12]}."))
+    return Document(sentence, blocks=agreed.blocks, notes=notes)
 
 
 def of_import(found: Imported) -> Document:

@@ -1,10 +1,8 @@
 """The order of judging, and the ground truth that labels make."""
 
-import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import msgspec
 import polars as pl
 
 from calipers.engines.scoring import choose_metrics, score
@@ -26,12 +24,8 @@ from calipers.model.matching import Matching
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.scores import Scores, Summary
+from calipers.questions.pooling import place
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
-
-
-def place(seed: int, *words: str) -> bytes:
-    """A sort key for a seeded shuffle."""
-    return hashlib.sha256(msgspec.json.encode([seed, *words])).digest()
 
 
 def in_order(

@@ -1,6 +1,6 @@
 """Making pools: which results to judge, and with which settings."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from math import inf
 from typing import Any
@@ -24,28 +24,6 @@ from calipers.store.pool import SCALES, GradeStep, PoolSettings
 LONGEST_GUIDELINES = 20_000
 
 
-def make(
-    opened: Callable[[], Store],
-    name: str,
-    runs: Mapping[str, Run],
-    *,
-    ground_truth: GroundTruth | None = None,
-    if_there: IfThere = "refuse",
-    made_of: Mapping[str, str] | None = None,
-    settings: PoolSettings,
-    **which: Any,
-) -> int:
-    """Pool the first results of several runs, keep the pool; returns its number.
-
-    The history is ``opened``, and created if necessary, once there is something to keep. ``which``
-    is what ``to_judge`` takes. If a pool of that name exists, ``if_there`` says what to do:
-    "refuse", continue if it is the "same", or choose "another" name if it is not.
-    """
-    labels = to_judge(runs, ground_truth, settings=settings, **which)
-    settings = matched_alike(settings, ground_truth, runs, labels)
-    return keep(opened(), name, labels, runs, ground_truth, settings, if_there, made_of)
-
-
 def keep(
     store: Store,
     name: str,
@@ -56,7 +34,11 @@ def keep(
     if_there: IfThere = "refuse",
     made_of: Mapping[str, str] | None = None,
 ) -> int:
-    """Save a pool, or find the existing one with the same content; returns its number."""
+    """Save a pool, or find the existing one with the same content; returns its number.
+
+    If a pool of that name exists, ``if_there`` says what to do: "refuse", continue if it is the
+    "same", or choose "another" name if it is not.
+    """
     if made_of is None:
         # The same name may mean other data tomorrow.
         frames = {f"run {one}": run.frame for one, run in runs.items()}
@@ -106,9 +88,8 @@ def to_judge(
     """
     asked = read_asked(questions)
     if asked is None and truth is not None:
-        known = texts_of_runs(runs.values())
-        texts = truth.queries.select("query", "text").iter_rows()
-        asked = {query: text or known.get(query, query) for query, text in texts}
+        known, rows_of = texts_of_runs(runs.values()), truth.queries.select("query", "text")
+        asked = {query: text or known.get(query, query) for query, text in rows_of.iter_rows()}
     found = draft(
         list(runs.values()),
         asked,
@@ -119,9 +100,10 @@ def to_judge(
     )
     rows = [one for one in found.rows if queries is None or one.query_id in queries]
     if again and truth is not None:
-        rows = with_targets(
-            rows, truth, runs.values(), asked or {}, queries=queries, seed=settings.seed
-        )
+        texts = {
+            one: (asked or {})[one] for one in asked or () if queries is None or one in queries
+        }
+        rows = with_targets(rows, truth, runs.values(), texts, settings.seed)
     if not rows:
         why = "none of the questions has a result"
         if found.judged:
@@ -185,25 +167,18 @@ def read_inputs(
 
 
 def pool_settings(given: Mapping[str, Any], **more: Any) -> PoolSettings:
-    """The settings of a pool from the keywords; invalid ones are refused."""
+    """The settings of a pool from the keywords; invalid ones are refused before files are read."""
     named = {one.name: given[one.name] for one in fields(PoolSettings) if one.name in given}
     named |= read_scale(given.get("scale", "0-3"))
-    judges = tuple(given.get("judges", ("me",)))
+    judges = tuple(map(check_person, given.get("judges", ("me",))))
     settings = PoolSettings(**{**named, "judges": judges, **more})
-    check_settings(settings)
-    return settings
-
-
-def check_settings(settings: PoolSettings) -> None:
-    """Refuse invalid settings before any file is read."""
     if len(choose_metrics(settings.metric, None)) != 1:
         raise InvalidInput(f"Name one metric to watch, such as ndcg@10; not {settings.metric!r}.")
-    if not settings.judges:
+    if not judges:
         raise InvalidInput("Nobody is named to judge; name at least one judge.")
-    for one in settings.judges:
-        check_person(one)
     if len(settings.guidelines) > LONGEST_GUIDELINES:
         raise InvalidInput(f"Shorten the guidelines to {LONGEST_GUIDELINES:,} characters.")
+    return settings
 
 
 def check_person(name: str) -> str:

@@ -1,6 +1,6 @@
 """A sample that people judge: its draw, how far it is, and what it says of a machine's labels."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from calipers.engines.scoring import choose_metrics
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.labels.agreement import MachineCheck, compare_with_people, machine_table
-from calipers.labels.judging import JudgedTruth, place, scored_run
+from calipers.labels.judging import JudgedTruth, scored_run
 from calipers.labels.make import keep, matched_alike, pool_settings, read_inputs, to_judge
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.claim import Claim
@@ -24,7 +24,7 @@ from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, Method, Scores
 from calipers.present.escape import printable
 from calipers.questions.evaluate.corrected import only
-from calipers.questions.pooling import known_grade
+from calipers.questions.pooling import known_grade, place
 from calipers.shell import join_words
 from calipers.statistics.prediction_powered import DrawnSample, planned_looks
 from calipers.statistics.sample_looks import FIRST
@@ -271,27 +271,18 @@ class SampleState(Plain, HasRows):
 def document(found: SampleState) -> Document:
     """The estimate at the last look, its width, and the quality of the machine's labels."""
     blocks = [] if found.machine is None else [machine_table(found.machine)]
-    return of_claim(found.claims[0], *_notes(found), blocks=blocks, rows=lambda: found.looks)
-
-
-def _notes(found: SampleState) -> Iterator[Note]:
-    """How the sample was drawn, and when it may be read."""
-    draw = found.draw
-    later = found.judged - (found.counted or 0)
-    if found.counted and later:
-        yield Note("doubt", f"{later:,} judged since the last look count at the next.")
+    draw, later = found.draw, found.judged - (found.counted or 0)
     looks = ", ".join(f"{one:,}" for one in draw.looks)
-    hold = (
-        f"Looks at {looks}: the {draw.confidence:.0%} intervals of all of them hold together, so "
-        "you may stop at any."
-    )
-    if len(draw.looks) == 1:
-        hold = f"It is read once, at {looks}."
-    yield Note(
-        "counted",
-        f"{printable(found.pool)}: {plural(draw.looks[-1], *found.unit)} at most, drawn at random "
-        f"of {draw.total:,} (seed {draw.seed}). {hold}",
-    )
+    hold = f"It is read once, at {looks}."
+    if len(draw.looks) > 1:
+        held = f"the {draw.confidence:.0%} intervals of all of them hold together"
+        hold = f"Looks at {looks}: {held}, so you may stop at any."
+    most = f"{printable(found.pool)}: {plural(draw.looks[-1], *found.unit)} at most"
+    drawn = f"drawn at random of {draw.total:,} (seed {draw.seed})"
+    notes = [Note("counted", f"{most}, {drawn}. {hold}")]
+    if found.counted and later:
+        notes.append(Note("doubt", f"{later:,} judged since the last look count at the next."))
+    return of_claim(found.claims[0], *notes, blocks=blocks, rows=lambda: found.looks)
 
 
 class SampleWatch:

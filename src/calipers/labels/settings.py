@@ -212,20 +212,21 @@ def labels_pool(
     """
     from calipers.labels.changed import make_changed
     from calipers.labels.desk import open_desk
-    from calipers.labels.make import make, pool_settings, read_inputs
+    from calipers.labels.make import keep, matched_alike, pool_settings, read_inputs, to_judge
     from calipers.store.open import open_store
 
     kept, given = pool_settings(settings), dict[str, Any](settings)
     loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
-    names = ("allow",) if settings["changed"] else ("queries", "again")
-    number = (make_changed if settings["changed"] else make)(
-        lambda: open_store(settings["store"], create=True, keep=True),
-        name,
-        loaded,
-        ground_truth=truth,
-        settings=kept,
-        **{one: given[one] for one in ("questions", "corpus", "if_there", *names)},
-    )
+    opened = partial(open_store, settings["store"], create=True, keep=True)
+    texts = {one: given[one] for one in ("questions", "corpus")}
+    if settings["changed"]:
+        same = {**texts, **{one: given[one] for one in ("allow", "if_there")}}
+        number = make_changed(opened, name, loaded, ground_truth=truth, settings=kept, **same)
+    else:
+        which = {**texts, **{one: given[one] for one in ("queries", "again")}}
+        labels = to_judge(loaded, truth, settings=kept, **which)
+        kept = matched_alike(kept, truth, loaded, labels)
+        number = keep(opened(), name, labels, loaded, truth, kept, settings["if_there"])
     return open_desk(number, settings["store"])
 
 

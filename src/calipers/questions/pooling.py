@@ -160,11 +160,12 @@ def shuffled(items: Iterable[Label], seed: int) -> list[Label]:
     >>> shuffled(items, 1) == shuffled(reversed(items), 1)
     True
     """
+    return sorted(items, key=lambda one: place(seed, *one.pair))
 
-    def place(one: Label) -> bytes:
-        return hashlib.sha256(msgspec.json.encode([seed, *one.pair])).digest()
 
-    return sorted(items, key=place)
+def place(seed: int, *words: str) -> bytes:
+    """A sort key for a seeded shuffle."""
+    return hashlib.sha256(msgspec.json.encode([seed, *words])).digest()
 
 
 def without_judged(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import PoolSession
-from calipers.labels.make import make, to_judge
+from calipers.labels.make import keep, matched_alike, to_judge
 from calipers.model.document import Lines
 from calipers.model.evaluation import Evaluation
 from calipers.model.matched import Matched
@@ -263,18 +263,12 @@ class WebSources:
                         )
                     )
                     return desk
-            number = make(
-                lambda: store,
-                name_from(pairs),
-                {one: pair.as_read[1] for one, pair in pairs.items()},
-                ground_truth=next(iter(pairs.values())).as_read[0],
-                queries=queries,
-                again=True,
-                made_of=made_of,
-                if_there="another",
-                settings=settings,
-            )
-            return self.desk(number)
+            runs = {one: pair.as_read[1] for one, pair in pairs.items()}
+            truth = next(iter(pairs.values())).as_read[0]
+            labels = to_judge(runs, truth, queries=queries, again=True, settings=settings)
+            kept = matched_alike(settings, truth, runs, labels)
+            name = name_from(pairs)
+            return self.desk(keep(store, name, labels, runs, truth, kept, "another", made_of))
 
 
 def _in_turn(browse: Browse, work: Callable[[Browse], T]) -> T:
