@@ -68,15 +68,14 @@ def test_keys_of_targets_that_say_nothing_about_relevance_are_harmless(tmp_path)
     "cell",
     [
         *("['u' 'z']", "['u'\n 'z']", "array(['u', 'z'], dtype=object)", '["u" "z"]'),
-        *("(u,z)", "('u', 'z')", "[u, z]", "u、z", "u，z", "u; z", "{'u', 'z'}"),
+        *("(u,z)", "('u', 'z')", "[u, z]", "u、z", "u，z", "u; z", "{'u', 'z'}", "['u' 'z'] "),
     ],
 )
 def test_a_list_in_a_cell_is_a_list(cell, tmp_path):
     quoted = cell.replace('"', '""')
-    assert targets(put(tmp_path, f'question,expected_ids\nq,"{quoted}"\n')) == {
-        ("q", "u"): 1,
-        ("q", "z"): 1,
-    }
+    for name in ("expected_ids", "latency_ms,ground_truth"):
+        path = put(tmp_path, f'question,{name}\nq,{"1," * ("," in name)}"{quoted}"\n')
+        assert targets(path) == {("q", "u"): 1, ("q", "z"): 1}
 
 
 @pytest.mark.parametrize("between", [" and ", " & ", " + ", " und ", " / "])

@@ -185,17 +185,18 @@ def decoded_text(text: str) -> Any:
     >>> decoded_text('["a"]'), decoded_text("['a']"), decoded_text("[a]")
     (['a'], ['a'], '[a]')
     """
+    bare = text.strip()
     try:
-        return msgspec.json.decode(text)
+        return msgspec.json.decode(bare)
     except (msgspec.DecodeError, RecursionError):
         pass
-    if printed := _PRINTED.fullmatch(text):
+    if printed := _PRINTED.fullmatch(bare):
         # As pandas writes arrays: Python would join adjacent strings without commas.
         parts = re.findall(rf"{_QUOTED}|[\d.]+", printed[1])
         return [ast.literal_eval(part) for part in parts]
     try:
         # Lists written to CSV by Python's own str().
-        return ast.literal_eval(text)
+        return ast.literal_eval(bare)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return text
 

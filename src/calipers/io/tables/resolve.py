@@ -264,7 +264,9 @@ def _by_distance(
     known = {"score", "rank", "retrieved"} & set(names.values())
     if distance is None or distance in names or known or role == "ground_truth":
         return table, names
-    turned = -pl.col(distance).cast(pl.Float64, strict=False)
+    is_text = table.open().collect_schema()[distance] == pl.String
+    cells = cell_texts(distance) if is_text else pl.col(distance)
+    turned = -cells.cast(pl.Float64, strict=False)
     made = table.then(lambda rows: rows.with_columns(turned))
     return made, {**names, distance: "score"}
 
@@ -317,7 +319,8 @@ def check_no_grade_is_hidden(
         ]
     if not hidden:
         return
-    one, *others = hidden
+    # What holds words of judgement is the more likely grade.
+    one, *others = sorted(hidden, key=lambda name: not holds_words(some[name]))
     value = next(iter(some[one].cast(pl.String, strict=False).drop_nulls()), "nothing")
     raise may_be_the_grade(one, value, table.name, *others)
 
@@ -348,7 +351,7 @@ def check_order_is_known(table: InputTable, names: dict[str, str], left: list[st
             continue
         asked = next(theirs for theirs, ours in names.items() if ours == "query")
         rows = table.rows(asked, one)
-        numbers = rows.select(asked, pl.col(one).cast(pl.Float64, strict=False))
+        numbers = rows.select(asked, cell_texts(one).cast(pl.Float64, strict=False))
         steps = numbers.select(pl.col(one).diff().over(asked)).to_series().drop_nulls()
         ranks = (numbers[one] % 1 == 0).all() and (steps > 0).all()
         if not numbers[one].null_count() and (ranks or (steps <= 0).all()):
