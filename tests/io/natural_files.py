@@ -118,7 +118,7 @@ def table(
     for name in draw.sample([*EXTRA], draw.choice((0, 0, 1, 2))):
         for n, row in enumerate(rows, 1):
             row[name] = EXTRA[name](draw, n)
-    if draw.random() < 0.15:
+    if draw.random() < 0.15 and holds != "run":
         ids = {q: f"q{n}" for n, q in enumerate(dict.fromkeys(row[asked] for row in rows))}
         rows = [{"query_id": ids[row[asked]], **row} for row in rows]
     if draw.random() < 0.15:

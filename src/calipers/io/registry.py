@@ -16,7 +16,7 @@ from typing import Any
 import calipers.plugins as plugins
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
-from calipers.io.files.probe import Probe
+from calipers.io.files.probe import UTF_16, Probe
 from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, RecordStream, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
@@ -24,6 +24,7 @@ from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import opened
 from calipers.io.tables.columns import Columns, nothing_fits
 from calipers.io.tables.lines import are_measures, first_rows, holds_texts, is_lines, mostly
+from calipers.io.tables.scan import InputTable, explained
 from calipers.model.matched import Dataset, Role
 from calipers.words import did_you_mean
 
@@ -227,14 +228,18 @@ def two_forms(claimed: Sequence[Format], name: str, advice: str) -> InvalidInput
     return InvalidInput(f"The form of {name} could be two: {names}; {advice}.")
 
 
-def _no_query(name: str, columns: list[str]) -> str:
+def _no_query(table: InputTable) -> str:
     """The error for a table without a query column, or without a header."""
+    columns = table.names()
     value = next(filter(_is_no_name, columns), None)
     if value is None:
-        return nothing_fits(name, columns, "query")
+        from calipers.io.tables.resolve import texts_in
+
+        with explained(table.name, table.fault):
+            return nothing_fits(table.name, columns, "query", texts_in(table))
     return (
-        f"{name} seems to be a table without a header: its first line holds {value!r}; put a line "
-        "with the names of the columns first, such as query, item and grade."
+        f"{table.name} seems to be a table without a header: its first line holds {value!r}; put a "
+        "line with the names of the columns first, such as query, item and grade."
     )
 
 
@@ -252,7 +257,7 @@ def _unknown(sight: Probe) -> str:
             "(state.json) or AutoRAG's (qa.parquet)."
         )
     if sight.table is not None:
-        return _no_query(sight.name, sight.table.names())
+        return _no_query(sight.table)
     first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
     return (
         f"The form of {sight.name} is not known; its first line is {first!r:.50}. Give a table "
@@ -321,9 +326,9 @@ def what_it_is(sight: Probe) -> str | None:
         return _SAID["scores"]
     if columns >= {"question", "context", "answers"}:
         return _SAID["SQuAD"]
-    if not is_lines(sight):
+    head = sight.source.head if is_lines(sight) else b""
+    if not head or head.startswith(UTF_16):
         return None
-    head = sight.source.head
     if not is_readable(head):
         return _SAID["no text"]
     if (program := _PROGRAM.search(head)) and sight.source.path.suffix == ".py":

@@ -130,7 +130,9 @@ class Probe:
         if found is None:
             return None
         said = self.columns_said.rename(found[0], self.name)
-        return encoded if is_long(said.get(name, name) for name in found[0]) else None
+        # Two marks say that it is UTF-16; anything else may be no text at all.
+        known = encoding == "utf-16" or is_long(said.get(name, name) for name in found[0])
+        return encoded if known else None
 
     @cached_property
     def flat(self) -> InputTable | None:
@@ -299,7 +301,7 @@ def _damaged(folder: Path, name: str, what: str) -> UnreadableFile:
     )
 
 
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _SIGNS = "€‚„…‘’“”•–—™¡§©«®°±²³´·»¿\N{NO-BREAK SPACE}×÷"
 _UNLIKELY = "ÿþðÞÐ"
 """Letters that are rare in texts and common in files that are not text."""
@@ -311,7 +313,7 @@ def encoding_of(head: bytes) -> str | None:
     >>> encoding_of("Größe;Straße".encode("cp1252")), encoding_of("Größe".encode())
     ('cp1252', None)
     """
-    if head.startswith(_UTF_16):
+    if head.startswith(UTF_16):
         return "utf-16"
     try:
         head.decode()

@@ -39,6 +39,7 @@ from calipers.io.records.fields import (
 )
 from calipers.io.records.json_files import explain_mismatch, opened
 from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, Target
+from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import SOME, Columns, is_long, nothing_fits, unknown_fields
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.matched import Dataset, Role
@@ -309,7 +310,11 @@ class PlainRecords(Ours):
         keys = sight.look.keys if sight.look else frozenset()
         alone = len(keys) > 1 and len(sight.row_keys) == 1
         if alone and not is_long(keys) and not keys & self.kept:
-            raise InvalidInput(nothing_fits(sight.name, sorted(keys), "query"))
+            first = (
+                {key: opened(one) for key, one in sight.look.first.items()} if sight.look else {}
+            )
+            texts = [key for key, one in first.items() if looks_like_texts([one])]
+            raise InvalidInput(nothing_fits(sight.name, first, "query", texts))
         made = super().read(sight, role, watch)
         if isinstance(made, Dataset):
             return made

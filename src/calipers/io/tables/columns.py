@@ -5,7 +5,7 @@ words the error for a missing column.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -526,8 +526,13 @@ def weak_quote(columns: list[str], names: Mapping[str, str], role: Role) -> str 
     return next((plain[name] for name in usable), None)
 
 
-def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:
-    """The error for a table without a needed column, with the options that fix it."""
+def nothing_fits(
+    name: str, columns: Iterable[str], lacking: str, texts: Collection[str] = ()
+) -> str:
+    """The error for a table without a needed column, with the options that fix it.
+
+    ``texts`` are the columns of sentences, if known.
+    """
     listed = [one for one in columns if one.strip()]
     known = renaming(listed)
     numbered = {one for group in numbered_groups(listed).values() for one in group}
@@ -538,8 +543,9 @@ def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:
     for ours in wanted if lacking == "query" else (lacking,):
         meant = (ours, "quote") if ours == "item" else (ours,)
         hinted = next((one for one in free if possible_meaning(one) in meant), None)
-        plain = (one for one in free if not set(plain_name(one).split("_")) & HARMLESS)
-        theirs = hinted or (next(plain, None) if ours != "retrieved" else None)
+        plain = [one for one in free if not set(plain_name(one).split("_")) & HARMLESS]
+        plain.sort(key=lambda one: (one in texts) != (ours == "query"))
+        theirs = hinted or (next(iter(plain), None) if ours != "retrieved" else None)
         if theirs is None:
             continue
         free.remove(theirs)

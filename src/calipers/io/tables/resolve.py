@@ -180,7 +180,7 @@ def resolve_fields(table: InputTable, role: Role) -> tuple[InputTable, dict[str,
 def _by_name(table: InputTable, found: list[str], role: Role) -> dict[str, str]:
     names = renaming(found)
     if "query" not in names.values():
-        raise InvalidInput(nothing_fits(table.name, found, "query"))
+        raise InvalidInput(nothing_fits(table.name, found, "query", texts_in(table)))
     header = frozenset(found)
     if header >= BEIR_JUDGEMENTS and role != "run":
         names["score"] = "grade"
@@ -194,6 +194,12 @@ def _by_name(table: InputTable, found: list[str], role: Role) -> dict[str, str]:
         names["score"] = "grade" if role == "ground_truth" else "score"
     quote = weak_quote(found, names, role)
     return names if quote is None else {**names, quote: "quote"}
+
+
+def texts_in(table: InputTable) -> list[str]:
+    """The columns of sentences, one of which may be the question."""
+    some = table.rows(pl.all(), most=SOME)
+    return [one.name for one in some if one.dtype == pl.String and looks_like_texts(one)]
 
 
 def _with_row_ids(table: InputTable, found: list[str], names: dict[str, str]) -> dict[str, str]:
@@ -266,6 +272,8 @@ def _by_distance(
         return table, names
     is_text = table.open().collect_schema()[distance] == pl.String
     cells = cell_texts(distance) if is_text else pl.col(distance)
+    if is_text and table.decimal_comma:
+        cells = cells.str.replace(",", ".", literal=True)
     turned = -cells.cast(pl.Float64, strict=False)
     made = table.then(lambda rows: rows.with_columns(turned))
     return made, {**names, distance: "score"}
