@@ -1,11 +1,12 @@
 """Starting the server again signs nobody out; whoever was signed out stays so."""
 
+import time
+
 import pytest
 
 from calipers.errors import StoreAway
 from calipers.store.open import open_store
 from calipers.store.schema import SESSION
-from calipers.store.sessions import SessionKeeper
 from calipers.web.guard import Address
 from calipers.web.login import LIFETIME, Doors
 from calipers.web.start import doors_of
@@ -45,11 +46,12 @@ def test_a_session_of_another_address_or_of_last_week_is_none(store):
     cookie = doors.enter(doors.invite("anna"))
     assert doors_of(shelf, here).who(cookie) == "anna"
     assert doors_of(shelf, there).who(cookie) is None
-    late = doors._clock() + LIFETIME + 1
-    assert Doors("lea", clock=lambda: late, keeper=doors._keeper).who(cookie) is None
-    doors._keeper.add("0" * 64, "ben", 1.0)
-    doors.enter(doors.invite("anna"))
-    assert {one.name for one in doors._keeper.all(0)} == {"anna"}
+    later = Doors("lea", (), lambda: time.time() + LIFETIME + 1, doors._store, here.origin)
+    assert later.who(cookie) is None
+    later.enter(later.invite("ben"))  # with whom those that expired go
+    with open_store(store).reading() as connection:
+        kept = connection.execute(SESSION.select().where(SESSION.c.address == here.origin)).all()
+    assert [one.name for one in kept] == ["ben"]
 
 
 def test_a_store_that_is_away_keeps_nobody_out_and_forgets_no_removal(store, monkeypatch):
@@ -59,7 +61,7 @@ def test_a_store_that_is_away_keeps_nobody_out_and_forgets_no_removal(store, mon
     def away(*given, **more):
         raise StoreAway("The store does not answer.")
 
-    monkeypatch.setattr(SessionKeeper, "_write", away)
+    monkeypatch.setattr(doors, "_write", away)
     assert doors.who(doors.enter(doors.invite("anna"))) == "anna"
     with pytest.raises(StoreAway):
         doors.shut_out("anna")

@@ -1,4 +1,8 @@
-"""Sign-in: a link with a one-time token per person, exchanged for a cookie."""
+"""Sign-in: a link with a one-time token per person, exchanged for a cookie.
+
+Sessions are saved in the store, so that a restart signs nobody out; only the digest of a cookie is,
+which cannot be used to sign in.
+"""
 
 import hashlib
 import hmac
@@ -9,12 +13,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
+from typing import Any
 
+from sqlalchemy import delete, insert, select
 from starlette.exceptions import HTTPException
 
 from calipers.errors import CalipersError, InvalidInput
 from calipers.labels.make import check_person
-from calipers.store.sessions import SessionKeeper
+from calipers.store.open import Store
+from calipers.store.schema import SESSION
 
 LIFETIME = 7 * 24 * 3600
 """Seconds for which a link and a cookie are valid: judging takes days."""
@@ -29,28 +36,43 @@ Secrets = dict[bytes, tuple[str, float]]
 
 
 class Doors:
-    """Valid tokens and open sessions; secrets are stored only as digests."""
+    """Valid tokens and open sessions of the server at one address; secrets only as digests."""
 
     def __init__(
         self,
         owner: str,
         judges: Iterable[str] = (),
         clock: Callable[[], float] = time.time,
-        keeper: SessionKeeper | None = None,
+        store: Callable[[], Store | None] = lambda: None,
+        address: str = "",
     ) -> None:
         self.owner = owner
         self.names = list(dict.fromkeys((owner, *judges)))
         """Everybody with access; the owner may judge too."""
-        self._clock, self._keeper = clock, keeper
+        self._clock, self._store, self._address = clock, store, address
+        self._mine = SESSION.c.address == address
         self._lock = threading.Lock()
         self._tokens: Secrets = {}
         self._sessions: Secrets = {}
         self._wrong: OrderedDict[str, list[float]] = OrderedDict()
         with suppress(CalipersError):
-            for one in keeper.all(clock()) if keeper else ():
+            self._read()
+
+    def _read(self) -> None:
+        if (store := self._store()) is None:
+            return
+        with store.reading() as connection:
+            kept = select(SESSION).where(self._mine, SESSION.c.until >= self._clock())
+            for one in connection.execute(kept):
                 self._sessions[bytes.fromhex(one.digest)] = one.name, one.until
                 if one.name not in self.names:
                     self.names.append(one.name)
+
+    def _write(self, *statements: Any) -> None:
+        if (store := self._store()) is not None:
+            with store.writing() as connection:
+                for one in statements:
+                    connection.execute(one)
 
     def invite(self, name: str) -> str:
         """Make a new token for a person, replacing an unused one; sessions stay open."""
@@ -83,8 +105,9 @@ class Doors:
         cookie, until = secrets.token_urlsafe(32), now + LIFETIME
         # Without the store the session lasts until the server stops.
         with suppress(CalipersError):
-            if self._keeper:
-                self._keeper.add(_digest(cookie).hex(), name, until)
+            row = {"digest": _digest(cookie).hex(), "name": name, "until": until}
+            expired = delete(SESSION).where(SESSION.c.until < now)
+            self._write(expired, insert(SESSION).values(address=self._address, **row))
         with self._lock:
             self._sessions[_digest(cookie)] = name, until
         return cookie
@@ -98,10 +121,10 @@ class Doors:
 
     def leave(self, cookie: str | None) -> None:
         """End the session of one cookie."""
-        if self._keeper and cookie:
-            self._keeper.end(digest=_digest(cookie).hex())
+        digest = _digest(cookie or "")
+        self._write(delete(SESSION).where(self._mine, SESSION.c.digest == digest.hex()))
         with self._lock:
-            self._sessions.pop(_digest(cookie or ""), None)
+            self._sessions.pop(digest, None)
 
     def shut_out(self, name: str) -> None:
         """End every session of a person and revoke an unused link."""
@@ -109,8 +132,7 @@ class Doors:
             raise InvalidInput(f"{name} owns this server and cannot be removed.")
         if name not in self.names:
             raise InvalidInput(f"Nobody called {name!r:.60} may come in.")
-        if self._keeper:
-            self._keeper.end(name=name)
+        self._write(delete(SESSION).where(self._mine, SESSION.c.name == name))
         with self._lock:
             self.names.remove(name)
             self._tokens = _without(self._tokens, name)

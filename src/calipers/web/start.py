@@ -14,7 +14,6 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from calipers.errors import InvalidInput
-from calipers.store.sessions import SessionKeeper
 from calipers.web.app import make_app
 from calipers.web.guard import Address
 from calipers.web.held import give_memory_back
@@ -93,8 +92,12 @@ def _bind(host: str, port: int | None) -> socket.socket:
 
 def doors_of(shelf: WebSources, address: Address) -> Doors:
     """Who has access; sessions survive a restart of the server."""
-    keeper = SessionKeeper(lambda: shelf.store() if shelf.has_store else None, address.origin)
-    return Doors(shelf.owner, shelf.settings.judges, keeper=keeper)
+    return Doors(
+        shelf.owner,
+        shelf.settings.judges,
+        store=lambda: shelf.store() if shelf.has_store else None,
+        address=address.origin,
+    )
 
 
 def serve(shelf: WebSources, listening: Listening, say: Callable[[dict[str, str]], None]) -> None:
