@@ -18,13 +18,6 @@ KINDS: tuple[str, ...] = get_args(JudgeKind)
 CHANGES: tuple[str, ...] = get_args(PoolChange)
 SAID = ("label", "skip")
 """What a judge says of an item; the latest that was not undone counts."""
-SCALES: Mapping[str, tuple[float, ...]] = {"0-3": (0, 1, 2, 3), "yes/no": (0, 1)}
-"""The grades of each scale."""
-GRADE_NAMES: Mapping[str, tuple[str, ...]] = {
-    "0-3": ("useless", "touches it", "helps", "answers it"),
-    "yes/no": ("no", "yes"),
-}
-"""The names of the grades of each scale."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +26,13 @@ class GradeStep:
 
     grade: float
     name: str
+
+
+_NAMES = {"0-3": ("useless", "touches it", "helps", "answers it"), "yes/no": ("no", "yes")}
+SCALES: Mapping[str, tuple[GradeStep, ...]] = {
+    scale: tuple(GradeStep(*one) for one in enumerate(names)) for scale, names in _NAMES.items()
+}
+"""The grades of each scale."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,12 +65,12 @@ class PoolSettings:
     @property
     def grades(self) -> tuple[float, ...]:
         """The allowed grades."""
-        return tuple(one.grade for one in self.steps) or SCALES[self.scale]
+        return tuple(one.grade for one in self.steps or SCALES[self.scale])
 
     @property
     def grade_names(self) -> tuple[str, ...]:
         """The names of the grades, in the order of ``grades``."""
-        return tuple(one.name for one in self.steps) or GRADE_NAMES[self.scale]
+        return tuple(one.name for one in self.steps or SCALES[self.scale])
 
 
 @dataclass(frozen=True, kw_only=True)
