@@ -5,8 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from calipers.labels.agreement import cohen_kappa
-from calipers.statistics.agreement_interval import agreement_interval
+from calipers.statistics.agreement_interval import agreement_interval, cohen_kappa
 from calipers.statistics.prediction_powered import (
     CorrectedMean,
     DrawnSample,

@@ -8,9 +8,8 @@ import pytest
 
 import calipers
 from calipers.io.load import load
-from calipers.labels.agreement import cohen_kappa
 from calipers.questions.confirm.rule import look_at
-from calipers.statistics.agreement_interval import agreement_interval
+from calipers.statistics.agreement_interval import agreement_interval, cohen_kappa
 from calipers.statistics.bounded_mean import largest_mean
 from calipers.statistics.nights import watch
 from calipers.statistics.paired_rows import paired_rows

@@ -1,14 +1,8 @@
-"""How far judges agree beyond chance, where they do not, and which grade counts.
-
-Every coefficient is computed from a table with one row per judged item and one column
-per judge; NaN is a label that is missing. A value of 1 is full agreement, 0 is what chance gives,
-below 0 is worse than chance. Where only one grade was ever used, chance alone explains everything
-and there is no value.
-"""
+"""How far judges agree beyond chance, where they do not, and which grade counts."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar, Literal
 
@@ -20,7 +14,12 @@ from calipers.model.labels import is_machine
 from calipers.model.result import HasRows, Plain, plain
 from calipers.model.scores import Interval
 from calipers.present.escape import printable
-from calipers.statistics.agreement_interval import agreement_interval
+from calipers.statistics.agreement_interval import (
+    Agreed,
+    agreement_interval,
+    cohen_kappa,
+    krippendorff_alpha,
+)
 from calipers.statistics.score_interval import wilson
 from calipers.store.pool import LabelState, LogEntry, PoolItem
 from calipers.words import plural
@@ -32,7 +31,6 @@ Standing = Literal["open", "counted", "settled"]
 LEAST_SHARED = 10
 """The smallest number of results that two judges must share for a coefficient."""
 CONFIDENCE = 0.95
-NOTHING_SHARED = "nobody judged the same thing"
 ONE_GRADE = "only one grade was used"
 STRENGTHS = ((0.8, "well"), (0.6, "fairly well"), (0.4, "in part"))
 """Thresholds of alpha with the words for them; below the last, judges hardly agree."""
@@ -59,73 +57,31 @@ class Coefficient(Plain):
     interval: Interval | None = None
 
 
-def cohen_kappa(table: Floats, judges: Sequence[str] = ("first", "second")) -> Coefficient:
-    """Cohen's kappa of two judges, over the items that both judged.
-
-    >>> table = np.array([[1, 1]] * 20 + [[1, 0]] * 5 + [[0, 1]] * 10 + [[0, 0]] * 15, float)
-    >>> round(cohen_kappa(table).value, 3)
-    0.4
-    """
-    both = table[~np.isnan(table).any(axis=1)]
-    grades = np.unique(both)
-    if len(grades) < 2:
-        return _without_value("Cohen's kappa", judges, both)
-    shares = [(both[:, column, None] == grades).mean(axis=0) for column in (0, 1)]
-    same, chance = float((both[:, 0] == both[:, 1]).mean()), float(shares[0] @ shares[1])
-    value = (same - chance) / (1 - chance)
-    return Coefficient("Cohen's kappa", tuple(judges), value, len(both), same, chance)
-
-
-def krippendorff_alpha(table: Floats, judges: Sequence[str]) -> Coefficient:
-    """Krippendorff's alpha for an ordinal scale, over the items that at least two judged.
-
-    >>> table = np.array([[1, 1, 1], [0, 0, np.nan], [1, 0, 1], [0, np.nan, np.nan]])
-    >>> found = krippendorff_alpha(table, ["a", "b", "c"])
-    >>> round(found.value, 3), found.n
-    (0.533, 3)
-    """
-    name, paired = "Krippendorff's alpha, ordinal", table[(~np.isnan(table)).sum(axis=1) >= 2]
-    grades = np.unique(paired[~np.isnan(paired)])
-    if len(grades) < 2:
-        return _without_value(name, judges, paired)
-    # Coincidence matrix: how often two judges of one item give c and k; each label counts once.
-    counts = (paired[:, :, None] == grades).sum(axis=1)
-    share = counts / (counts.sum(axis=1) - 1)[:, None]
-    together = share.T @ counts - np.diag(share.sum(axis=0))
-    # The ordinal distance of two grades counts the labels given between them.
-    used = counts.sum(axis=0).astype(float)
-    middle = np.cumsum(used) - used / 2
-    distance = np.subtract.outer(middle, middle) ** 2
-    total = used.sum()
-    observed = float((together * distance).sum() / total)
-    expected = float((np.outer(used, used) * distance).sum() / (total * (total - 1)))
-    return Coefficient(
-        name, tuple(judges), 1 - observed / expected, len(paired), observed, expected
-    )
-
-
-def _without_value(name: str, judges: Sequence[str], shared: Floats) -> Coefficient:
-    why = ONE_GRADE if len(shared) else NOTHING_SHARED
-    return Coefficient(name, tuple(judges), None, len(shared), why_not=why)
-
-
 def coefficients(table: Floats, judges: Sequence[str]) -> tuple[Coefficient, ...]:
-    """Alpha over all judges and kappa for each pair with ten shared results or more."""
+    """Alpha over all judges and kappa for each pair with ten shared results or more.
 
-    def measured(some: Floats, measure: Callable[[Floats], Coefficient]) -> Iterator[Coefficient]:
-        one = measure(some)
-        if one.n >= LEAST_SHARED:
-            ends = agreement_interval(some, lambda drawn: measure(drawn).value, CONFIDENCE)
-            yield replace(one, interval=ends and Interval(*ends, CONFIDENCE, "jackknife"))
-
+    The table has one row per judged item and one column per judge; NaN is a missing label.
+    """
     if len(judges) < 2:
         return ()
     # Alpha ignores who gave which grade, so far fewer distinct rows remain.
-    found = [*measured(np.sort(table, axis=1), lambda some: krippendorff_alpha(some, judges))]
+    every = np.sort(table, axis=1)
+    found = [_measured("Krippendorff's alpha, ordinal", judges, every, krippendorff_alpha)]
     for a, b in combinations(range(len(judges)), 2):
         names = (judges[a], judges[b])
-        found += measured(table[:, [a, b]], lambda some, names=names: cohen_kappa(some, names))  # type: ignore[misc]
-    return tuple(found)
+        found.append(_measured("Cohen's kappa", names, table[:, [a, b]], cohen_kappa))
+    return tuple(one for one in found if one.n >= LEAST_SHARED)
+
+
+def _measured(
+    name: str, judges: Sequence[str], table: Floats, measure: Callable[[Floats], Agreed]
+) -> Coefficient:
+    one, ends = measure(table), None
+    if one.n >= LEAST_SHARED:
+        ends = agreement_interval(table, lambda some: measure(some).value, CONFIDENCE)
+    interval = ends and Interval(*ends, CONFIDENCE, "jackknife")
+    why_not = ONE_GRADE if one.value is None else None
+    return Coefficient(name, tuple(judges), *one, why_not, interval)
 
 
 @dataclass(frozen=True)

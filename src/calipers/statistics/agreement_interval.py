@@ -1,9 +1,14 @@
-"""Confidence intervals of agreement, by the jackknife: the coefficient without each item in turn.
+"""Agreement of judges beyond chance, and its interval by the jackknife.
 
-What varies is 1 - coefficient, the disagreement over that of chance. The jackknife gives its
-standard error, and the interval is made on its logarithm, which keeps it at or below 1. Where all
-agree there is no disagreement to vary. Then, as for a share with a count of zero, up to
-1 - (alpha / 2)**(1 / n) of all items may have judges who disagree completely.
+A table has one row per judged item and one column per judge; NaN is a label that is missing. A
+coefficient of 1 is full agreement, 0 is what chance gives, below 0 is worse than chance. Where only
+one grade was ever used, chance alone explains everything and there is no value.
+
+For the interval each item in turn is left out. What varies is 1 - coefficient, the disagreement
+over that of chance. The jackknife gives its standard error, and the interval is made on its
+logarithm, which keeps it at or below 1. Where all agree there is no disagreement to vary. Then, as
+for a share with a count of zero, up to 1 - (alpha / 2)**(1 / n) of all items may have judges who
+disagree completely.
 
 By chance no two judges may have given a rare grade to the same item, and then nothing seems to
 vary either. So the upper end is at least that with one more item on which all give the rarest
@@ -14,6 +19,7 @@ samples of twenty items (docs/statistics.md has the coverage now).
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +31,59 @@ _DIGITS = 10
 _LEAST = -1.0  # no coefficient is lower: judges differ at most twice as much as by chance
 
 
+class Agreed(NamedTuple):
+    """A coefficient, and what it is made of."""
+
+    value: float | None
+    n: int
+    """How many items it is computed from."""
+    observed: float | None = None
+    """Observed agreement (for alpha: disagreement)."""
+    expected: float | None = None
+    """Agreement (for alpha: disagreement) expected by chance."""
+
+
+def cohen_kappa(table: Floats) -> Agreed:
+    """Cohen's kappa of two judges, over the items that both judged.
+
+    >>> table = np.array([[1, 1]] * 20 + [[1, 0]] * 5 + [[0, 1]] * 10 + [[0, 0]] * 15, float)
+    >>> round(cohen_kappa(table).value, 3)
+    0.4
+    """
+    both = table[~np.isnan(table).any(axis=1)]
+    grades = np.unique(both)
+    if len(grades) < 2:
+        return Agreed(None, len(both))
+    shares = [(both[:, column, None] == grades).mean(axis=0) for column in (0, 1)]
+    same, chance = float((both[:, 0] == both[:, 1]).mean()), float(shares[0] @ shares[1])
+    return Agreed((same - chance) / (1 - chance), len(both), same, chance)
+
+
+def krippendorff_alpha(table: Floats) -> Agreed:
+    """Krippendorff's alpha for an ordinal scale, over the items that at least two judged.
+
+    >>> table = np.array([[1, 1, 1], [0, 0, np.nan], [1, 0, 1], [0, np.nan, np.nan]])
+    >>> round(krippendorff_alpha(table).value, 3), krippendorff_alpha(table).n
+    (0.533, 3)
+    """
+    paired = table[(~np.isnan(table)).sum(axis=1) >= 2]
+    grades = np.unique(paired[~np.isnan(paired)])
+    if len(grades) < 2:
+        return Agreed(None, len(paired))
+    # Coincidence matrix: how often two judges of one item give c and k; each label counts once.
+    counts = (paired[:, :, None] == grades).sum(axis=1)
+    share = counts / (counts.sum(axis=1) - 1)[:, None]
+    together = share.T @ counts - np.diag(share.sum(axis=0))
+    # The ordinal distance of two grades counts the labels given between them.
+    used = counts.sum(axis=0).astype(float)
+    middle = np.cumsum(used) - used / 2
+    distance = np.subtract.outer(middle, middle) ** 2
+    total = used.sum()
+    observed = float((together * distance).sum() / total)
+    expected = float((np.outer(used, used) * distance).sum() / (total * (total - 1)))
+    return Agreed(1 - observed / expected, len(paired), observed, expected)
+
+
 def agreement_interval(
     table: Floats, coefficient: Coefficient, confidence: float = 0.95
 ) -> Ends | None:
@@ -32,7 +91,6 @@ def agreement_interval(
 
     None where the coefficient is undefined, or fewer than three rows have two judges.
 
-    >>> from calipers.labels.agreement import cohen_kappa
     >>> table = np.array([[1, 1]] * 20 + [[1, 0]] * 5 + [[0, 1]] * 10 + [[0, 0]] * 15, float)
     >>> ends = agreement_interval(table, lambda some: cohen_kappa(some).value)
     >>> round(ends.low, 2), round(ends.high, 2)
