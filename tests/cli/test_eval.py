@@ -188,5 +188,5 @@ def test_slices_come_after_the_table_and_csv_has_those_of_the_named_metrics(tmp_
     assert printed.out.index("by type") < printed.out.index("by length")
     assert "▼" in printed.out
     printed = calipers_command("eval", path, "--by", "type", "-m", "recall@1,f1@3", "--csv")
-    rows = [(row["slice"], row["metric"]) for row in csv.DictReader(io.StringIO(printed.out))]
+    rows = [(row["value"], row["metric"]) for row in csv.DictReader(io.StringIO(printed.out))]
     assert rows == [(of, metric) for of in ("fact", "multi-hop") for metric in ("recall@1", "f1@3")]

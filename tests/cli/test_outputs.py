@@ -74,7 +74,7 @@ def test_a_gate_is_heard_out_although_a_file_is_lost(folder):
     files = ("--junit", "nowhere/junit.xml", "--markdown", "summary.md")
     printed = calipers_command("gate", "evals.json", "--require", "recall@10 >= 0.9", *files)
     assert printed.code == 2
-    assert printed.out.startswith("✗ Failed: recall@10 is 0.500; >= 0.9 required")
+    assert printed.out.startswith("✗ Failed: recall@10 is 0.500 on 30 queries; at least 0.9")
     assert (folder / "summary.md").exists()
 
 

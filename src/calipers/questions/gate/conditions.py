@@ -15,7 +15,6 @@ import numpy as np
 from calipers.errors import InvalidInput
 from calipers.measures.spec import Metric, check_cutoff, parse
 from calipers.model.arrays import Floats
-from calipers.words import did_you_mean
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
@@ -229,11 +228,3 @@ def _quoted(text: str | None) -> str:
     text = text or ""
     plain = text and text == text.strip() and not set(text) & set("=\"'")
     return text if plain else f'"{text}"' if '"' not in text else f"'{text}'"
-
-
-def unknown_tag_value(tag: str, value: str, known: list[str]) -> InvalidInput:
-    """The error for a value that no query has for a tag."""
-    shown = ", ".join(known[:10]) + (", …" if len(known) > 10 else "")
-    return InvalidInput(
-        f"No query has {tag}={value}; the values of {tag} are {shown}.{did_you_mean(value, known)}"
-    )

@@ -157,32 +157,6 @@ NAME = "calipers.gate"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def as_junit(verdict: Verdict) -> bytes:
-    """JUnit XML with one test case per deciding check."""
-    deciding = verdict.checks
-    statuses = [check.status for check in deciding]
-    unclear = statuses.count("no clear difference")
-    suite = _suite(len(statuses), statuses.count("failed"), 0, unclear)
-    for check in deciding:
-        _add_case(suite, check)
-    ElementTree.SubElement(suite, "system-out").text = for_xml(as_text(document(verdict)))
-    return _xml(suite)
-
-
-def error_junit(sentence: str) -> bytes:
-    """JUnit XML of a gate that could not be decided: an error, never a pass."""
-    suite = _suite(1, 0, 1, 0)
-    case = ElementTree.SubElement(suite, "testcase", classname=NAME, name="gate")
-    ElementTree.SubElement(case, "error", message=for_xml(sentence))
-    return _xml(suite)
-
-
-def _suite(*counts: int) -> ElementTree.Element:
-    names = ("tests", "failures", "errors", "skipped")
-    counted = {name: str(count) for name, count in zip(names, counts, strict=True)}
-    return ElementTree.Element("testsuite", {"name": NAME, **counted})
-
-
 def for_xml(text: str) -> str:
     r"""Replace the characters that XML cannot contain.
 
@@ -192,15 +166,37 @@ def for_xml(text: str) -> str:
     return _NOT_XML.sub("\ufffd", text)
 
 
-def _add_case(suite: ElementTree.Element, check: Check) -> None:
-    case = ElementTree.SubElement(suite, "testcase", classname=NAME, name=for_xml(check.name))
-    said = for_xml(check.claim.line if check.claim else check.name)
-    if check.status == "failed":
-        failure = ElementTree.SubElement(case, "failure", message=said)
-        lines = [*map(_leak, check.leaks)] or [_line(one, check.unit) for one in check.worst]
-        failure.text = for_xml("\n".join([said, *lines]))
-    elif check.status == "no clear difference":
-        ElementTree.SubElement(case, "skipped", message=said)
+def as_junit(verdict: Verdict) -> bytes:
+    """JUnit XML with one test case per check."""
+    statuses = [check.status for check in verdict.checks]
+    unclear = statuses.count("no clear difference")
+    suite = _suite(tests=len(statuses), failures=statuses.count("failed"), skipped=unclear)
+    for check in verdict.checks:
+        case = ElementTree.SubElement(suite, "testcase", classname=NAME, name=for_xml(check.name))
+        said = for_xml(check.claim.line if check.claim else check.name)
+        if check.status == "failed":
+            failure = ElementTree.SubElement(case, "failure", message=said)
+            lines = [*map(_leak, check.leaks)] or [_line(one, check.unit) for one in check.worst]
+            failure.text = for_xml("\n".join([said, *lines]))
+        elif check.status == "no clear difference":
+            ElementTree.SubElement(case, "skipped", message=said)
+    ElementTree.SubElement(suite, "system-out").text = for_xml(as_text(document(verdict)))
+    return _xml(suite)
+
+
+def error_junit(sentence: str) -> bytes:
+    """JUnit XML of a gate that could not be decided: an error, never a pass."""
+    suite = _suite(tests=1, errors=1)
+    case = ElementTree.SubElement(suite, "testcase", classname=NAME, name="gate")
+    ElementTree.SubElement(case, "error", message=for_xml(sentence))
+    return _xml(suite)
+
+
+def _suite(tests: int, failures: int = 0, errors: int = 0, skipped: int = 0) -> ElementTree.Element:
+    counts = {"tests": tests, "failures": failures, "errors": errors, "skipped": skipped}
+    return ElementTree.Element(
+        "testsuite", {"name": NAME, **{k: str(v) for k, v in counts.items()}}
+    )
 
 
 def _xml(suite: ElementTree.Element) -> bytes:

@@ -24,8 +24,8 @@ from calipers.model.slicing import (
     QuerySlice,
     clusters_of,
     copies_in_words,
-    cut,
     everything,
+    queries_where,
 )
 from calipers.questions.baseline import Baseline, write_baseline
 from calipers.questions.default_metrics import FINDING, finding_metric
@@ -37,7 +37,6 @@ from calipers.questions.gate.conditions import (
     Condition,
     Figure,
     parse_condition,
-    unknown_tag_value,
 )
 from calipers.questions.gate.result import (
     RETRIEVER,
@@ -257,14 +256,6 @@ def _finding(scores: Scores, asked: Sequence[str]) -> str:
     return found
 
 
-def slice_of(scores: Scores, tag: str, value: str) -> QuerySlice:
-    """The queries with this value of a tag; none is an error."""
-    masks = dict(cut(scores, tag))
-    if value not in masks:
-        raise unknown_tag_value(tag, value, list(masks))
-    return QuerySlice(f"{tag}={value}", masks[value])
-
-
 def _check_condition(
     scores: Scores,
     condition: Condition,
@@ -275,7 +266,9 @@ def _check_condition(
     """Check whether the mean, or the figure, meets the condition on its queries."""
     part = everything(scores)
     if condition.tag is not None and condition.tag_value is not None:
-        part = slice_of(scores, condition.tag, condition.tag_value)
+        where = {condition.tag: condition.tag_value}
+        chosen = queries_where(scores.queries, scores.tags, where).to_numpy()
+        part = QuerySlice(f"{condition.tag}={condition.tag_value}", chosen)
     figure = condition.figure
     values = scores.of(condition.name) if figure is None else figures[figure]
     found = (
@@ -453,7 +446,8 @@ def _chosen(scores: Scores, named: str) -> Bools:
                 f"{named!r} does not say which questions must not fail: there is no such file, and "
                 "it is not TAG=VALUE, such as priority=high."
             )
-        return slice_of(scores, tag, value).chosen
+        tagged: Bools = queries_where(scores.queries, scores.tags, {tag: value}).to_numpy()
+        return tagged
     wanted = Path(named).read_text(encoding="utf-8").split("\n")
     wanted = [one.strip() for one in wanted if one.strip()]
     has = scores.queries["query"]
