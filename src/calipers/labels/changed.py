@@ -19,7 +19,7 @@ from calipers.labels.make import keep
 from calipers.labels.switch import Switch
 from calipers.model.arrays import Floats
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import JUDGED_BY, MACHINE, IfThere, Label, Pair, SwitchDraw
+from calipers.model.labels import JUDGED_BY, MACHINE, IfThere, Label, Pair, SwitchDraw, TargetsAs
 from calipers.model.run import Run
 from calipers.questions.pooling import FACTS, first_results, known_grade, rows_to_label, shuffled
 from calipers.statistics import switching
@@ -195,25 +195,26 @@ def switch_at(
     draw: SwitchDraw,
     k: int,
     rel: float | None = None,
-    **more: str | None,
+    waiting: str | None = None,
+    pool: str | None = None,
 ) -> Switch:
     """What the labels say at the last look that they reach: one grade or None for each row."""
     many, parts = len(found.sizes), np.array(found.start[:-1], dtype=np.int64)
     relevant = np.array([g is not None and is_relevant(g, rel) for g in grades], bool)
     missing = np.array([g is None for g in grades], bool)
     differences = np.add.reduceat(relevant * found.side, parts) if many else np.zeros(0)
-    unlabelled = np.flatnonzero(np.add.reduceat(missing, parts)) if many else ()
-    labelled = int(unlabelled[0]) if len(unlabelled) else many
+    unlabelled = np.flatnonzero(np.add.reduceat(missing, parts)) if many else np.zeros(0)
+    labelled = int(unlabelled[0]) if unlabelled.size else many
     looks = switching.looks_of(many)
     counted = max((one for one in looks if one <= labelled), default=None)
     ahead = next((one for one in looks if one > labelled), many)
     verdict: switching.Verdict = "open"
-    ends: tuple[float | None, ...] = (None, None, None)
+    difference = low = high = None
     if counted is not None:
         drawn = differences[:counted]
         level = switching.level_of(many, draw.confidence)
         totals = switching.switch_totals(drawn, found.sizes, level)
-        _, low, high = ends = tuple((float(one) + found.known) / draw.queries for one in totals)
+        difference, low, high = ((float(one) + found.known) / draw.queries for one in totals)
         verdict = switching.verdict_of(low, high, draw.allow)
         if verdict == "safe" and switching.many_lost(drawn):
             verdict = "small loss"
@@ -228,11 +229,14 @@ def switch_at(
         labelled=labelled,
         looks=looks,
         counted=counted,
-        **dict(zip(("difference", "low", "high"), ends, strict=True)),
+        difference=difference,
+        low=low,
+        high=high,
         verdict=verdict,
         more_queries=ahead - labelled,
         more_results=int(missing[found.start[labelled] : found.start[ahead]].sum()),
-        **more,
+        waiting=waiting,
+        pool=pool,
     )
 
 
@@ -256,7 +260,7 @@ def make_changed(
     rows = _to_label(found, runs, ground_truth, **texts)
     as_span = found.by_place and all(one.start is not None for one in rows)
     by_id = any(one.item is not None for one in rows)
-    targets_as = "span" if as_span else "id" if by_id else "quote"
+    targets_as: TargetsAs = "span" if as_span else "id" if by_id else "quote"
     settings = replace(settings, order="plain", switch=draw, targets_as=targets_as)
     return keep(opened(), name, rows, runs, ground_truth, settings, if_there)
 
@@ -321,8 +325,8 @@ class SwitchWatch:
         """What the labels so far say."""
         how = self.content.settings
         grades = [found.grades.get(one.position) for one in self.content.items]
-        more = {"waiting": self._waiting(grades, state), "pool": self.content.name}
-        return switch_at(self._changed, grades, self.draw, how.depth, how.rel, **more)
+        said = (self._waiting(grades, state), self.content.name)
+        return switch_at(self._changed, grades, self.draw, how.depth, how.rel, *said)
 
     def _waiting(self, grades: Sequence[float | None], state: LabelState) -> str | None:
         """Why the first question that is not labelled completely cannot count."""

@@ -1,6 +1,6 @@
 """A fusion as a document: the setting to use, what each lane adds, and the upper bound."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from calipers.model.document import (
@@ -15,7 +15,7 @@ from calipers.model.document import (
     of_claim,
 )
 from calipers.present.charts import Band, Chart, Dot, Panel, Stroke, numbers
-from calipers.questions.fuse.result import FusedSetting, Fusion
+from calipers.questions.fuse.result import Fusion
 from calipers.words import number, plural, signed
 
 
@@ -27,9 +27,7 @@ def document(found: Fusion) -> Document:
         blocks=[
             _settings(found),
             _lanes(found),
-            *_reranker(found),
-            *_wins(found),
-            _every(found),
+            *_details(found),
             Picture(lambda: over_weight(found)),
             *(
                 Lines(text.split("\n"), f"{engine}: {found.advised.name}", detail=True)
@@ -48,20 +46,24 @@ def _settings(found: Fusion) -> Table:
     """The default, the advised and the best setting and each lane, with gains over the default."""
     singles = [one for one in found.settings if one.kind == "alone"]
     shown = {one.name: one for one in (found.default, found.advised, found.best, *singles)}
-    return _by_metric("setting", found, [_setting(found, one) for one in shown.values()])
+    usual, rows = found.default, list[Cells]()
+    for name, one in shown.items():
+        cells: list[Cell | str] = [Cell(name, strong=name == found.advised.name)]
+        for metric in found.metrics:
+            gain = signed(one.means[metric] - usual.means[metric])
+            beside = "default" if name == usual.name else gain
+            cells.append(f"{number(one.means[metric])}  {beside}")
+        rows.append(cells)
+    return Table((Column("setting", words=True), *found.metrics), rows)
 
 
-def _setting(found: Fusion, one: FusedSetting) -> Cells:
-    cells: list[Cell | str] = [Cell(one.name, strong=one is found.advised)]
-    for name in found.metrics:
-        change = one.means[name] - found.default.means[name]
-        beside = "default" if one.name == found.default.name else signed(change)
-        cells.append(f"{number(one.means[name])}  {beside}")
-    return cells
-
-
-def _by_metric(head: str, found: Fusion, rows: list[Cells], title: str = "") -> Table:
-    return Table((Column(head, words=True), *found.metrics), rows, title, detail=bool(title))
+def _means(head: str, found: Fusion, rows: Mapping[str, Mapping[str, float]], title: str) -> Table:
+    """The mean of each metric, a row for each name."""
+    table: list[Cells] = [
+        [Cell(name), *(number(means[metric]) for metric in found.metrics)]
+        for name, means in rows.items()
+    ]
+    return Table((Column(head, words=True), *found.metrics), table, title, detail=bool(title))
 
 
 def _lanes(found: Fusion) -> Table:
@@ -80,33 +82,19 @@ def _lanes(found: Fusion) -> Table:
     return Table((Column("lane", words=True), *heads), rows)
 
 
-def _reranker(found: Fusion) -> Iterator[Table]:
+def _details(found: Fusion) -> Iterator[Table]:
+    """The reranker, the queries that each lane wins by slice, and every setting."""
     if one := found.reranker:
         stages = {"as given": one.before, "reranked": one.after, "best order": one.best}
-        rows: list[Cells] = [
-            [Cell(name), *(number(means[metric]) for metric in found.metrics)]
-            for name, means in stages.items()
+        yield _means("candidates", found, stages, "")
+    if slices := found.lanes[0].wins_by:
+        won: list[Cells] = [
+            [Cell(name), *(f"{one.wins_by[name]:,}" for one in found.lanes)] for name in slices
         ]
-        yield _by_metric("candidates", found, rows)
-
-
-def _wins(found: Fusion) -> Iterator[Table]:
-    """Which queries each lane wins, by slice."""
-    rows: list[Cells] = [
-        [Cell(name), *(f"{one.wins_by[name]:,}" for one in found.lanes)]
-        for name in found.lanes[0].wins_by
-    ]
-    heads = (Column("queries", words=True), *(one.name for one in found.lanes))
-    if rows:
-        yield Table(heads, rows, "Queries won by each lane", detail=True)
-
-
-def _every(found: Fusion) -> Table:
-    rows: list[Cells] = [
-        [Cell(one.name), *(number(one.means[name]) for name in found.metrics)]
-        for one in found.settings
-    ]
-    return _by_metric("setting", found, rows, "Every setting")
+        heads = (Column("queries", words=True), *(one.name for one in found.lanes))
+        yield Table(heads, won, "Queries won by each lane", detail=True)
+    every = {one.name: one.means for one in found.settings}
+    yield _means("setting", found, every, "Every setting")
 
 
 def _notes(found: Fusion) -> Iterator[Note]:

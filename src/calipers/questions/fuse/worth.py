@@ -97,10 +97,10 @@ def _slices(truth: GroundTruth) -> dict[str, Bools]:
 
 def ceiling_of(bench: Bench) -> Ceiling:
     """Recall of all candidates, and every metric in the best order."""
+    known, rel = bench.pair.matches, bench.pair.rel
     [recall] = parse([f"recall@{max(1, bench.pair.depth)}"])
-    whole = replace(bench, metrics=(recall.with_rel(bench.pair.rel),))
-    [(_, found)] = whole.measured(bench.pair.matches).items()
-    return Ceiling(found, bench.measured(best_order(bench.pair.matches, bench.pair.rel)))
+    [whole] = replace(bench, metrics=(recall.with_rel(rel),)).measured(known).values()
+    return Ceiling(whole, bench.measured(best_order(known, rel)))
 
 
 def best_order(known: Matches, rel: float | None) -> Matches:
@@ -119,9 +119,9 @@ def best_order(known: Matches, rel: float | None) -> Matches:
 def reranker_of(bench: Bench, given: Matched, pair: Matched) -> Reranker:
     """A run beside the candidates that its reranker was given: the two lanes of the bench."""
     was, now = _units_within(bench, [alone(0, 2), alone(1, 2)], bench.k)
-    times = [_times(one.as_read[1]) for one in (given, pair)]
-    timed = all(one.size for one in times) and times[1].sum() > 0
-    share = 1.0 - float(np.median(times[0]) / np.median(times[1])) if timed else None
+    before, after = (_times(one.as_read[1]) for one in (given, pair))
+    timed = before.size and after.size and np.median(after) > 0
+    share = max(0.0, 1.0 - float(np.median(before) / np.median(after))) if timed else None
     return Reranker(
         bench.measured(given.matches),
         bench.measured(pair.matches),
@@ -129,13 +129,14 @@ def reranker_of(bench: Bench, given: Matched, pair: Matched) -> Reranker:
         int((was & ~now).sum()),
         bench.lanes.depths[0],
         _candidates_needed(bench),
-        None if share is None else max(0.0, share),
+        share,
     )
 
 
 def _candidates_needed(bench: Bench) -> int:
     """How many candidates are enough, found by removing deeper ones from the reranked list."""
-    rank, deepest = bench.lanes.rank, bench.lanes.depths[0]
+    rank = bench.lanes.rank
+    deepest: int = bench.lanes.depths[0]
     whole = np.nanmean(bench.values([alone(1, 2)])[0, :, 0])
     for depth in (bench.k, *range(10, deepest, 10)):
         kept = np.where(rank[:, 0] <= depth, rank[:, 1], 0)

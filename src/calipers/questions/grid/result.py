@@ -124,7 +124,7 @@ class Grid(HasRows):
 def plan_document(planned: Planned) -> Document:
     """The number of questions left, and every combination with its file."""
     asked, left = planned.questions, sum(planned.questions - done for done in planned.done)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"combination": one.name, "k": one.k, "done": done, "run": str(one.output)}
         for one, done in zip(planned.combinations, planned.done, strict=True)
     ]
