@@ -111,7 +111,8 @@ def ask_model(
 def labels_sample(asked: CommandInput, drop: bool, explain: bool) -> None:
     """Draw questions at random for people to judge, until the corrected metric is narrow enough.
 
-    Questions that `init FOLDER` made are judged by one key each, 30 of them.
+    Of questions that `init FOLDER` made 30 are drawn, and asked about here with two keys each:
+    would somebody ask it, and is the target right? With --pool they are checked in a browser.
 
     RUNs are judged blind under a machine's ground truth. The same command again, or with --pool
     alone, says how wide the corrected interval is, and about how many questions are left.

@@ -8,6 +8,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from calipers.errors import InvalidInput
@@ -50,7 +51,7 @@ def read_folder(
     root = next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
     above = [one for one in reversed(here.parents) if one.is_relative_to(root)]
     rules = [rule for one in above for rule in _rules_in(one, _inside(one, root))]
-    found = sorted(_walk(folder, "", _inside(here, root), rules, passed))
+    found = sorted(_walk(folder, _inside(here, root), rules, passed))
     if len(found) > MOST_FILES:
         raise InvalidInput(
             f"Name a part of {folder}: it holds {len(found):,} documents, and at most "
@@ -70,27 +71,29 @@ def read_folder(
 
 
 def _walk(
-    folder: Path, inside: str, prefix: str, rules: _Rules, passed: PassedOver
+    folder: Path, prefix: str, above: _Rules, passed: PassedOver
 ) -> Iterator[tuple[str, Path, int]]:
     """Yield name, path and size of every file of a kind that is read."""
-    rules = [*rules, *_rules_in(folder, prefix + inside)]
-    try:
-        entries = list(os.scandir(folder))
-    except OSError:
-        passed.setdefault("cannot be read", []).append(inside)
-        return
-    for one in entries:
-        name, is_folder = f"{inside}{one.name}", one.is_dir(follow_symlinks=False)
-        reason = _why_not(one, is_folder, prefix + name, rules)
-        if reason:
-            passed.setdefault(reason, []).append(name)
-        elif is_folder:
-            yield from _walk(Path(one.path), f"{name}/", prefix, rules, passed)
-        else:
-            try:
-                yield name, Path(one.path), one.stat().st_size
-            except OSError:
-                passed.setdefault("cannot be read", []).append(name)
+    waiting = [(folder, "", above)]
+    while waiting:
+        where, inside, above = waiting.pop()
+        rules = [*above, *_rules_in(where, prefix + inside)]
+        try:
+            entries = list(os.scandir(where))
+        except OSError:
+            passed.setdefault("cannot be read", []).append(inside)
+            continue
+        for one in entries:
+            name, is_folder = f"{inside}{one.name}", one.is_dir(follow_symlinks=False)
+            if reason := _why_not(one, is_folder, prefix + name, rules):
+                passed.setdefault(reason, []).append(name)
+            elif is_folder:
+                waiting.append((Path(one.path), f"{name}/", rules))
+            else:
+                size = 0  # of one that cannot be read, which reading it says
+                with suppress(OSError):
+                    size = one.stat().st_size
+                yield name, Path(one.path), size
 
 
 def _why_not(one: "os.DirEntry[str]", is_folder: bool, name: str, rules: _Rules) -> str | None:

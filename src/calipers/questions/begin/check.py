@@ -102,13 +102,15 @@ def check(path: Path, settings: Mapping[str, Any]) -> CheckedQuestions:
     write_lines(path, records)
     counts = Counter(one["tags"].get(CHECKED) for one in records)
     return CheckedQuestions(
-        str(path),
-        len(records),
-        len(records) - counts[None],
-        *(counts[one] for one in (FIT, NOBODY, WRONG)),
-        len(bad) if settings["drop"] else 0,
-        tuple(one for one in ordered if one["tags"].get(CHECKED) == TO_CHECK),
-        settings["pool"],
+        file=str(path),
+        questions=len(records),
+        drawn=len(records) - counts[None],
+        fit=counts[FIT],
+        nobody_asks=counts[NOBODY],
+        wrong_target=counts[WRONG],
+        dropped=len(bad) if settings["drop"] else 0,
+        waiting=tuple(one for one in ordered if one["tags"].get(CHECKED) == TO_CHECK),
+        pool=settings["pool"],
     )
 
 
