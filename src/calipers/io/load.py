@@ -13,11 +13,10 @@ from calipers.io.files.open import Progress, Source, is_standard_input
 from calipers.io.files.probe import Probe
 from calipers.io.format import RecordStream, WholeFormat, is_of_spark
 from calipers.io.formats.ours import Ours
-from calipers.io.records.documents import is_answer
 from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import columns_of_object
 from calipers.io.registry import formats, of_object, read_probe, read_source
-from calipers.io.tables.columns import Columns, is_long
+from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import from_other_library, in_memory
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
@@ -53,18 +52,12 @@ def read_value(
         value = in_memory(from_other_library(value, name).lazy(), name)
     elif not isinstance(value, Mapping | list | tuple):
         return None
-    elif role == "run" and isinstance(value, Mapping) and _are_answers(value):
+    elif role == "run" and isinstance(value, Mapping):
         from calipers.io.formats.mapping import answers_by_query
 
-        return answers_by_query(value, role, name)
+        if (answers := answers_by_query(value, role, name)) is not None:
+            return answers
     return read_probe(Probe(Source(Path(name)), said, value), role)
-
-
-def _are_answers(value: Mapping[Any, Any]) -> bool:
-    """Whether a mapping has a retriever's answer for each query, and is no list of records."""
-    listed = [one[0] for one in value.values() if isinstance(one, list | tuple) and len(one)]
-    records = any(isinstance(one, Mapping) and is_long(map(str, one)) for one in listed[:1])
-    return not records and any(map(is_answer, value.values()))
 
 
 def scores_by_item(value: Any) -> Dataset | None:

@@ -8,8 +8,8 @@ import pytest
 
 from calipers import convert
 from calipers.errors import InvalidInput
+from calipers.io.formats.traces import read_traces
 from calipers.io.load import load
-from calipers.io.traces import read_traces
 from tests.io.formats.expect import FIXTURES, results
 
 KINDS = ("openinference", "langsmith", "langfuse", "opentelemetry")

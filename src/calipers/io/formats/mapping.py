@@ -16,6 +16,7 @@ from calipers.io.formats.ours import Ours
 from calipers.io.records import json_files
 from calipers.io.records.documents import finite, is_answer, is_document
 from calipers.io.tables.cells import bare_name
+from calipers.io.tables.columns import is_long
 from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.ground_truth import WAYS, GroundTruth
 from calipers.model.matched import Dataset, Role
@@ -59,6 +60,9 @@ def answers_by_query(
     fits = is_answer if role == "run" else _lists_targets
     if role == "both" or not any(map(fits, value.values())):
         return None
+    first = next((one[0] for one in value.values() if isinstance(one, list) and one), None)
+    if isinstance(first, Mapping) and is_long(map(str, first)):
+        return None  # a list of records under a key
     queries = list(value)
     part = "retrieved" if role == "run" else "ground_truth"
     rows = ({"query": query, part: answer} for query, answer in value.items())

@@ -310,10 +310,8 @@ class PlainRecords(Ours):
         keys = sight.look.keys if sight.look else frozenset()
         alone = len(keys) > 1 and len(sight.row_keys) == 1
         if alone and not is_long(keys) and not keys & self.kept:
-            first = (
-                {key: opened(one) for key, one in sight.look.first.items()} if sight.look else {}
-            )
-            texts = [key for key, one in first.items() if looks_like_texts([one])]
+            first = sight.look.first if sight.look else {}
+            texts = [key for key, one in first.items() if looks_like_texts([opened(one)])]
             raise InvalidInput(nothing_fits(sight.name, first, "query", texts))
         made = super().read(sight, role, watch)
         if isinstance(made, Dataset):

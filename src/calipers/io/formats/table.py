@@ -54,6 +54,7 @@ from calipers.io.tables.resolve import (
     reading_note,
     resolve_fields,
     scores_must_fall,
+    texts_in,
 )
 from calipers.io.tables.scan import (
     InputTable,
@@ -98,7 +99,7 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         meant = [pl.col(theirs).alias(ours) for theirs, ours in names.items()]
         has_truth, has_results = _parts(ours, role, table.name)
         if not set(ours) & {*IDENTITIES}:
-            raise InvalidInput(nothing_fits(table.name, found, "item"))
+            raise InvalidInput(nothing_fits(table.name, found, "item", texts_in(table)))
         left = left_over(found, names)
         # Beside a list of targets, a single value describes the question.
         lists = isinstance(table.open().collect_schema().get(ours.get("item", "")), pl.List)

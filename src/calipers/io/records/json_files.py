@@ -263,43 +263,47 @@ SCHEMA = frozenset({"schema", "data"})
 def columns_of_object(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
     """The table in an object, decoded or not; None if it is no table or broken JSON."""
     try:
-        if SPLIT <= value.keys() <= SPLIT | {"index"}:
-            return _split(value, name)
-        if value.keys() == SCHEMA:
-            rows = _decoded(value["data"])
-            is_table = (
-                isinstance(rows, list) and rows and all(isinstance(one, dict) for one in rows)
-            )
-            return frame_of_rows(rows, name) if is_table and _names_a_query(rows[0]) else None
-        if 1 < len(value) <= MOST_COLUMNS and _names_a_query(list(map(str, value))):
-            return _by_column(value, name)
-        return _by_row(value, name)
+        columns = _columns_of(value, name)
     except BROKEN:
         return None  # the reader reports where it is broken
+    return None if columns is None else _frame(columns, name)
 
 
-def _by_column(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
-    decoded = {str(key): _decoded(one) for key, one in value.items()}
-    if all(isinstance(one, list | tuple) for one in decoded.values()):
-        columns = {key: list(one) for key, one in decoded.items()}
-    elif all(isinstance(one, Mapping) for one in decoded.values()):
-        index = list(next(iter(decoded.values())))
-        if not index or any(list(one) != index for one in decoded.values()):
+def _columns_of(value: Mapping[Any, Any], name: str) -> dict[str, list[Any]] | None:
+    if SPLIT <= value.keys() <= SPLIT | {"index"}:
+        names, rows = _decoded(value["columns"]), _decoded(value["data"])
+        if not isinstance(names, list) or not isinstance(rows, list) or not _names_a_query(names):
             return None
-        columns = _with_labels({key: list(one.values()) for key, one in decoded.items()}, index)
-    else:
+        whole = all(isinstance(row, list) and len(row) == len(names) for row in rows)
+        return {key: [row[i] for row in rows] for i, key in enumerate(names)} if whole else None
+    if value.keys() == SCHEMA:
+        rows = _decoded(value["data"])
+        known = isinstance(rows, list) and rows and all(isinstance(one, dict) for one in rows)
+        return _columns(rows) if known and _names_a_query(rows[0]) else None
+    if 1 < len(value) <= MOST_COLUMNS and _names_a_query(list(map(str, value))):
+        return _by_column({str(key): _decoded(one) for key, one in value.items()}, name)
+    return _by_row(value)
+
+
+def _by_column(value: dict[str, Any], name: str) -> dict[str, list[Any]] | None:
+    if all(isinstance(one, Mapping) for one in value.values()):
+        index = list(next(iter(value.values())))
+        if not index or any(list(one) != index for one in value.values()):
+            return None
+        return _with_labels({key: list(one.values()) for key, one in value.items()}, index)
+    if not all(isinstance(one, list | tuple) for one in value.values()):
         return None
-    lengths = {key: len(one) for key, one in columns.items()}
+    lengths = {key: len(one) for key, one in value.items()}
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{key} has {n}" for key, n in lengths.items())
         raise InvalidInput(
             f"{name} holds columns of different length: {listed[:200]}; give every column one "
             "value for each question."
         )
-    return _frame(columns, name)
+    return {key: list(one) for key, one in value.items()}
 
 
-def _by_row(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
+def _by_row(value: Mapping[Any, Any]) -> dict[str, list[Any]] | None:
     """The rows of ``orient="index"``, each under its label; each has the query as a text."""
     first = _decoded(next(iter(value.values()), None))
     # A mapping of items to scores has no query text, and many names to look through.
@@ -307,32 +311,22 @@ def _by_row(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
         return None
     if not _names_a_query(first):
         return None
-    asked = [key for key, ours in renaming(sorted(first)).items() if ours == "query"]
+    asked = next(key for key, ours in renaming(sorted(first)).items() if ours == "query")
     rows = [_decoded(one) for one in value.values()]
-    for row in rows:
-        # Else it maps queries to items, one of which has the name of a column.
-        if not isinstance(row, Mapping) or not isinstance(row.get(asked[0]), str):
-            return None
-    return _frame(_with_labels(_columns(rows), list(value)), name)
+    # Else it maps queries to items, one of which has the name of a column.
+    if not all(isinstance(row, Mapping) and isinstance(row.get(asked), str) for row in rows):
+        return None
+    return _with_labels(_columns(rows), list(value))
 
 
 def _with_labels(columns: dict[str, list[Any]], labels: list[Any]) -> dict[str, list[Any]]:
     """The columns with the row labels as ids, unless these are just row numbers."""
     asked = next(key for key, ours in renaming(sorted(columns)).items() if ours == "query")
     questions = columns[asked]
-    numbered = bool(labels) and all(str(label).isdigit() for label in labels)
+    numbered = all(str(label).isdigit() for label in labels)
     if numbered or "id" in columns or len(set(map(str, questions))) < len(questions):
         return columns
     return {"id": [str(label) for label in labels], **columns}
-
-
-def _split(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
-    names, rows = _decoded(value["columns"]), _decoded(value["data"])
-    if not isinstance(names, list) or not isinstance(rows, list) or not _names_a_query(names):
-        return None
-    if any(not isinstance(row, list) or len(row) != len(names) for row in rows):
-        return None
-    return _frame({str(key): [row[i] for row in rows] for i, key in enumerate(names)}, name)
 
 
 def frame_of_rows(rows: list[dict[str, Any]], name: str) -> pl.DataFrame:

@@ -11,8 +11,8 @@ import polars as pl
 from calipers.checks import catalogue
 from calipers.checks.similar import plain_words
 from calipers.errors import InvalidInput
+from calipers.io.formats.traces import read_traces
 from calipers.io.records.entries import write_records
-from calipers.io.traces import read_traces
 from calipers.live.questions import read_questions
 from calipers.model.arrays import Floats, Ints
 from calipers.model.health import DistantQuestion, Example, Health, HealthFinding
