@@ -5,7 +5,6 @@ here pastes such lines and gets the right number.
 """
 
 import json
-import shlex
 from typing import Any
 
 import polars as pl
@@ -13,7 +12,7 @@ import pytest
 
 from calipers import evaluate
 from calipers.errors import CalipersError, InvalidInput
-from calipers.io.load import load, load_pair
+from calipers.io.load import load
 
 
 def put(folder, content, name="data"):
@@ -275,11 +274,6 @@ def test_a_table_of_distances_and_labels_is_read(tmp_path):
     assert mean("mrr", put(tmp_path, rows)) == 0.5
 
 
-def test_results_of_queries_by_id_need_no_text(tmp_path):
-    run = put(tmp_path, '{"query_id": "q", "retrieved": ["b", "a"]}\n' * 1, "run.jsonl")
-    assert mean("mrr", ground_truth={"q": ["a"]}, run=run) == 0.5
-
-
 def test_names_can_be_several_patterns_and_paths(tmp_path):
     from calipers.io.tables.columns import Columns
 
@@ -294,18 +288,6 @@ def test_names_can_be_several_patterns_and_paths(tmp_path):
     said = Columns.of(["item=metadata.source"])
     found = mean("mrr", ground_truth={"q": ["a"]}, run=put(tmp_path, log), columns=said)
     assert found == 0.5
-
-
-def test_the_first_command_says_what_a_ground_truth_needs(tmp_path):
-    path = put(tmp_path, "question,chunk_id\nq,a\n", "questions.csv")
-    with pytest.raises(InvalidInput, match=r"--run.*--retriever.*ground truth"):
-        load_pair(path, None, None)
-
-
-def test_a_program_given_as_a_run_is_called_one(tmp_path):
-    path = put(tmp_path, "import json\n\ndef search(query):\n    return []\n", "search.py")
-    with pytest.raises(CalipersError, match=r"Python.*--retriever .*search\.py:search"):
-        load(path, "run")
 
 
 def test_bytes_of_no_meaning_are_no_topics(tmp_path):
@@ -361,18 +343,6 @@ def test_a_table_of_pandas_needs_no_further_library(monkeypatch):
     from calipers.io.tables.scan import from_other_library
 
     assert from_other_library(Frame(), "data").columns == ["question", "chunk_id"]
-
-
-def test_a_proposed_line_works_when_it_is_pasted(tmp_path):
-    path = put(tmp_path, "Frage,Fundstelle,passt das?,Bearbeiter\nq,u,0,A\nq,z,1,B\n", "g.csv")
-    with pytest.raises(InvalidInput) as caught:
-        load(path, "ground_truth")
-    line = str(caught.value)
-    words = shlex.split(line[line.index("--column") :].partition("; if")[0].partition(" (")[0])
-    from calipers.io.tables.columns import Columns
-
-    said = Columns.of([one for one in words if "=" in one])
-    assert targets(path, columns=said) == {("q", "u"): 0, ("q", "z"): 1}
 
 
 PASSAGES = [{"docid": "z", "title": "Z", "text": "Yes."}], [{"docid": "a", "text": "No."}]
