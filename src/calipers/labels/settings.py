@@ -126,8 +126,7 @@ def labels_traces(
     ``mask`` are regular expressions, or "email", "phone", "iban", "ip" and "url": what they match
     is masked in questions, texts and tags before anything else is done.
     """
-    from calipers.io.formats.traces import read_traces
-    from calipers.io.formats.ubi import read_behaviour
+    from calipers.io.formats.ubi import read_behaviour, read_traces
     from calipers.labels.traces import sample_traces
 
     paths, mask = _listed(files), settings["mask"]

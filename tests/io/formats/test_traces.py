@@ -8,7 +8,7 @@ import pytest
 
 from calipers import convert
 from calipers.errors import InvalidInput
-from calipers.io.formats.traces import read_traces
+from calipers.io.formats.ubi import read_traces
 from calipers.io.load import load
 from tests.io.formats.expect import FIXTURES, results
 

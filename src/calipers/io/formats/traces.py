@@ -4,22 +4,18 @@ OpenTelemetry spans, with OpenInference's or its own attribute names, alone or i
 LangSmith runs and Langfuse observations, which differ only in their field names.
 """
 
-import os
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.files.open import Source
-from calipers.io.files.probe import Probe
-from calipers.io.format import EachRow, RowFormat, Rows, typed_rows
+from calipers.io.format import EachRow, RowFormat, Rows
 from calipers.io.formats.ours import record_from
 from calipers.io.records.documents import BadDocument, read_document, results_in
 from calipers.io.records.records import At, Id, Record, Result
@@ -555,27 +551,3 @@ class Otlp(TraceFormat):
 
 def _inside(at: At, i: int, j: int, k: int) -> str:
     return f"{at()}.resourceSpans[{i}].scopeSpans[{j}].spans[{k}]"
-
-
-_ALLOWED = (
-    "give an export of OpenInference or OTLP spans, of LangSmith runs, of Langfuse observations or "
-    "of the queries of OpenSearch UBI."
-)
-
-
-def read_traces(path: str | os.PathLike[str]) -> Iterator[Record]:
-    """Yield one record per question of a trace of any tool, with what its retriever returned."""
-    from calipers.io.formats.ubi import Ubi
-
-    sight = Probe(Source(Path(path)))
-    if sight.look is None:
-        raise InvalidInput(f"{sight.name} holds no traces: it is not JSON; {_ALLOWED}")
-    forms: tuple[TraceFormat, ...] = (Otlp(), OpenInference(), LangSmith(), Langfuse())
-    chosen = (
-        (f, owner) for owner, keys in sight.row_keys.items() for f in forms if f.recognise(keys)
-    )
-    form, owner = next(chosen, (Ubi() if Ubi.may_hold(sight.look.keys) else None, None))
-    if form is None:
-        raise InvalidInput(f"{sight.name} is no part of a trace; {_ALLOWED}")
-    for _, record in retrievals(form.spans(typed_rows(form, sight.records(owner)))):
-        yield record

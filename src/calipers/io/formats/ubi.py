@@ -14,7 +14,16 @@ from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
 from calipers.io.format import Rows, typed_rows
-from calipers.io.formats.traces import Span, TraceFormat, opened
+from calipers.io.formats.traces import (
+    Langfuse,
+    LangSmith,
+    OpenInference,
+    Otlp,
+    Span,
+    TraceFormat,
+    opened,
+    retrievals,
+)
 from calipers.io.records.records import At, Record
 from calipers.names import words_in
 
@@ -139,3 +148,25 @@ def _clicked_id(row: Mapping[str, Any]) -> str | None:
     found = thing.get("object_id") if isinstance(thing, Mapping) else None
     found = row.get("event_attributes.object.object_id") if found is None else found
     return None if found is None else str(found)
+
+
+_ALLOWED = (
+    "give an export of OpenInference or OTLP spans, of LangSmith runs, of Langfuse observations or "
+    "of the queries of OpenSearch UBI."
+)
+
+
+def read_traces(path: str | os.PathLike[str]) -> Iterator[Record]:
+    """Yield one record per question of a trace of any tool, with what its retriever returned."""
+    sight = Probe(Source(Path(path)))
+    if sight.look is None:
+        raise InvalidInput(f"{sight.name} holds no traces: it is not JSON; {_ALLOWED}")
+    forms: tuple[TraceFormat, ...] = (Otlp(), OpenInference(), LangSmith(), Langfuse())
+    chosen = (
+        (f, owner) for owner, keys in sight.row_keys.items() for f in forms if f.recognise(keys)
+    )
+    form, owner = next(chosen, (Ubi() if Ubi.may_hold(sight.look.keys) else None, None))
+    if form is None:
+        raise InvalidInput(f"{sight.name} is no part of a trace; {_ALLOWED}")
+    for _, record in retrievals(form.spans(typed_rows(form, sight.records(owner)))):
+        yield record

@@ -11,7 +11,7 @@ import polars as pl
 from calipers.checks import catalogue
 from calipers.checks.similar import plain_words
 from calipers.errors import InvalidInput
-from calipers.io.formats.traces import read_traces
+from calipers.io.formats.ubi import read_traces
 from calipers.io.records.entries import write_records
 from calipers.live.questions import read_questions
 from calipers.model.arrays import Floats, Ints
