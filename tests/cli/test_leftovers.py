@@ -57,6 +57,10 @@ REFUSED = (
     ("convert", "e.jsonl", "-", "--to", "beir"),
     ("history", "copy", "-", "--store", "no.db"),
     ("history", "--html", "-", "--store", "no.db"),
+    ("labels", "draft", "e.jsonl", "-o", "e.jsonl"),
+    ("misses", "e.jsonl", "-o", "./e.jsonl"),
+    ("eval", "e.jsonl", "--html", "e.jsonl"),
+    ("audit", "table.md"),
     ("fuse", "=e.jsonl", "b=bad.jsonl"),
     ("fuse", "e.jsonl", "bad.jsonl", "-o", "out.parquet"),
 )
@@ -69,13 +73,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "e.jsonl").write_text(json.dumps(row) + "\n")
     (tmp_path / "bad.jsonl").write_text('{"query": "q", "retrieved": [null]}\n')
     (tmp_path / "own.py").write_text(RETRIEVERS)
+    (tmp_path / "table.md").write_text("| query | item |\n|:---|---|\n| q | a |\n")
     return tmp_path
 
 
 @pytest.mark.parametrize("command", REFUSED, ids=" ".join)
 def test_a_refusal_leaves_nothing_behind(command: tuple[str, ...], folder: Path) -> None:
-    before = sorted(folder.iterdir())
+    before, kept = sorted(folder.iterdir()), (folder / "e.jsonl").read_bytes()
     assert refused(*command)
+    assert (folder / "e.jsonl").read_bytes() == kept
     assert [one for one in sorted(folder.iterdir()) if one.name != "__pycache__"] == before
 
 

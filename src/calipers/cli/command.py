@@ -25,7 +25,7 @@ from calipers.cli.options import (
     parameter_of,
     text,
 )
-from calipers.cli.output import asking, check_one_output, console, print_json, reading
+from calipers.cli.output import asking, check_outputs, console, print_json, reading
 from calipers.errors import InvalidInput
 from calipers.operation import (
     OUTPUT,
@@ -305,7 +305,7 @@ class Command(LayeredHelp):
         """Ignore what click sets at creation; they are made later."""
 
     def _run(self, **given: Any) -> None:
-        check_one_output(given)
+        check_outputs(given)
         own = {one.name: one for one in self._own if one.expose_value}
         if self.instead is not None:
             own.pop(self.instead[0], None)

@@ -1,10 +1,12 @@
 """Output to the terminal, to standard output as data, or to a file."""
 
+import os
 import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -82,8 +84,8 @@ def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
             yield name
 
 
-def check_one_output(params: Mapping[str, Any]) -> None:
-    """Refuse, before any work, two formats, or two outputs on standard output."""
+def check_outputs(params: Mapping[str, Any]) -> None:
+    """Refuse, before any work, two formats, two outputs on standard output, an input as output."""
     forms = {"as_json": "--json", "as_csv": "--csv", "quiet": "--quiet"}
     forms["form"] = f"--as {params.get('form')}"
     printed = [forms[name] for name, given in params.items() if given and name in forms]
@@ -99,6 +101,30 @@ def check_one_output(params: Mapping[str, Any]) -> None:
             f"{' and '.join(both).replace('--paths', 'the output')} both go to standard output; "
             "write one of them to a file."
         )
+
+    _check_not_read(params)
+
+
+def _check_not_read(params: Mapping[str, Any]) -> None:
+    """Refuse an output that is an input too: it would be lost."""
+    from calipers.io.files.write import is_standard_output
+
+    written = (*OUTPUTS, "to")
+    read = [
+        one
+        for name, given in params.items()
+        if name not in (*written, "add_to", "cache_file", "store")
+        for text in (given if isinstance(given, tuple) else (given,))
+        for one in ((text, text.partition("=")[2]) if isinstance(text, str) else ())
+        if os.path.isfile(one)  # noqa: PTH113 - any text may stand here
+    ]
+    for one in (params.get(name) for name in written if name != "paths"):
+        if not isinstance(one, str) or is_standard_output(one) or not os.path.isfile(one):  # noqa: PTH113
+            continue
+        if any(Path(one).samefile(other) for other in read):
+            raise InvalidInput(
+                f"The output {one} is read too, and would be lost; name another file."
+            )
 
 
 def print_json(value: Mapping[str, Any]) -> None:
