@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.documents.sections import TextDocument
 from calipers.live.chat import (
-    NOT_IN_CHUNK,
     NOTHING_TO_ASK,
     Written,
     ask_model,
@@ -49,12 +48,6 @@ COPIES, COPIES_PARAPHRASED = 0.9, 0.5
 """The share of a question's words in its quote from which it is a copy."""
 ALIKE = 0.8
 """The share of words that two questions have in common from which they are one."""
-SPEAKS = "it speaks of the passage"
-COPIED = "it copies the passage"
-NEAR_COPY = "another question is almost the same"
-ELSEWHERE = "another passage answers it as well"
-ANSWERED = "a passage may answer it"
-FAILED = "the model gave no usable answer"
 _OF_PASSAGE = re.compile(
     r"\b(?:this|the|above|given|following|provided) (?:passage|text|document|excerpt|section|"
     r"article|paragraph|snippet|author)\b|\baccording to the\b",
@@ -122,7 +115,11 @@ def written(
     words = [set(content_words(text)) for text in texts]
     for one, style, reply in zip(chosen, styles, replies, strict=True):
         found = Written(None, None) if reply.text is None else read_written(reply.text)
-        reason = FAILED if reply.text is None else _reason(one, style, found, kept, texts, words)
+        reason = (
+            "the model gave no usable answer"
+            if reply.text is None
+            else _reason(one, style, found, kept, texts, words)
+        )
         file, line = one.document.name, one.document.line(one.start)
         if reason is not None:
             rejected.append(Rejected(found.question, found.quote, style, file, reason))
@@ -148,20 +145,20 @@ def _reason(
     if found.question is None:
         return NOTHING_TO_ASK
     if _OF_PASSAGE.search(found.question):
-        return SPEAKS
+        return "it speaks of the passage"
     asked = set(content_words(found.question))
     others = (set(content_words(one.question)) for one in kept)
     if any(len(asked & one) >= ALIKE * len(asked | one) for one in others):
-        return NEAR_COPY
+        return "another question is almost the same"
     if style == "unanswerable":
-        return ANSWERED if any(asked and asked <= one for one in words) else None
+        return "a passage may answer it" if any(asked and asked <= one for one in words) else None
     if (reason := why_rejected(found, passage.text)) is not None:
-        return NOT_IN_CHUNK if reason == NOTHING_TO_ASK else reason
+        return reason
     quote = normalise(found.quote or "")
     said = set(content_words(quote))
     share = len(asked & said) / max(len(asked), 1)
     # A few keywords are always in the text; more of them may be a copy of it.
     if share > COPIES_PARAPHRASED if style == "paraphrase" else share > COPIES and len(asked) > 5:
-        return COPIED
+        return "it copies the passage"
     is_elsewhere = sum(quote in text for text in texts) > 1 or sum(said <= one for one in words) > 1
-    return ELSEWHERE if is_elsewhere else None
+    return "another passage answers it as well" if is_elsewhere else None

@@ -3,6 +3,7 @@
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -44,17 +45,7 @@ from calipers.statistics.score_interval import mean_interval
 from calipers.text import normalise
 from calipers.words import did_you_mean
 
-MAKERS: dict[str, Callable[[Sequence[TextDocument], Path], Iterator[Candidate]]] = {
-    "faq": lambda documents, _: from_faq(documents),
-    "links": lambda documents, _: from_links(documents),
-    "headings": lambda documents, _: from_headings(documents),
-    "docstrings": lambda documents, _: from_docstrings(documents),
-    "history": from_history,
-}
-UNFIT = "too few words, too many, or no words at all"
 TWICE = "asked in several places"
-NO_ANSWER = "no paragraph answers it"
-NOT_ALONE = "the target stands in several places"
 EXAMPLES = 3
 
 
@@ -78,9 +69,16 @@ def make(folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> FirstQu
         made[some[0].source] = some
         dropped.update(one.reason for one in rejected)
         given = given or []
+    makers: dict[str, Callable[[Sequence[TextDocument]], Iterator[Candidate]]] = {
+        "faq": from_faq,
+        "links": from_links,
+        "headings": from_headings,
+        "docstrings": from_docstrings,
+        "history": partial(from_history, folder=where),
+    }
     for name in SOURCES:
         if name in (BY_DEFAULT if given is None else given):
-            made[name] = _unique(MAKERS[name](documents, where), dropped)
+            made[name] = _unique(makers[name](documents), dropped)
     drawn = _drawn(made, texts, settings["questions"], seed, dropped)
     if not drawn:
         raise InvalidInput(
@@ -88,7 +86,7 @@ def make(folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> FirstQu
             "heading with a text below it, a question with its answer or a sentence with a link "
             "to another section. Let a model write some: --endpoint URL --model NAME."
         )
-    records = tuple(map(record, drawn))
+    records = tuple(map(_record, drawn))
     corpus = corpus_of(documents, str(where))
     truth = load_ground_truth([*records])
     in_first, at_top, chunks = _measured(truth, corpus)
@@ -116,9 +114,9 @@ def _unique(found: Iterable[Candidate], dropped: Counter[str]) -> list[Candidate
     by_words: dict[frozenset[str], list[Candidate]] = defaultdict(list)
     for one in found:
         if not is_fit(one.question):
-            dropped[UNFIT] += 1
+            dropped["too few words, too many, or no words at all"] += 1
         elif not one.quotes:
-            dropped[NO_ANSWER] += 1
+            dropped["no paragraph answers it"] += 1
         else:
             by_words[frozenset(content_words(one.question))].append(one)
     kept = []
@@ -152,7 +150,7 @@ def _drawn(
         if one.question.lower() in found:
             dropped[TWICE] += 1
         elif not all(_stands_once(normalise(quote), texts) for quote in one.quotes):
-            dropped[NOT_ALONE] += 1
+            dropped["the target stands in several places"] += 1
         else:
             found[one.question.lower()] = one
     order = list(made)
@@ -169,7 +167,7 @@ def _stands_once(quote: str, texts: Sequence[str]) -> bool:
     return seen == 1
 
 
-def record(one: Candidate) -> dict[str, Any]:
+def _record(one: Candidate) -> dict[str, Any]:
     """A question as a record, with where it came from as tags."""
     name = place(one.source, one.document, one.question).hex()[:8]
     group = {"group": "any"} if len(one.quotes) > 1 else {}
