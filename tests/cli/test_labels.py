@@ -70,7 +70,7 @@ def test_a_draft_goes_over_no_grade_that_somebody_filled_in(files):
         (["--host", "0.0.0.0"], "opens the server to other machines"),
         (["--guidelines", "nowhere.txt"], "The guidelines nowhere.txt cannot be read"),
         (["nowhere.jsonl"], "nowhere.jsonl"),
-        (["--pool", "mine"], "There is no pool called 'mine'; there is none yet. To make one"),
+        (["--pool", "mine"], "There is no history h.db"),
         (["bm25.jsonl", "--corpus", "c.jsonl"], "--corpus goes with --judge"),
         (["bm25.jsonl", "--questions", "gt.jsonl"], "--questions goes with --judge"),
     ],

@@ -89,17 +89,18 @@ def _shelf(
     kept = pool_settings(settings)
     owner = check_person(owner or (judges[0] if len(judges) == 1 else "me"))
     if not judge:
-        _check_not_judging(asked, pool)
+        for name in ("questions", "corpus", "changed", "allow"):
+            if name in asked.given:
+                raise InvalidInput(f"--{name} goes with --judge, which makes a pool of the runs.")
+        number = None if pool is None else calipers.labels_desk(pool, store).content.number
         given = {
             name.lstrip("@").replace("/", "-"): _read(value, settings, fallback)
             for name, value in name_systems(data).items()
         }
-        shelf = WebSources(store, given, kept, owner)
+        shelf = WebSources(store, given, kept, owner, number)
         if shelf.has_store:
             # An unreadable history is reported now, not on every page.
             shelf.store()
-        if pool is not None:
-            shelf.pool = calipers.labels_desk(pool, store=store).content.number
         return shelf
     if not data:
         raise InvalidInput("Nothing is given to judge; name at least one run, better several.")
@@ -130,21 +131,6 @@ def _read(value: str, settings: dict[str, Any], fallback: str | None) -> Any:
         if fallback is None:
             raise
         return calipers.read(value, **given, ground_truth=fallback)
-
-
-def _check_not_judging(asked: CommandInput, pool: str | None) -> None:
-    """Refuse options that have no effect without --judge."""
-    from calipers.words import did_you_mean
-
-    for name in ("questions", "corpus", "changed", "allow"):
-        if name in asked.given:
-            raise InvalidInput(f"--{name} goes with --judge, which makes a pool of the runs.")
-    if pool is not None and pool not in (known := _pools(asked.settings.get("store"))):
-        there = f"there are {', '.join(known[:8])}" if known else "there is none yet"
-        raise InvalidInput(
-            f"There is no pool called {pool!r:.60}; {there}.{did_you_mean(pool, known)} To make "
-            "one, name the runs: calipers serve --judge bm25.jsonl dense.jsonl -g gt.jsonl"
-        )
 
 
 def _pools(store: str | None) -> list[str]:
