@@ -1,5 +1,7 @@
 """The order of judging, and the ground truth that labels make, held to naive ways."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,17 +85,9 @@ def test_the_ground_truth_is_the_final_label_or_the_majority(given_, machines):
 
 def test_a_phrase_that_stands_twice_is_the_one_that_was_marked():
     label = Label("q", document="d", text="Yes. No. Yes.", start=100, end=113)
-    [item] = items = [PoolItem(0, label)]
+    items = [PoolItem(0, label)]
     for at, start in ((9, 109), (0, 100), (None, 100)):
-        one = LogEntry(
-            number=1,
-            item=item.position,
-            judge="anna",
-            kind="label",
-            saved="",
-            grade=1,
-            quote="Yes.",
-            quote_start=at,
-        )
+        said: Any = {"number": 1, "item": 0, "judge": "anna", "kind": "label", "saved": ""}
+        one = LogEntry(**said, grade=1, quote="Yes.", quote_start=at)
         found = judged_truth(None, items, LabelState([one]), PoolSettings(targets_as="span"))
         assert found.ground_truth.targets.select("start", "end").rows() == [(start, start + 4)]
