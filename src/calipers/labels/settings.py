@@ -47,7 +47,8 @@ Corpus = Annotated[
 ]
 Changed = Annotated[bool, _flag("Only results in which an old and a new run differ: may I switch?")]
 Allow = Annotated[
-    float, Setting("With --changed: relevant results per query to lose.", "", "N", default=0.2)
+    float,
+    Setting("With --changed: relevant results per query that may go.", "", "N", default=0.2),
 ]
 Seed = Annotated[int, Setting("The seed that shuffles and draws.", default=0, least=0)]
 

@@ -194,10 +194,8 @@ def _question(key: str, askings: Sequence[tuple[str, str, Record]], mask: Mask) 
 def _sampled(found: Sequence[TracedQuestion], n: int, seed: int) -> list[TracedQuestion]:
     """Up to half are questions on which results differ most, the rest are drawn at random."""
     order = random.Random(seed).sample(range(len(found)), len(found))  # noqa: S311 - no secret
-    doubtful = sorted(
-        (i for i in order if found[i].disagreement > 0), key=lambda i: -found[i].disagreement
-    )
-    first = doubtful[: math.ceil(n / 2)]
+    ranked = sorted(order, key=lambda i: -found[i].disagreement)[: math.ceil(n / 2)]
+    first = [i for i in ranked if found[i].disagreement > 0]
     return [found[i] for i in sorted([*dict.fromkeys([*first, *order])][:n])]
 
 
@@ -207,7 +205,7 @@ SHOWN = 5
 def document(found: TracedQuestions) -> Document:
     """How many questions came from how many requests, with a few examples."""
     lines = []
-    for one in found.questions:
+    for one in found.questions[:SHOWN]:
         about = f"asked {one.asked}×" if one.asked > 1 else "asked once"
         differing = f", results differ by {one.disagreement:.0%}" if one.disagreement else ""
         lines.append(f"{printable(one.query, 90)}  ({about}{differing})")
@@ -218,12 +216,11 @@ def document(found: TracedQuestions) -> Document:
     labelled = [one.ground_truth for one in found.questions if one.ground_truth is not None]
     if labelled:
         none = sum(not one for one in labelled)
+        words = f"Clicks label {len(labelled) - none:,} of the questions"
         without = f"; {none:,} others have no target and do not count in recall" if none else ""
-        notes.append(
-            Note("counted", f"Clicks label {len(labelled) - none:,} of the questions{without}.")
-        )
+        notes.append(Note("counted", f"{words}{without}."))
     notes += [Note("doubt", one) for one in found.notes]
-    many, title = len(lines), f"The first {SHOWN}" if lines[SHOWN:] else ""
+    many = len(found.questions)
     sentence = f"{many:,} of {found.unique:,} different questions, from {found.traces:,} askings."
-    shown = [Lines(lines[:SHOWN], title)]
+    shown = [Lines(lines, f"The first {SHOWN}" if many > SHOWN else "")]
     return Document(sentence, blocks=shown, notes=notes, rows=lambda: found.questions)
