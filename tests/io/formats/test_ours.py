@@ -182,3 +182,14 @@ def test_a_field_that_might_change_a_number_is_said_not_to_be_read(field, tmp_pa
     path.write_text(json.dumps(records[0]) + "\n")
     for given in (path, records):
         assert f"Not read: {field}." in evaluate(given).settings["notes"]
+
+
+def test_what_stands_beside_results_under_another_name_is_the_ground_truth():
+    rows = [{"question": "q1", "expected_ids": ["a"], "retrieved": ["x", "a"], "optional_ids": "b"}]
+    assert evaluate(rows, metrics="mrr")["mrr"].mean == 0.5
+    objects = [{**rows[0], "retrieved": [{"id": "x"}, {"id": "a"}]}]
+    assert evaluate(objects, metrics="mrr")["mrr"].mean == 0.5
+    notes = load(rows, "both").ground_truth.notes
+    assert notes == ("targets ← expected_ids.", "Not read: optional_ids.")
+    # A run is not asked for its ground truth.
+    assert evaluate(ground_truth={"q1": ["x"]}, run=rows, metrics="mrr")["mrr"].mean == 1.0

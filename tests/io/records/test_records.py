@@ -10,6 +10,7 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.io.load import load
 from calipers.io.records import records as records_module
+from calipers.io.records.entries import kept_records, write_records
 
 TRUTH = {"a": 2, "b": 0}
 FORMS: dict[str, Any] = {
@@ -223,3 +224,72 @@ def test_without_stages_there_are_none():
 def test_a_bad_stage_is_named_with_its_path():
     with pytest.raises(InvalidInput, match=r"data\[0\].stages.candidates\[1\]"):
         load([{**BOTH, "stages": {"candidates": ["a", {"score": 1.0}]}}], "both")
+
+
+def test_results_tags_and_failures_survive_from_other_forms():
+    given = [
+        {
+            "query": "What?",
+            "id": "q1",
+            "retrieved": [{"id": "a", "score": 2.0, "text": "x"}],
+            "ground_truth": [{"quote": "x", "grade": 2.0}],
+            "tags": {"type": "fact"},
+            "latency_ms": 3.0,
+        },
+        {"query": "Why?", "retrieved": [], "ground_truth": [], "error": "timeout"},
+    ]
+    dataset = load(given, "ground_truth")
+    assert kept_records(dataset, dataset) == given
+
+
+def test_records_are_written_whole(tmp_path):
+    records = [{"query": "é", "ground_truth": []}, {"query": "line\nend", "ground_truth": []}]
+    write_records(records, tmp_path / "out.jsonl")
+    lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == records
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"q": {"a": 1.0, "z": 1.0}},
+        [{"query": "q", "retrieved": {"a": 1.0, "z": 1.0}}],
+        [{"query": "q", "item": "a", "score": 1}, {"query": "q", "item": "z", "score": 1}],
+    ],
+)
+def test_a_constant_scorer_gains_nothing_from_the_order_of_arrival(run):
+    for wanted, value in (("a", 0.5), ("z", 1.0)):
+        scores = calipers.evaluate(run, ground_truth={"q": [wanted]}, metrics="mrr")
+        assert scores["mrr"].mean == value
+
+
+def test_lists_keep_their_order():
+    listed = [{"id": "a", "score": 1.0}, {"id": "z", "score": 1.0}]
+    for run in ({"q": ["a", "z"]}, [{"query": "q", "retrieved": listed}]):
+        assert calipers.evaluate(run, ground_truth={"q": ["a"]}, metrics="mrr")["mrr"].mean == 1
+
+
+def test_scores_that_rise_along_a_list_are_said():
+    listed = [{"id": "a", "score": 0.1}, {"id": "b", "score": 0.9}]
+    run = [{"query": "q", "retrieved": listed}]
+    scores = calipers.evaluate(run, ground_truth={"q": ["a"]}, metrics="mrr")
+    assert scores["mrr"].mean == 1
+    assert "The scores of 1 query rise along the list" in " ".join(scores.settings["notes"])
+    falling = [{"query": "q", "retrieved": listed[::-1]}]
+    assert not calipers.evaluate(falling, ground_truth={"q": ["a"]}, metrics="mrr").settings[
+        "notes"
+    ]
+
+
+def test_ranks_of_ms_marco_with_gaps_are_refused(tmp_path):
+    path = tmp_path / "run.tsv"
+    path.write_text("q\ta\t1\nq\tb\t2\nq\tc\t5\n")
+    run = load(path, "run").run
+    assert run is not None
+    with pytest.raises(InvalidInput, match=r"ranks of query 'q' in .* have gaps: 3 results, .* 5"):
+        _ = run.frame
+    path.write_text("q\ta\t1\nq\tb\t3\nr\td\t1\nq\tc\t2\n")
+    run = load(path, "run").run
+    assert run is not None
+    assert run.frame.filter(query="q")["item"].to_list() == ["a", "c", "b"]
