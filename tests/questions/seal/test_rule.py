@@ -226,13 +226,6 @@ def test_all_three_files_or_none(truth, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [truth]
 
 
-def test_it_says_what_to_do(truth):
-    said = " ".join(str(calipers.seal(truth)).split())
-    assert said.startswith("Sealed 24 of 60 queries (40%); 36 stay open.")
-    assert "calipers confirm OLD NEW --sealed" in said
-    assert "holds every query" in said
-
-
 def test_a_budget_belongs_to_the_queries_wherever_the_parts_go(tmp_path):
     source = tmp_path / "gt.json"
     truth = [{"query": f"question {at}", "ground_truth": ["a"]} for at in range(60)]

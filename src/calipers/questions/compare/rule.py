@@ -34,8 +34,6 @@ from calipers.statistics.queries_needed import visibility
 from calipers.version import __version__
 from calipers.words import did_you_mean, listed
 
-_ANYWAY = "give --anyway (anyway=True in Python) to compare all the same; the result will say so"
-
 
 def compare_scores(
     systems: Mapping[str, Scores],
@@ -201,7 +199,10 @@ def _notes(systems: Mapping[str, Scores]) -> list[str]:
 
 def _refuse(blocked: list[str], anyway: bool) -> None:
     if blocked and not anyway:
-        raise InvalidInput(f"{' '.join(blocked)} Repair that, or {_ANYWAY}.")
+        raise InvalidInput(
+            f"{' '.join(blocked)} Repair that, or compare all the same with --anyway "
+            "(anyway=True in Python); the result will say so."
+        )
 
 
 def _checked_baseline(systems: Mapping[str, Scores], baseline: str | None) -> str:

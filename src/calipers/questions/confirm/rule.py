@@ -40,6 +40,7 @@ from calipers.questions.seal.ledger import (
     TakenLook,
     held,
     ledger_beside,
+    per_look,
     read_ledger,
 )
 from calipers.questions.seal.rule import content
@@ -99,13 +100,18 @@ def take_a_look(
             "No sealed queries are named; give --sealed FILE (sealed= in Python), or set sealed "
             "in calipers.toml. `calipers seal` makes them."
         )
-    asked = _one_metric(metric)
+    asked = parse(metric)
+    if len(asked) != 1:
+        raise InvalidInput(
+            f"{len(asked)} metrics are asked about ({metric}), and a look is one question; name "
+            "one, such as recall@10."
+        )
     truth, known = _checked(Path(sealed), ledger)
     names = _names(old, new)
-    before, now, facts = _measured(names, truth, asked, matching, sealed)
+    before, now, facts = _measured(names, truth, asked[0], matching, sealed)
     key = _key(facts, before, now)
     units = units_of(truth.queries, truth.tags, known.seal.cluster)
-    [row] = look_at([gains_of(now, before, facts)], units, known.seal.per_look)
+    [row] = look_at([gains_of(now, before, facts)], units, per_look(known.seal.looks))
     with held(known.path) as record:
         known = read_ledger(known.path)
         found = known.answered(key)
@@ -134,7 +140,7 @@ def take_a_look(
         high=ends.high if ends else None,
         p=told.p if told else None,
         queries=truth.n_queries,
-        error=known.seal.per_look,
+        error=per_look(known.seal.looks),
         look=found.look,
         looks=known.seal.looks,
         left=left,
@@ -169,16 +175,6 @@ def _claim(
     means = (exact_mean(before[known]), exact_mean(now[known]))
     claim = claim_of(row, facts, *means, names=(old, new), standing="better")
     return replace(claim, fact=f"Confirmed {on}: {claim.fact}")
-
-
-def _one_metric(metric: str) -> Metric:
-    found = parse(metric)
-    if len(found) != 1:
-        raise InvalidInput(
-            f"{len(found)} metrics are asked about ({metric}), and a look is one question; name "
-            "one, such as recall@10."
-        )
-    return found[0]
 
 
 def _checked(path: Path, ledger: str | os.PathLike[str] | None) -> tuple[GroundTruth, LookLedger]:

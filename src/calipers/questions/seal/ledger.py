@@ -55,11 +55,6 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
     queries: tuple[str, ...] = ()
     """A fingerprint of each sealed query: the budget belongs to them, not to a file."""
 
-    @property
-    def per_look(self) -> float:
-        """The error that each look spends."""
-        return per_look(self.looks)
-
 
 class TakenLook(msgspec.Struct, frozen=True, kw_only=True):
     """A later line: what was asked, when, on which commit, and the answer."""

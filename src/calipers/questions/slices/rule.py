@@ -42,7 +42,9 @@ def slice_scores(
     if not by:
         raise InvalidInput("No cut is named; give at least one, such as a tag of the queries.")
     refuse_weighted(scores, "Tests of slices")
-    facts = _chosen(scores, metrics)
+    known = facts_by_name(scores)
+    named = (known[scores[name].metric] for name in dict.fromkeys(metrics or ()))
+    facts = _headlines(scores.metrics) if metrics is None else list(named)
     scores = scores.to_slice(tuple(dict.fromkeys(by)), [metric.name for metric in facts])
     level, clusters = scores.settings["confidence"], clusters_in(scores)
     decisive = choose_primary(_tested_facts(facts), primary)
@@ -96,13 +98,6 @@ def _marked(row: Slice, test: GroupTest | None, alpha: float) -> Slice:
 
 def _holds(interval: Interval, mean: float | None) -> bool:
     return mean is not None and interval.low <= mean <= interval.high
-
-
-def _chosen(scores: Scores, names: Sequence[str] | None) -> list[MetricFacts]:
-    if names is not None:
-        known = facts_by_name(scores)
-        return [known[scores[name].metric] for name in dict.fromkeys(names)]
-    return _headlines(scores.metrics)
 
 
 def _headlines(metrics: Sequence[MetricFacts]) -> list[MetricFacts]:
