@@ -178,15 +178,14 @@ def diff_runs(
     label = partial(label_row, partial(_question, known))
 
     def read(old: Run, new: Run) -> Diff:
-        queries, to_judge = (SpilledRows(make, memory, temp) for make in (_query_diff, label))
+        queries = SpilledRows(_query_diff, memory, temp)
+        to_judge = SpilledRows(label, memory, temp)
         numbers: list[pl.DataFrame] = []
         asked: list[list[pl.Series]] = [[], []]
         judged = 0
         for names, (olds, news) in _in_step((old, new), k, asked):
-            before, after = _listed(olds), _listed(news)
-            found = [
-                _row(one, texts.get(one), before.get(one, []), after.get(one, [])) for one in names
-            ]
+            was, now = _listed(olds), _listed(news)
+            found = [_row(one, texts.get(one), was.get(one, []), now.get(one, [])) for one in names]
             table = pl.DataFrame(found, DIFF_SCHEMA)
             queries.add(table)
             numbers.append(table.select("rbo", "overlap", "changed", _LENGTHS))
