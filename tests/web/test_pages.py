@@ -6,6 +6,7 @@ import pytest
 
 import calipers
 from tests.store.judged import BM25, DENSE, TRUTH
+from tests.web.served import served, shelf_of
 
 RUNS = {"dense": DENSE, "bm25": BM25}
 """The older first: the fixture saves bm25 a second time after dense."""
@@ -47,12 +48,6 @@ def test_a_page_is_there_for_those_who_came_in_and_for_nobody_else(site, me, pag
     assert "open your link" in refused.text
 
 
-def test_an_opened_query_shows_what_was_expected_before_what_came(me, pages):
-    text = me.get(pages["evaluation"]).text
-    assert text.index("Expected") < text.index("Returned")
-    assert "found at rank 1" in text
-
-
 def test_a_coefficient_is_shown_from_ten_shared_results_on_and_its_interval_decides(own):
     desk, visitor, path = own.desk, own.visitor(), f"/pools/{own.pool}"
     for item in range(10):
@@ -72,29 +67,27 @@ def test_a_coefficient_is_shown_from_ten_shared_results_on_and_its_interval_deci
     assert "How far judges agree is not clear" in text
 
 
-def test_the_address_holds_the_view(me, filled):
+def test_an_evaluation_shows_the_numbers_of_the_library_and_its_address_holds_the_view(me, filled):
     _, ids, _ = filled
-    path = f"/evaluations/{ids['dense']}"
-    assert "4 of 4 queries" in me.get(path).text
-    assert "1 of 4 queries" in me.get(f"{path}?text=topic+2").text
-    found = me.get(f"{path}?metric=recall%403&below=0.5").text
-    assert "0 of 4 queries" in found
-    assert me.get(f"{path}?sort=nonsense").status == 400
-    assert me.get(f"{path}?page=x").status == 400
-
-
-def test_a_link_of_a_header_turns_the_order_around(me, filled):
-    _, ids, _ = filled
-    path = f"/evaluations/{ids['dense']}?sort=query"
-    rows = re.findall(r'id="q(\d)"', me.get(path).text)
-    assert rows == ["0", "1", "2", "3"]
-    assert re.findall(r'id="q(\d)"', me.get(f"{path}&down=1").text) == rows[::-1]
-
-
-def test_numbers_on_a_page_are_those_of_the_library(me, filled):
     scores = calipers.evaluate(ground_truth=TRUTH, run=BM25, metrics="ndcg@3")
-    _, ids, _ = filled
-    assert f"{scores['ndcg@3'].mean:.3f}" in me.get(f"/evaluations/{ids['bm25']}").text
+    text = me.get(f"/evaluations/{ids['bm25']}?open=0").text
+    assert f"{scores['ndcg@3'].mean:.3f}" in text
+    # What was expected stands before what came.
+    assert text.index("Expected") < text.index("Returned")
+    assert "found at rank 1" in text
+    path = f"/evaluations/{ids['dense']}"
+    for asked, words in (
+        ("", "4 of 4 queries"),
+        ("?text=topic+2", "1 of 4 queries"),
+        ("?metric=recall%403&below=0.5", "0 of 4 queries"),
+    ):
+        assert words in me.get(path + asked).text
+    for wrong in ("sort=nonsense", "page=x", "below=y", "open=z", "failures=perhaps"):
+        assert me.get(f"{path}?{wrong}").status == 400
+    # A link of a header turns the order around.
+    rows = re.findall(r'id="q(\d)"', me.get(f"{path}?sort=query").text)
+    assert rows == ["0", "1", "2", "3"]
+    assert re.findall(r'id="q(\d)"', me.get(f"{path}?sort=query&down=1").text) == rows[::-1]
 
 
 def test_ground_truths_that_differ_are_refused_with_what_can_be_done(me, filled):
@@ -129,15 +122,12 @@ def test_a_baseline_that_is_not_compared_and_a_tag_that_is_not_there_are_refused
         assert me.get(f"{path}&{wrong}").status == 400
 
 
-def test_without_a_history_the_page_says_how_to_begin(tmp_path, monkeypatch):
-    from tests.web.served import served, shelf_of
-
+def test_an_empty_history_says_how_to_begin_unless_something_was_asked_for(
+    own, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     with served(shelf_of(None)) as running:
-        assert "calipers eval evals.jsonl --save" in running.visitor().get("/").text
-
-
-def test_an_empty_history_says_how_to_begin_unless_something_was_asked_for(own):
-    visitor = own.visitor()
-    assert "calipers eval evals.jsonl --save" in visitor.get("/").text
-    assert "No evaluation fits" in visitor.get("/?branch=main").text
+        me = own.visitor()
+        for visitor in (me, running.visitor()):
+            assert "calipers eval evals.jsonl --save" in visitor.get("/").text
+        assert "No evaluation fits" in me.get("/?branch=main").text

@@ -53,7 +53,6 @@ class PoolContent:
 
     number: int
     name: str
-    created: str
     settings: PoolSettings
     items: tuple[PoolItem, ...]
     runs: Mapping[str, Run]
@@ -226,7 +225,6 @@ def load_pool(store: Store, number: int) -> PoolContent:
     return PoolContent(
         number,
         row.name,
-        row.created,
         msgspec.json.decode(row.settings, type=PoolSettings),
         tuple(PoolItem(at, Label(**row)) for at, row in enumerate(items.iter_rows(named=True))),
         {
