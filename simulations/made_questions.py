@@ -30,6 +30,7 @@ import numpy as np
 
 import calipers
 from calipers.io.documents.corpus import open_folder
+from calipers.statistics.prediction_powered import corrected_mean
 from calipers.statistics.score_interval import mean_interval
 
 QUESTIONS = 400
@@ -254,6 +255,25 @@ def labelled(made: np.ndarray, fit: np.ndarray, people: float, seed: int = 0) ->
     return Level(float(np.mean(before)), float(np.mean(after)), float(fits), float(peoples))
 
 
+def planted(fit: float, share: float, unfit: float, seed: int = 0) -> str:
+    """How often intervals hold a known mean of fit questions: by them alone, or by all 120."""
+    rng = np.random.default_rng(seed)
+    judged, holds = np.arange(SET) < LABELS, []
+    for _ in range(SAMPLES):
+        is_fit = rng.random(SET) < share
+        values = (rng.random(SET) < np.where(is_fit, fit, unfit)).astype(float)
+        said = np.where(judged & is_fit, values, np.nan)
+        both = corrected_mean(values, said, judged=judged).interval
+        alone = mean_interval(said[~np.isnan(said)])
+        held = alone is not None and alone.low <= fit <= alone.high
+        holds.append((held, both.low <= fit <= both.high))
+    alone_holds, both_hold = np.mean(holds, axis=0)
+    return (
+        f"- mean {fit} of the fit ({share:.0%}), {unfit} of the others: held {alone_holds:.0%} of "
+        f"the time by the fit alone, {both_hold:.0%} with the others"
+    )
+
+
 def demo(folder: Path) -> Asked:
     """The language reference of Python, and the 42 questions of the demo."""
     sys.path.insert(0, str(Path(__file__).parent.parent / "examples" / "demo"))
@@ -430,6 +450,8 @@ def main() -> None:
     for read in (scifact, cranfield, stackfaq, covidfaq):
         if (source := getattr(given, read.__name__)) is not None:
             makers.append(partial(read, source=source))
+    for fit, share, unfit in ((0.99, 0.7, 0.9), (0.986, 0.53, 0.993), (0.81, 0.85, 0.81)):
+        sys.stdout.write(f"{planted(fit, share, unfit)}\n")
     for make in makers:
         with tempfile.TemporaryDirectory() as place:
             for line in report(make(Path(place))):

@@ -44,9 +44,9 @@ def document(found: FirstQuestions) -> Document:
         notes=[
             Note(
                 "input",
-                f"Audit: {audit['copied']:,} stand in their own passage, "
-                f"{audit['near_identical']:,} are nearly identical, {audit['ambiguous']:,} targets "
-                f"are ambiguous; they can detect {can}{'' if can == 'nothing' else ' or more'}.",
+                f"Audit: copies of their passage {audit['copied']:,}, near-identical questions "
+                f"{audit['near_identical']:,}, ambiguous targets {audit['ambiguous']:,}; they can "
+                f"detect {can}{'' if can == 'nothing' else ' or more'}.",
             ),
             Note(
                 "doubt",
