@@ -171,8 +171,8 @@ class Tools:
             found = [Path(at, one) for at, inner, files in os.walk(path) for one in inner + files]
         else:
             # Metadata stand beside a run, and the texts of BEIR's queries above its judgements.
-            beside = [path.parent, *([path.parent.parent] if path.parent.name == "qrels" else [])]
-            found = [*beside, *(one for place in beside for one in place.iterdir())]
+            found = [one for one in path.parent.iterdir() if one.name.startswith(path.name)]
+            found += path.parent.parent.iterdir() if path.parent.name == "qrels" else ()
         return not all(one.resolve().is_relative_to(self.folder) for one in found)
 
 

@@ -1,7 +1,7 @@
 """Systems to compare or report on: runs, retrievers and saved results."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -288,6 +288,11 @@ def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     """
     if isinstance(systems, Mapping):
         return {str(name): value for name, value in systems.items()}
+    if isinstance(systems, str | bytes) or not isinstance(systems, Iterable):
+        raise InvalidInput(
+            f"The systems are given as a {type(systems).__name__}; give a mapping of names to "
+            "systems, or a list of paths."
+        )
     paths: list[str] = []
     for value in systems:
         if not isinstance(value, str | os.PathLike):
