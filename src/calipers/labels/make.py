@@ -142,10 +142,10 @@ def _check_common(runs: Mapping[str, Run]) -> None:
     """Refuse runs without a common document: they did not search the same corpus."""
     frames = {name: run.frame for name, run in runs.items()}
     column = "item" if all("item" in one.columns for one in frames.values()) else "text"
+    if any(column not in one.columns for one in frames.values()):
+        return
     seen: set[str] = set()
     for name, frame in frames.items():
-        if column not in frame.columns:
-            return
         here = set(frame[column].drop_nulls().unique())
         if seen and not seen & here:
             raise InvalidInput(
