@@ -113,6 +113,9 @@ def test_a_comparison_shows_what_is_asked_for(me, filled):
     for only, left in expected.items():
         text = me.get(f"{path}&only={only}").text
         assert len(re.findall(r'class="row', text)) == left, only
+    # An open query says how far each result moved.
+    marks = re.findall(r'move-mark (\w+)">(\S+?)[ <]', me.get(f"{path}&open=q0").text)
+    assert marks == [("up", "↑1"), ("down", "↓1"), ("new", "new")]
 
 
 def test_a_baseline_that_is_not_compared_and_a_tag_that_is_not_there_are_refused(me, filled):

@@ -14,7 +14,7 @@ from calipers.present.html import blocks_html, for_page
 from calipers.present.paging import Page, page_of
 from calipers.present.scores import score_table
 from calipers.questions.audit.settings import audit
-from calipers.questions.compare.query_differences import ONLY, contrast, places_won
+from calipers.questions.compare.query_differences import ONLY, contrast
 from calipers.questions.history.settings import history
 from calipers.questions.reading import tag_pairs
 from calipers.questions.report.browse import Browse, tag_values, with_tags
@@ -234,18 +234,13 @@ def _side_by_side(systems: dict[str, Browse], query: str) -> list[dict[str, Any]
     first: dict[str, int] = {}
     for system, browse in systems.items():
         row = browse.row_of(query)
-        if row is None:
-            columns.append({"name": clean(system), "by_id": True, **NO_DETAILS})
-            continue
-        one = shown(browse, row)
-        ranks = {_called(result): result["rank"] for result in reversed(one["results"])}
-        if columns:
-            won = places_won(first, ranks)
-            for result in one["results"]:
-                name = _called(result)
-                result |= {"before": first.get(name), "moved": won[name], "new": won[name] is None}
-        else:
-            first = ranks
+        one = {"by_id": True, **NO_DETAILS} if row is None else shown(browse, row)
+        if not columns:
+            first = {_called(result): result["rank"] for result in reversed(one["results"])}
+        for result in one["results"] if columns else ():
+            before = first.get(_called(result))
+            moved = None if before is None else before - result["rank"]
+            result |= {"before": before, "moved": moved, "new": before is None}
         columns.append({**one, "name": clean(system)})
     return columns
 

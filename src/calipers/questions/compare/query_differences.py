@@ -1,6 +1,5 @@
 """The queries of a comparison, largest differences first."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,15 +27,6 @@ class ContrastRow:
     """The systems that are worse than the baseline."""
     better: bool
     """Whether the largest difference is a gain."""
-
-
-def places_won(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int | None]:
-    """How many ranks each result moved up; None for a new result.
-
-    >>> places_won({"a": 1, "b": 2}, {"b": 1, "a": 2, "c": 3})
-    {'b': 1, 'a': -1, 'c': None}
-    """
-    return {name: before[name] - rank if name in before else None for name, rank in after.items()}
 
 
 def contrast(
