@@ -1,6 +1,7 @@
 """Builds that a gate stops, and whatever a command marks where nothing differs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -151,6 +152,10 @@ def _stopped(
     return {name: count / draws for name, count in stopped.items()}
 
 
+def _stopped_by_a_loss(build: Build, n: int, draws: int) -> float:
+    return _stopped(build, n, draws, 4, {"": RULES[ONLY_SHOWN]})[""]
+
+
 def unchanged(draws: int, numbers: Sequence[int] = (20, 50, 200)) -> Iterator[Rate]:
     """How often a build that is no worse is stopped by a loss that is shown."""
     yield from _no_worse(UNCHANGED, 0.06, draws, numbers)
@@ -165,11 +170,7 @@ def _no_worse(
         for n in numbers:
             band = few if n < 50 else 0.06
             known = name in KNOWN or builds is UNCHANGED_STRONGLY
-
-            def stopped(some: int, build: Build = build, n: int = n) -> float:
-                return _stopped(build, n, some, 4, {"": RULES[ONLY_SHOWN]})[""]
-
-            found, some = share_of(stopped, draws, band)
+            found, some = share_of(partial(_stopped_by_a_loss, build, n), draws, band)
             yield Rate(name, n, found, some, highest=band, known=known)
 
 
@@ -280,11 +281,17 @@ def _tags(rng: Generator, n: int) -> dict[str, list[int]]:
     return {name: rng.integers(0, values, n).tolist() for name, values in FAMILY_TAGS.items()}
 
 
-COMMANDS: dict[str, Callable[[Generator, int, int], bool]] = {
+Command = Callable[[Generator, int, int], bool]
+COMMANDS: dict[str, Command] = {
     "`compare`": _compared,
     "`slices` by two tags": _sliced,
     "`gate --only-shown` by two tags": _gated,
 }
+
+
+def _share_marked(command: Command, systems: int, n: int, draws: int) -> float:
+    rng = np.random.default_rng([SEED, 15, n])
+    return sum(command(rng, systems, n) for _ in range(draws)) / draws
 
 
 def marked(draws: int) -> Iterator[Rate]:
@@ -293,11 +300,6 @@ def marked(draws: int) -> Iterator[Rate]:
         for size, (systems, n) in FAMILIES.items():
             if name != "`compare`" and systems > 4:
                 continue
-
-            def marks(some: int, command=command, systems: int = systems, n: int = n) -> float:
-                rng = np.random.default_rng([SEED, 15, n])
-                return sum(command(rng, systems, n) for _ in range(some)) / some
-
-            found, some = share_of(marks, draws, 0.06)
+            found, some = share_of(partial(_share_marked, command, systems, n), draws, 0.06)
             column = size if name == "`compare`" else f"{n} queries"
             yield Rate(f"{name}: {column}", "marks anything", found, some, highest=0.06)
