@@ -77,7 +77,7 @@ RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
     "tests": (1_500, differences.level),
     "tests-intervals": (1_500, differences.coverage),
     "tests-few": (1_200, differences.few_changes),
-    "power": (400, differences.power),
+    "power": (1_500, differences.power),
     "gates": (1_500, gates.unchanged),
     "gates-skewed": (600, gates.strongly_skewed),
     "gates-facts": (200, gates.by_the_facts),
