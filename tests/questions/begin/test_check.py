@@ -79,7 +79,7 @@ def test_the_corrected_number_is_that_of_the_fit_questions(questions):
     alone = calipers.evaluate(**asked, metrics="recall@1", where={"checked": "yes"})
     assert one.interval.low == pytest.approx(alone["recall@1"].interval.low)
     # What is dropped changes nothing: the others are still a random part of those that are fit.
-    left = calipers.labels_check(questions, most=4, drop=True)
+    left = calipers.labels_check(questions, drop=True)
     assert (left.dropped, left.questions) == (2, 6)
     again = calipers.corrected(**asked, people=questions, metrics="recall@1")["recall@1"]
     assert again.interval == one.interval
@@ -87,7 +87,7 @@ def test_the_corrected_number_is_that_of_the_fit_questions(questions):
 
 def test_what_is_unfit_leaves_the_set_by_a_command(questions, monkeypatch):
     sample(monkeypatch, "yynyn", "-n", "3")
-    done = calipers_command("labels", "sample", "questions.jsonl", "--drop", "-n", "3")
+    done = calipers_command("labels", "sample", "questions.jsonl", "--drop")
     assert done.code == 0
     assert done.out.startswith("Moved 2 questions to dropped.jsonl; 6 stay.\n")
     assert len(made_questions(questions)) == 6
@@ -125,8 +125,11 @@ def test_the_draw_is_random_and_the_same_for_a_seed(questions):
         drawn.append([one["id"] for one in found.waiting])
     assert drawn[0] == drawn[1] != drawn[2]
     assert drawn[0] != sorted(drawn[0])
-    with pytest.raises(InvalidInput, match="give the id of a question"):
-        calipers.labels_check(questions, answers={drawn[2][0]: "maybe"})
+    others = [one["id"] for one in made_questions(questions) if one["id"] not in drawn[2]]
+    for name, said in ((drawn[2][0], "maybe"), (others[0], "yes"), ("none", "yes")):
+        # Nobody chooses what is checked.
+        with pytest.raises(InvalidInput, match="give the id of a question that was drawn"):
+            calipers.labels_check(questions, most=4, seed=1, answers={name: said})
 
 
 def test_other_files_are_no_made_questions(tmp_path):

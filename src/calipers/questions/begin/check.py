@@ -83,17 +83,17 @@ def check(path: Path, settings: Mapping[str, Any]) -> CheckedQuestions:
     named = {str(one.get("id")): one for one in records}
     ordered = sorted(records, key=lambda one: place(settings["seed"], one.get("id"), one["query"]))
     # The draw stands in the file before the first answer: nobody chooses what is checked.
-    for one in ordered[: settings["most"]]:
+    for one in ordered[: 0 if settings["drop"] else settings["most"]]:
         one["tags"].setdefault(CHECKED, TO_CHECK)
     answers = dict(settings["answers"] or {})
     if settings["pool"] is not None:
         drawn = [one for one in ordered if CHECKED in one["tags"]]
         answers = {**_judged(drawn, settings), **answers}
     for name, said in answers.items():
-        if name not in named or said not in STEPS:
+        if name not in named or CHECKED not in named[name]["tags"] or said not in STEPS:
             raise InvalidInput(
-                f"An answer is {name!r:.60}: {said!r:.40}; give the id of a question in {path} "
-                f"with {', '.join(STEPS)}."
+                f"An answer is {name!r:.60}: {said!r:.40}; give the id of a question that was "
+                f"drawn from {path}, with {', '.join(STEPS)}."
             )
         named[name]["tags"][CHECKED] = said
     bad = [one for one in records if one["tags"].get(CHECKED) in (NOBODY, WRONG)]
@@ -142,7 +142,7 @@ def _judged(drawn: list[Any], settings: Mapping[str, Any]) -> dict[str, str]:
             Label(
                 str(one["id"]),
                 one["query"],
-                text="\n\n".join(target["quote"] for target in one["ground_truth"])
+                text="\n\n".join(str(target.get("quote")) for target in one["ground_truth"])
                 or "Nothing in these documents should answer it.",
                 title=f"{one['tags']['file']}:{one['tags'].get('line', '')}",
             )
