@@ -257,8 +257,8 @@ def test_a_sample_waits_for_nobody_and_shows_its_corrected_number_to_the_owner(o
             for item in desk.items:
                 if item.position not in held and item.label.query != left:
                     grade = 3 if item.label.item == "a" else 0
-                    said: Any = {"item": item.position, "judge": "anna", "grade": grade}
-                    append_on(connection, 1, kind="label", **said)
+                    given: Any = {"item": item.position, "judge": "anna", "grade": grade}
+                    append_on(connection, 1, kind="label", **given)
         me = open_page(running.links["me"])
         me.goto(f"http://{running.host}/pools/1")
         # The corrected number and its interval, and no mean of machine and people mixed.
