@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from itertools import islice, pairwise
 from pathlib import Path
 from time import monotonic
-from typing import Any, ClassVar, TypeVar, Unpack
+from typing import Any, ClassVar, NamedTuple, TypeVar, Unpack
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.labels.agreement import Agreement, agreement
@@ -42,8 +42,7 @@ T = TypeVar("T")
 AnyPath = str | os.PathLike[str]
 
 
-@dataclass(frozen=True)
-class Hold:
+class Hold(NamedTuple):
     """An item reserved for a judge: on the screen, or prefetched."""
 
     judge: str
@@ -51,8 +50,7 @@ class Hold:
     shown: bool
 
 
-@dataclass(frozen=True)
-class OwnLabel:
+class OwnLabel(NamedTuple):
     """A label or a skip of a judge, with its item."""
 
     item: PoolItem
@@ -253,14 +251,14 @@ class PoolSession(ShowsItself):
         runs = self.content.runs.values() if settings.order == "moves" else None
         return in_order(self.items, runs, settings.depth, settings.seed)
 
+    def _is_full(self, item: int) -> bool:
+        """Whether an item has as many labels as it should, or was settled."""
+        enough = self.known.people(item) >= self.content.settings.per_item
+        return enough or self.known.final(item) is not None
+
     def _is_open(self, item: int, judge: str) -> bool:
         """Whether a judge may still get an item: it needs more labels and has none of theirs."""
-        state = self.known
-        return (
-            state.current(item, judge) is None
-            and state.final(item) is None
-            and state.people(item) < self.content.settings.per_item
-        )
+        return self.known.current(item, judge) is None and not self._is_full(item)
 
     def queue(self, judge: str) -> list[PoolItem]:
         """All items that a judge has seen or can be given, in queue order."""
@@ -310,17 +308,12 @@ class PoolSession(ShowsItself):
     def progress(self, judge: str, *, fresh: bool = True) -> JudgeProgress:
         """The progress of the pool, and that of a judge; the store is read if ``fresh``."""
         state = self.state() if fresh else self.known
-        full, kinds = set[int](), dict[int, str]()
-        for item in state.touched():
-            enough = state.people(item) >= self.content.settings.per_item
-            if enough or state.final(item) is not None:
-                full.add(item)
-            if (mine := state.current(item, judge)) is not None:
-                kinds[item] = mine.kind
-        given, left = [*kinds.values()], len(self.items) - len(full | kinds.keys())
-        pace = _pace(state.of_judge(judge))
-        counts = len(self.items), len(full), given.count("label"), given.count("skip"), left
-        return JudgeProgress(judge, *counts, pace)
+        touched, many = state.touched(), len(self.items)
+        full = {item for item in touched if self._is_full(item)}
+        given = {item: one.kind for item in touched if (one := state.current(item, judge))}
+        left, kinds = many - len(full | given.keys()), [*given.values()]
+        counts = many, len(full), kinds.count("label"), kinds.count("skip"), left
+        return JudgeProgress(judge, *counts, _pace(state.of_judge(judge)))
 
     def search(self, words: str, count: int = 20) -> list[PoolItem]:
         """Items whose question or text contains the words."""
