@@ -19,6 +19,7 @@ from calipers.questions.compare.paired_claim import claim_of
 from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.fuse.result import FusedSetting
 from calipers.statistics.paired_rows import PairedRow, paired_rows
+from calipers.statistics.score_interval import t_quantile
 from calipers.statistics.winner import WinnerGain, winner_gain
 from calipers.words import number, plural
 
@@ -104,8 +105,7 @@ def decide(
     chosen = [_Choice(gain.winner, [next(rows) for _ in every], by) for by, gain in gains.items()]
     alone = [_Choice(lane, [next(rows) for _ in every]) for lane in lanes]
     lane = max(alone, key=lambda one: (one.wins, sum(row.difference or 0.0 for row in one.rows)))
-    # An interval of the gain that holds 0 is a doubt of its own.
-    sure = (one for one in chosen if (ends := gains[one.by].interval) is None or ends.low > 0)
+    sure = (one for one in chosen if _sure(gains[one.by], alpha, len(metrics)))
     best = next((one for one in sure if one.wins), None)
     advised = best or (lane if lane.wins else None)
     if best and lane.wins and settings[best.setting].kind != "alone":
@@ -123,6 +123,14 @@ def decide(
         claim, use = _use(settings, metrics, advised), advised.setting
         claim = replace(claim, range=likely) if advised is best else claim
     return Decision(claim, use, shown.setting, shown.by, gain, lane.setting)
+
+
+def _sure(gain: WinnerGain, alpha: float, metrics: int) -> bool:
+    """Whether the interval of the gain is above 0, at the level at which that of each metric is."""
+    if gain.interval is None:
+        return gain.expected > 0
+    level, each = (t_quantile(1.0 - alpha / two, gain.units - 1) for two in (2, 2 * metrics))
+    return gain.expected > (gain.expected - gain.interval.low) * each / level
 
 
 def _winner(gain: WinnerGain, values: Floats, by: int) -> int:

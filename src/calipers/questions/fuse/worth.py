@@ -135,10 +135,10 @@ def reranker_of(bench: Bench, given: Matched, pair: Matched) -> Reranker:
 
 def _candidates_needed(bench: Bench) -> int:
     """How many candidates are enough, found by removing deeper ones from the reranked list."""
-    rank = bench.lanes.rank
-    deepest: int = bench.lanes.depths[0]
+    rank, deepest = bench.lanes.rank, bench.lanes.depths[0]
     whole = np.nanmean(bench.values([alone(1, 2)])[0, :, 0])
-    for depth in (bench.k, *range(10, deepest, 10)):
+    shallower: list[int] = [bench.k, *range(10, deepest, 10)]
+    for depth in shallower:
         kept = np.where(rank[:, 0] <= depth, rank[:, 1], 0)
         cut = replace(bench, lanes=replace(bench.lanes, rank=np.stack([rank[:, 0] * 0, kept], 1)))
         if depth < deepest and np.nanmean(cut.values([alone(1, 2)])[0, :, 0]) >= whole - SAME:
