@@ -6,13 +6,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from calipers.engines.summary import facts_by_name, summarise
 from calipers.errors import InvalidInput
 from calipers.measures import Metric
 from calipers.model.arrays import Floats, Ints
-from calipers.model.scores import MetricFacts, Scores, Summary
+from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import (
-    QuerySlice,
     everything,
     query_weights_in,
     slices_by,
@@ -27,6 +25,7 @@ from calipers.questions.compare.comparable import (
 )
 from calipers.questions.compare.paired_claim import claim_of, gains_of, turned_interval
 from calipers.questions.default_metrics import asked_metrics
+from calipers.questions.gate.conditions import summary_of
 from calipers.questions.gate.result import (
     SIGNIFICANT,
     Change,
@@ -162,16 +161,6 @@ def _paired(
             "compare all the same with --anyway."
         )
     return facts, before, found
-
-
-def summary_of(scores: Scores, metric: str, part: QuerySlice, clusters: Ints | None) -> Summary:
-    """The mean of a metric on a slice, with its interval."""
-    column = np.where(part.chosen, scores.of(metric), np.nan)
-    # The condition may omit the relevance threshold that the scores were made with.
-    facts = facts_by_name(scores)[scores[metric].metric]
-    weights = query_weights_in(scores)
-    found = summarise([facts], column[:, None], {}, scores.settings, clusters, weights)[facts.name]
-    return replace(found, undefined=int(part.chosen.sum()) - found.n)
 
 
 def _change(

@@ -12,9 +12,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from calipers.engines.summary import facts_by_name, summarise
 from calipers.errors import InvalidInput
 from calipers.measures.spec import Metric, check_cutoff, parse
-from calipers.model.arrays import Floats
+from calipers.model.arrays import Floats, Ints
+from calipers.model.scores import Scores, Summary
+from calipers.model.slicing import QuerySlice, query_weights_in
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
@@ -228,3 +231,13 @@ def _quoted(text: str | None) -> str:
     text = text or ""
     plain = text and text == text.strip() and not set(text) & set("=\"'")
     return text if plain else f'"{text}"' if '"' not in text else f"'{text}'"
+
+
+def summary_of(scores: Scores, metric: str, part: QuerySlice, clusters: Ints | None) -> Summary:
+    """The mean of a metric on a slice, with its interval."""
+    column = np.where(part.chosen, scores.of(metric), np.nan)
+    # The condition may omit the relevance threshold that the scores were made with.
+    facts = facts_by_name(scores)[scores[metric].metric]
+    weights = query_weights_in(scores)
+    found = summarise([facts], column[:, None], {}, scores.settings, clusters, weights)[facts.name]
+    return replace(found, undefined=int(part.chosen.sum()) - found.n)

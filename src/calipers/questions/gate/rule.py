@@ -29,7 +29,6 @@ from calipers.model.slicing import (
 )
 from calipers.questions.baseline import Baseline, write_baseline
 from calipers.questions.default_metrics import FINDING, finding_metric
-from calipers.questions.gate.baseline_checks import check_baseline, summary_of
 from calipers.questions.gate.conditions import (
     COMBINED,
     IN_WORDS,
@@ -37,6 +36,7 @@ from calipers.questions.gate.conditions import (
     Condition,
     Figure,
     parse_condition,
+    summary_of,
 )
 from calipers.questions.gate.result import (
     RETRIEVER,
@@ -132,6 +132,9 @@ def _verdict(
     asked: list[str] = []
     warnings: list[str] = []
     if kept is not None:
+        # Without a baseline nothing of compare is loaded.
+        from calipers.questions.gate.baseline_checks import check_baseline
+
         found, asked, warnings = check_baseline(
             scores,
             kept,
