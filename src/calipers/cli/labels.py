@@ -145,7 +145,7 @@ def _check_made(asked: CommandInput, drop: bool) -> bool:
     kept = ("most", "seed", "pool", "judges", "store")
     settings = {name: asked.settings[name] for name in kept if name in asked.settings}
     found = calipers.labels_check(runs[0], drop=drop, **settings)
-    is_asked = not drop and found.pool is None and asked.form != "json"
+    is_asked = not drop and not found.place and asked.form != "json"
     for number, record in enumerate(found.waiting if is_asked else ()):
         click.echo(f"\n{found.left - number:,} left. {printable(str(record['query']), 300)}")
         said = _pressed("Would somebody ask this?", FIT, NOBODY)

@@ -102,7 +102,7 @@ def test_people_check_them_on_the_page_of_a_pool(questions):
     store = str(questions.with_name("labels.db"))
     words = ("labels", "sample", "questions.jsonl", "-n", "3", "--pool", "check", "--store", store)
     made = calipers_command(*words)
-    assert "calipers serve --pool check" in " ".join(made.out.split()), made.err
+    assert f"calipers serve --pool check --store {store}" in " ".join(made.out.split()), made.err
     with served(shelf_of(store, "me")) as site:
         me, path = site.visitor("me"), "/api/v1/pools/1"
         assert "nobody would ask it" in me.get("/pools/1/judge").text

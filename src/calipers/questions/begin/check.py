@@ -47,7 +47,8 @@ class CheckedQuestions(Plain, ShowsItself):
     """How many this call moved out of the file."""
     waiting: tuple[dict[str, Any], ...]
     """The records that are drawn and not checked yet, in the order of the draw."""
-    pool: str | None = None
+    place: tuple[str, ...] = ()
+    """The options that name the pool on whose page they are checked."""
 
     @property
     def left(self) -> int:
@@ -110,7 +111,12 @@ def check(path: Path, settings: Mapping[str, Any]) -> CheckedQuestions:
         wrong_target=counts[WRONG],
         dropped=len(bad) if settings["drop"] else 0,
         waiting=tuple(one for one in ordered if one["tags"].get(CHECKED) == TO_CHECK),
-        pool=settings["pool"],
+        place=tuple(
+            str(word)
+            for name in ("pool", "store")
+            if settings["pool"] is not None and settings[name] is not None
+            for word in (f"--{name}", settings[name])
+        ),
     )
 
 
@@ -177,9 +183,9 @@ def document(found: CheckedQuestions) -> Document:
     sample = ["calipers", "labels", "sample", found.file]
     unfit = found.nobody_asks + found.wrong_target
     notes = []
-    if found.left and found.pool:
-        serve = join_words(["calipers", "serve", "--pool", found.pool])
-        again = join_words([*sample, "--pool", found.pool])
+    if found.left and found.place:
+        serve = join_words(["calipers", "serve", *found.place])
+        again = join_words([*sample, *found.place])
         line += f" {found.left:,} are left."
         notes.append(Note("next", f"Check them: {serve}; then take the answers in: {again}"))
     elif found.left:
