@@ -22,9 +22,9 @@ from calipers.io.format import Format, RecordStream, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import opened
-from calipers.io.tables.columns import Columns, nothing_fits
+from calipers.io.tables.columns import Columns
 from calipers.io.tables.lines import are_measures, first_rows, holds_texts, is_lines, mostly
-from calipers.io.tables.scan import InputTable, explained
+from calipers.io.tables.scan import InputTable
 from calipers.model.matched import Dataset, Role
 from calipers.words import did_you_mean
 
@@ -127,7 +127,7 @@ def recognise(sight: Probe, role: Role) -> Format:
         raise wrong(f"{sight.name} {other}.")
     found = next((form for form in built_in() if form.fallback and form.detect(sight)), None)
     if found is None:
-        raise wrong(_unknown(sight))
+        raise wrong(_unknown(sight, role))
     return found
 
 
@@ -228,15 +228,13 @@ def two_forms(claimed: Sequence[Format], name: str, advice: str) -> InvalidInput
     return InvalidInput(f"The form of {name} could be two: {names}; {advice}.")
 
 
-def _no_query(table: InputTable) -> str:
+def _no_query(table: InputTable, role: Role) -> str:
     """The error for a table without a query column, or without a header."""
-    columns = table.names()
-    value = next(filter(_is_no_name, columns), None)
+    value = next(filter(_is_no_name, table.names()), None)
     if value is None:
-        from calipers.io.tables.resolve import texts_in
+        from calipers.io.tables.resolve import no_column
 
-        with explained(table.name, table.fault):
-            return nothing_fits(table.name, columns, "query", texts_in(table))
+        return str(no_column(table, "query", role))
     return (
         f"{table.name} seems to be a table without a header: its first line holds {value!r}; put a "
         "line with the names of the columns first, such as query, item and grade."
@@ -248,7 +246,7 @@ def _is_no_name(column: str) -> bool:
     return column.replace(".", "", 1).isdigit() or column.rstrip().endswith("?")
 
 
-def _unknown(sight: Probe) -> str:
+def _unknown(sight: Probe, role: Role) -> str:
     if sight.folder:
         inside = sorted(path.name for path in sight.folder.iterdir())[:5]
         return (
@@ -257,7 +255,7 @@ def _unknown(sight: Probe) -> str:
             "(state.json) or AutoRAG's (qa.parquet)."
         )
     if sight.table is not None:
-        return _no_query(sight.table)
+        return _no_query(sight.table, role)
     first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
     return (
         f"The form of {sight.name} is not known; its first line is {first!r:.50}. Give a table "

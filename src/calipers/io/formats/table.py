@@ -36,7 +36,6 @@ from calipers.io.tables.columns import (
     IGNORE,
     SOME,
     is_long,
-    nothing_fits,
     say,
     says_wanted,
 )
@@ -49,12 +48,12 @@ from calipers.io.tables.resolve import (
     check_order_is_known,
     check_scores_fall,
     left_over,
+    no_column,
     numbered_as_one,
     pages_as_items,
     reading_note,
     resolve_fields,
     scores_must_fall,
-    texts_in,
 )
 from calipers.io.tables.scan import (
     InputTable,
@@ -99,7 +98,7 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         meant = [pl.col(theirs).alias(ours) for theirs, ours in names.items()]
         has_truth, has_results = _parts(ours, role, table.name)
         if not set(ours) & {*IDENTITIES}:
-            raise InvalidInput(nothing_fits(table.name, found, "item", texts_in(table)))
+            raise no_column(table, "item", role)
         left = left_over(found, names)
         # Beside a list of targets, a single value describes the question.
         lists = isinstance(table.open().collect_schema().get(ours.get("item", "")), pl.List)

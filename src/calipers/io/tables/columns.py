@@ -527,11 +527,15 @@ def weak_quote(columns: list[str], names: Mapping[str, str], role: Role) -> str 
 
 
 def nothing_fits(
-    name: str, columns: Iterable[str], lacking: str, texts: Collection[str] = ()
+    name: str,
+    columns: Iterable[str],
+    lacking: str,
+    texts: Collection[str] = (),
+    grades: Collection[str] = (),
 ) -> str:
     """The error for a table without a needed column, with the options that fix it.
 
-    ``texts`` are the columns of sentences, if known.
+    ``texts`` are the columns of sentences, ``grades`` those that may hold grades, if known.
     """
     listed = [one for one in columns if one.strip()]
     known = renaming(listed)
@@ -544,12 +548,15 @@ def nothing_fits(
         meant = (ours, "quote") if ours == "item" else (ours,)
         hinted = next((one for one in free if possible_meaning(one) in meant), None)
         plain = [one for one in free if not set(plain_name(one).split("_")) & HARMLESS]
-        plain.sort(key=lambda one: (one in texts) != (ours == "query"))
+        plain.sort(key=lambda one: (one in grades, (one in texts) != (ours == "query")))
         theirs = hinted or (next(iter(plain), None) if ours != "retrieved" else None)
         if theirs is None:
             continue
         free.remove(theirs)
         offers.append(((hinted and possible_meaning(hinted)) or ours, theirs))
+    graded = [one for one in free if one in grades]
+    if len(graded) == 1 and "grade" not in known.values():
+        offers.append(("grade", graded[0]))
     why = f"{name} has no column for the {lacking}; found {', '.join(listed) or 'no name':.60}"
     if lacking not in ("query", "item") or {ours for ours, _ in offers} & {lacking, "quote"}:
         return with_settings(f"Say {say(*offers)}; {why}.", *offers)

@@ -180,7 +180,7 @@ def resolve_fields(table: InputTable, role: Role) -> tuple[InputTable, dict[str,
 def _by_name(table: InputTable, found: list[str], role: Role) -> dict[str, str]:
     names = renaming(found)
     if "query" not in names.values():
-        raise InvalidInput(nothing_fits(table.name, found, "query", texts_in(table)))
+        raise no_column(table, "query", role)
     header = frozenset(found)
     if header >= BEIR_JUDGEMENTS and role != "run":
         names["score"] = "grade"
@@ -196,10 +196,15 @@ def _by_name(table: InputTable, found: list[str], role: Role) -> dict[str, str]:
     return names if quote is None else {**names, quote: "quote"}
 
 
-def texts_in(table: InputTable) -> list[str]:
-    """The columns of sentences, one of which may be the question."""
-    some = table.rows(pl.all(), most=SOME)
-    return [one.name for one in some if one.dtype == pl.String and looks_like_texts(one)]
+def no_column(table: InputTable, lacking: str, role: Role) -> InvalidInput:
+    """The error for a table without a needed column, judged by its names and a sample of it."""
+    found = table.names()
+    with explained(table.name, table.fault):
+        some = table.rows(pl.all(), most=SOME)
+    texts = [one.name for one in some if one.dtype == pl.String and looks_like_texts(one)]
+    left = left_over(found, renaming(found)) if role != "run" else []
+    grades = [one for one in left if may_hide_grades(one, some[one])]
+    return InvalidInput(nothing_fits(table.name, found, lacking, texts, grades))
 
 
 def _with_row_ids(table: InputTable, found: list[str], names: dict[str, str]) -> dict[str, str]:
