@@ -9,6 +9,7 @@ import pytest
 
 import calipers
 from calipers.errors import RetrieverFailed
+from calipers.questions.grid.rule import tokens_per_query
 from calipers.questions.grid.settings import grid, plan_grid
 from tests.command import calipers_command, refused
 from tests.questions.grid.grids import TWO, log, write
@@ -200,3 +201,17 @@ def test_a_parameter_that_changes_nothing_is_an_answer(folder):
     assert printed.out.startswith("~ size changes nothing: ")
     assert "some size=5" in printed.out
     assert grid(write(folder, TWO)).without_effect == ()
+
+
+def test_tokens_are_the_mean_over_the_results_that_the_primary_metric_reads():
+    def pair_of(*tokens):
+        listed = [{"id": f"{at}", "tokens": one} for at, one in enumerate(tokens)]
+        made = [{"query": f"q{i}", "ground_truth": ["0"], "retrieved": listed} for i in range(8)]
+        return calipers.read(made)
+
+    pairs = {"cheap": pair_of(10, 10, 10, 10), "dear": pair_of(25, 25, 25)}
+    for k, tokens in ((2, {"cheap": 20, "dear": 50}), (3, {"cheap": 30, "dear": 75})):
+        assert tokens_per_query(calipers.compare(pairs, k=k), pairs) == tokens
+    plain = calipers.read(ground_truth={"q": ["a"]}, run={"q": ["a"]})
+    both = {"a": plain, "b": plain}
+    assert tokens_per_query(calipers.compare(both), both) == {}

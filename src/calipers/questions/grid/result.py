@@ -1,7 +1,7 @@
 """A grid of retrievers: its combinations, the plan and the result."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -87,6 +87,8 @@ class Grid(HasRows):
     """The combination that is best by the primary metric."""
     expected_gain: ExpectedGain | None = None
     """Its gain over the baseline, here and on new queries."""
+    tokens: Mapping[str, float] = field(default_factory=dict)
+    """Tokens per query in the results that the primary metric reads; larger chunks bring more."""
 
     @cached_property
     def without_effect(self) -> tuple[str, ...]:
@@ -111,7 +113,12 @@ class Grid(HasRows):
         """What ``--json`` prints."""
         return {
             "combinations": [
-                {**one.to_dict(), "report": self.reports.get(one.name)} for one in self.combinations
+                {
+                    **one.to_dict(),
+                    "report": self.reports.get(one.name),
+                    "tokens": self.tokens.get(one.name),
+                }
+                for one in self.combinations
             ],
             "failures": dict(self.failures),
             "without_effect": list(self.without_effect),
@@ -166,10 +173,11 @@ def document(grid: Grid) -> Document:
 def _runs(grid: Grid) -> Table:
     table: list[Cells] = []
     for one in grid.combinations:
-        row: list[Cell | str] = [Cell(one.name, strong=True), str(one.k), "not run", "", "", ""]
+        row: list[Cell | str] = [Cell(one.name, strong=True), str(one.k), "not run", "", "", "", ""]
         if report := grid.reports.get(one.name):
             row[2:] = (f"{report[name]:,}" for name in ("answered", "failed"))
             row += (duration(report["latency_ms"].get(at)) for at in ("p50", "p95"))
+            row.append(f"{grid.tokens[one.name]:,.0f}" if one.name in grid.tokens else "")
         table.append(row)
-    columns = (Column("combination", words=True), "k", "answered", "failed", "p50", "p95")
+    columns = (Column("combination", words=True), "k", "answered", "failed", "p50", "p95", "tokens")
     return Table(columns, table, "Runs")
