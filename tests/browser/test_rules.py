@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import calipers
-from calipers.cli.compare import save_diff
+from calipers.cli.output import write_document
 from calipers.present.chart_output import on_page
 from calipers.present.scores import scores_chart
 from calipers.questions.history.document import trend_chart
@@ -53,7 +53,9 @@ PAGES = {
     "report": lambda path: report_of(records(12), name="hybrid").save(path),
     "comparison": _comparison,
     "charts": _charts,
-    "diff": lambda path: save_diff(calipers.diff(records(), reversed_records()), path),
+    "diff": lambda path: write_document(
+        calipers.diff(records(), reversed_records()).document(), "Changes", str(path)
+    ),
 }
 
 

@@ -26,6 +26,7 @@ from calipers.cli.output import (
     console,
     print_long_json,
     write_chart,
+    write_document,
 )
 from calipers.errors import InvalidInput, NoGroundTruth
 from calipers.operation import OUTPUT
@@ -76,8 +77,7 @@ def _changes(
     if output and found.to_judge:
         found.write(output)
     if html:
-        save_diff(found, html)
-        click.echo(f"Written to {html}", err=True)
+        write_document(document(found, ON_PAGE), "What changed between two runs", html)
     if asked.form == "json":
         print_long_json(found.to_dict(per_query=False), "per_query", json_rows(found))
         return
@@ -136,17 +136,6 @@ def compare(asked: CommandInput, **face: Any) -> None:
     except NoGroundTruth as error:
         _show_changes(asked, systems, error)
     outputs.finish()
-
-
-def save_diff(found: Any, path: str) -> None:
-    """Write an HTML page of the changes, atomically."""
-    from calipers.io.files.write import whole_file
-    from calipers.questions.compare.unlabelled import document
-    from calipers.questions.report.page.page import document_page
-
-    page = document_page(document(found, ON_PAGE), "What changed between two runs")
-    with whole_file(path) as file:
-        file.write(page.encode("utf-8", "replace"))
 
 
 def with_truth(asked: CommandInput, fallback: str | None, ask: Callable[[], T]) -> T:
@@ -297,15 +286,7 @@ def fuse(
     found = asked.answer(lanes=named_systems(asked.settings.get("lanes", ())))
     if output:
         outputs.write(output, lambda: calipers.convert(run=found.run, output=output, to="ours"))
-    if html:
-        from calipers.io.files.write import whole_file
-        from calipers.questions.report.page.page import document_page
-
-        def write() -> None:
-            with whole_file(Path(html)) as file:
-                file.write(document_page(found.document(), "Fusion").encode("utf-8", "replace"))
-
-        outputs.write(html, write)
+    outputs.write(html, lambda: write_document(found.document(), "Fusion", html or ""))
     outputs.write(chart, lambda: write_chart(found, chart))
     asked.show(found, explain=explain)
     outputs.finish()

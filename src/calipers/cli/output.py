@@ -177,6 +177,16 @@ def write_page(report: Any, path: str) -> None:
     click.echo(f"Written to {path}", err=True)
 
 
+def write_document(document: Any, title: str, path: str) -> None:
+    """Write a document as an HTML page, and name the file on standard error."""
+    from calipers.io.files.write import whole_file
+    from calipers.questions.report.page.page import document_page
+
+    with whole_file(path) as file:
+        file.write(document_page(document, title).encode("utf-8", "replace"))
+    click.echo(f"Written to {path}", err=True)
+
+
 def check_chart_place(path: str | None) -> None:
     """Check the path of a chart before any work."""
     if path:

@@ -62,31 +62,24 @@ def init(
         _begin(asked, Path(output or "."), explain, None if yes else price or 0.0, named)
         return
     from calipers.cli.starter import QUESTIONS, WORKFLOW, start_project
-    from calipers.live.adapters.recognise import check_target
     from calipers.present.escape import printable
 
     if retriever is None and not yes:
-        retriever = click.prompt(
+        said = (
             "Where is your retriever (package.module:function, an address, cmd:command; nothing: "
-            "write a search.py to fill in)?",
-            default="",
-            show_default=False,
-            prompt_suffix=" ",
-            err=as_json,
+            "write a search.py to fill in)?"
+        )
+        retriever = click.prompt(
+            said, default="", show_default=False, prompt_suffix=" ", err=as_json
         )
     if retriever:
         check_target(retriever)
-    if k is None:
-        k = DEFAULT_K
-        if not yes:
-            k = click.prompt(
-                "How many results does a reader get?",
-                default=DEFAULT_K,
-                type=int,
-                prompt_suffix=" ",
-                err=as_json,
-            )
-    started = start_project(Path.cwd(), retriever=retriever or None, k=k)
+    if k is None and not yes:
+        said = "How many results does a reader get?"
+        k = click.prompt(said, default=DEFAULT_K, type=int, prompt_suffix=" ", err=as_json)
+    started = start_project(
+        Path.cwd(), retriever=retriever or None, k=DEFAULT_K if k is None else k
+    )
     after = (
         ("calipers", "eval")
         if started.is_example
