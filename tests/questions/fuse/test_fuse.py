@@ -133,6 +133,9 @@ def test_a_reranker_beside_its_candidates() -> None:
                 "ground_truth": [f"d{i}"],
             }
         )
+    line = calipers.fuse({"reranked": rows}).claim.line
+    better = "It is better than the order as given: ndcg@10 is 0.772, it was 0.315."
+    assert line == f"▲ Use reranked alone. {better}"
     found = calipers.fuse({"reranked": rows}, metrics="mrr@10")
     assert found.reranker is not None
     assert found.reranker.before["mrr@10"] == pytest.approx(1 / 8)
@@ -140,6 +143,20 @@ def test_a_reranker_beside_its_candidates() -> None:
     assert found.reranker.best["mrr@10"] == 1.0
     assert found.reranker.candidates == 20
     assert found.reranker.candidates_needed == 10
+    for row in rows:
+        row["retrieved"] = row["stages"]["candidates"][:9]
+    line = calipers.fuse({"reranked": rows}).claim.line
+    assert line == "~ Keep the order as given: no setting is clearly better on 30 queries."
+    for row in rows:
+        row["retrieved"] = row["stages"]["candidates"][10:]
+    with pytest.raises(InvalidInput):
+        calipers.fuse({"reranked": rows})
+    rows[0]["retrieved"] = rows[0]["stages"]["candidates"][:10]
+    harmed = calipers.fuse({"reranked": rows})
+    assert harmed.claim.line == (
+        "✓ Keep the order as given. It is better than reranked alone; no setting is clearly better."
+    )
+    assert harmed.run.frame["item"][:2].to_list() == ["x0-0", "x0-1"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from calipers.questions.fuse.verdict import FEWEST, decide
 from calipers.questions.fuse.ways import Way, alone, every_way
 from calipers.statistics.paired_rows import paired_rows
 
-TODAY = "today's run"
+TODAY, AS_GIVEN = "today's run", "the order as given"
 MANY_SILENT = 0.25
 """From this share of queries without results on, a lane is named in the first line."""
 
@@ -59,7 +59,11 @@ def fuse_lanes(
         )
         for way, values in zip(ways, measured, strict=True)
     ]
-    usual, default = measured[0], settings[0]
+    usual, default, in_use = measured[0], settings[0], ways[0]
+    if reranks:
+        in_use = alone(0, n)
+        usual = measured[ways.index(in_use)]
+        default = replace(settings[ways.index(in_use)], name=AS_GIVEN, kind="recorded")
     if today is not None:
         usual = compute(today.matches, metrics, today.policy)
         default = FusedSetting(TODAY, "recorded", {}, None, None, bench.means(usual))
@@ -70,9 +74,10 @@ def fuse_lanes(
         [facts_of(one) for one in metrics],
         clusters,
         confidence,
+        1 + ways.index(in_use) if reranks else None,
     )
     best, advised, by = every[found.best], every[found.advised], str(metrics[found.decided_by])
-    way = ways[max(found.advised - 1, 0)]
+    way = ways[found.advised - 1] if found.advised else in_use
     singles = np.stack([measured[ways.index(alone(lane, n))] for lane in range(n)])
     latency = worth.latencies(pairs)
     lanes = worth.lanes_worth(bench, way, singles, latency)

@@ -79,8 +79,12 @@ def decide(
     metrics: Sequence[MetricFacts],
     clusters: Ints | None,
     confidence: float,
+    lane_in_use: int | None = None,
 ) -> Decision:
-    """Choose among settings, the first of which is in use; values by setting, query and metric."""
+    """Choose among settings, the first of which is in use; values by setting, query and metric.
+
+    ``lane_in_use`` is the lane that this is, if it is one: the others are compared with it.
+    """
     values = values * np.array([one.turn for one in metrics])
     every, alpha = range(len(metrics)), 1.0 - confidence
     over = values - values[0]
@@ -94,7 +98,8 @@ def decide(
             f"{metrics[0].name} is defined for fewer than {FEWEST} queries, so that nothing can be "
             "chosen; add queries with targets."
         )
-    lanes = [at for at, one in enumerate(settings) if one.kind == "alone"]
+    alones = (at for at, one in enumerate(settings) if one.kind == "alone")
+    lanes = [at for at in alones if at != lane_in_use]
     columns = [
         _fresh(gain) if at == by else over[gain.winner, :, at]
         for by, gain in gains.items()
@@ -117,7 +122,8 @@ def decide(
     gain = gains[shown.by]
     likely = ExpectedGain.of(gain).sentence(settings[shown.setting].name)
     if advised is None:
-        standing, fact, use = _keep(settings, metrics, chosen, alone, lane)
+        droppable = lane if lane_in_use is None else None
+        standing, fact, use = _keep(settings, metrics, chosen, alone, droppable)
         claim = Claim(standing, fact, likely)
     else:
         claim, use = _use(settings, metrics, advised), advised.setting
@@ -161,10 +167,10 @@ def _keep(
     metrics: Sequence[MetricFacts],
     chosen: Sequence[_Choice],
     alone: Sequence[_Choice],
-    lane: _Choice,
+    lane: _Choice | None,
 ) -> tuple[Standing, str, int]:
     """Where nothing is clearly better: the standing, the sentence, and what to use."""
-    default, n = settings[0].name, lane.rows[0].n
+    default, n = settings[0].name, alone[0].rows[0].n
     queries = plural(n, "query", "queries")
     for one in (*chosen, *alone):
         ends = [one.first("better"), one.first("worse")]
@@ -174,11 +180,12 @@ def _keep(
             said = [f"{m} ({number(now.means[m])}, it was {number(before[m])})" for m in names]
             fact = f"Keep {default}: {now.name} is better in {said[0]} but worse in {said[1]}."
             return "no clear difference", fact, 0
-    if n >= FEWEST_TO_DROP and lane.as_good:
+    if lane and n >= FEWEST_TO_DROP and lane.as_good:
         fact = f"{settings[lane.setting].name} is enough: {default} adds nothing on {queries}."
         return "no clear difference", fact, lane.setting
     if all(one.first("worse") is not None for one in alone):
-        fact = "It is better than each lane alone; no setting is clearly better."
+        others = "each lane alone" if len(alone) > 1 else settings[alone[0].setting].name
+        fact = f"It is better than {others}; no setting is clearly better."
         return "passed", f"Keep {default}. {fact}", 0
     fact = f"Keep {default}: no setting is clearly better on {queries}."
     return "no clear difference", fact, 0
