@@ -268,7 +268,7 @@ def _compared(rng: Generator, systems: int, n: int) -> bool:
 def _sliced(rng: Generator, _: int, n: int) -> bool:
     (values,) = equal_systems(rng, 1, n)
     found = calipers.slices(result(values, _tags(rng, n), METRICS), list(FAMILY_TAGS))
-    return any(row.standing in ("better", "worse") for row in found.rows)
+    return any(row.standing not in (None, "no clear difference") for row in found.rows)
 
 
 def _gated(rng: Generator, _: int, n: int) -> bool:
