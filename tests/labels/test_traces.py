@@ -1,6 +1,8 @@
 """Questions out of traces: each once, masked first, and those that differ before the others."""
 
 import json
+import os
+import threading
 from typing import Any
 
 import pytest
@@ -73,6 +75,17 @@ def test_every_form_of_traces_is_read(name):
     assert "What is the GIL?" in [one.query for one in found.questions]
     first = next(one for one in found.questions if one.query == "What is the GIL?")
     assert first.retrieved[0]["id"] == "c1"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are those of Unix")
+def test_a_pipe_is_read_once(tmp_path):
+    os.mkfifo(tmp_path / "otlp.json")
+    content = (FIXTURES / "otlp.json").read_bytes()
+    writing = threading.Thread(target=(tmp_path / "otlp.json").write_bytes, args=(content,))
+    writing.start()
+    found = calipers.labels_traces(tmp_path / "otlp.json")
+    writing.join()
+    assert found.to_dict() == calipers.labels_traces(FIXTURES / "otlp.json").to_dict()
 
 
 def test_from_traces_to_a_file_to_label(tmp_path):

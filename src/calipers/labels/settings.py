@@ -127,14 +127,17 @@ def labels_traces(
     ``mask`` are regular expressions, or "email", "phone", "iban", "ip" and "url": what they match
     is masked in questions, texts and tags before anything else is done.
     """
+    from calipers.io.files.open import Source
+    from calipers.io.files.probe import Probe
     from calipers.io.formats.ubi import read_behaviour, read_traces
     from calipers.labels.traces import sample_traces
 
-    paths, mask = _listed(files), settings["mask"]
-    records = (
-        (Path(one).name.split(".")[0], record) for one in paths for record in read_traces(one)
-    )
-    patterns, clicks = [mask] if isinstance(mask, str) else list(mask), read_behaviour(paths)
+    mask = settings["mask"]
+    # Each is opened once: a pipe has nothing to say the second time.
+    opened = [(Path(one).name.split(".")[0], Probe(Source(Path(one)))) for one in _listed(files)]
+    records = ((name, record) for name, file in opened for record in read_traces(file))
+    clicks = read_behaviour(file for _, file in opened)
+    patterns = [mask] if isinstance(mask, str) else list(mask)
     return sample_traces(records, patterns, settings["n"], settings["seed"], clicks)
 
 

@@ -118,14 +118,13 @@ class Behaviour:
     """How often each other action was recorded."""
 
 
-def read_behaviour(paths: Iterable[str | os.PathLike[str]]) -> Behaviour:
+def read_behaviour(files: Iterable[Probe]) -> Behaviour:
     """The searches and clicks in files of either index; none where they hold something else."""
     searches: list[Search] = []
     clicked: dict[str, set[str]] = {}
     others: dict[str, int] = {}
     form = Ubi()
-    for path in paths:
-        sight = Probe(Source(Path(path)))
+    for sight in files:
         if sight.look is None or not form.may_hold(sight.look.keys):
             continue
         for at, row in _sources(typed_rows(form, sight.records())):
@@ -156,9 +155,9 @@ _ALLOWED = (
 )
 
 
-def read_traces(path: str | os.PathLike[str]) -> Iterator[Record]:
+def read_traces(file: Probe | str | os.PathLike[str]) -> Iterator[Record]:
     """Yield one record per question of a trace of any tool, with what its retriever returned."""
-    sight = Probe(Source(Path(path)))
+    sight = file if isinstance(file, Probe) else Probe(Source(Path(file)))
     if sight.look is None:
         raise InvalidInput(f"{sight.name} holds no traces: it is not JSON; {_ALLOWED}")
     forms: tuple[TraceFormat, ...] = (Otlp(), OpenInference(), LangSmith(), Langfuse())
