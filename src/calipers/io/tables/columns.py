@@ -537,7 +537,7 @@ def nothing_fits(
 
     ``texts`` are the columns of sentences, ``grades`` those that may hold grades, if known.
     """
-    listed = [one for one in columns if one.strip()]
+    listed = [one for one in columns if one.strip() and not one.endswith(IGNORED)]
     known = renaming(listed)
     numbered = {one for group in numbered_groups(listed).values() for one in group}
     free = [one for one in listed if one not in {*known, *numbered} and not one.startswith("tag.")]
