@@ -212,7 +212,7 @@ def dash_case(commands: list[tuple[str, click.Command]], seeds: Seeds, random: R
     """A command that writes to standard output: every form of convert, every option of a file."""
     if random.random() < 0.4:
         name = random.choice(("evals.jsonl", *seeds.forms))
-        words = ("convert", name, "-", "--to", random.choice(_FORMS.split()))
+        words: tuple[str, ...] = ("convert", name, "-", "--to", random.choice(_FORMS.split()))
         return Case("dash", words, files=tuple({**seeds.common, **seeds.forms}.items()))
     name, option = random.choice(
         [(name, one) for name, some in commands for one in some.params if one.name in OUTPUTS]

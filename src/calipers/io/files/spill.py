@@ -32,9 +32,9 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
 SHARE_TO_HOLD = 16
 """One part in so many of memory holds rows; sorting, ranking and matching need the rest."""
-MOST_HELD = 32 << 20
+MOST_HELD = 16 << 20
 """Rows of an answer beyond so many bytes go to disk, however much memory there is."""
-READ_AT_ONCE = 50_000
+READ_AT_ONCE = 20_000
 """Rows that are read back together."""
 LEAST, OF_TARGET = 270 << 20, 260
 """Bytes needed for any large run: for libraries and blocks, and per target."""
