@@ -19,8 +19,8 @@ def is_typed(old: str) -> bool:
 
 def is_called(old: str) -> bool:
     """Whether it was a name or a keyword in Python, where `labels list` is `labels_list`."""
-    command_only = ("eval --bounds", "compare --as latex", "init --from")
-    return old not in command_only and not old.startswith(("labels ", "serve "))
+    command_only = ("compare --as latex", "labels ", "serve ", "init --from")
+    return not old.startswith(command_only) and not old.endswith(("--bounds", "--full"))
 
 
 @pytest.mark.parametrize("typed", [*filter(is_typed, GONE)])

@@ -1,5 +1,7 @@
 """A short form of `make statistics`: no rate leaves its band, unless a rule harms or is deaf."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -59,16 +61,15 @@ def test_no_rate_leaves_its_band(name):
     assert not outside(name)
 
 
-SHY = {"confidence": 0.99999}
 GATES = {
     "stop anything": {gates.ONLY_SHOWN: GateRule(confidence=0.8, only_shown=True)},
     "stop by luck": {gates.ONLY_SHOWN: GateRule()},
     "stop nothing": {
-        "default": GateRule(**SHY, allow=1.0),
-        gates.ONLY_SHOWN: GateRule(**SHY, only_shown=True),
+        "default": GateRule(confidence=0.99999, allow=1.0),
+        gates.ONLY_SHOWN: GateRule(confidence=0.99999, only_shown=True),
     },
 }
-HARMFUL_AND_DEAF = {
+HARMFUL_AND_DEAF: dict[str, tuple[Any, ...]] = {
     "intervals that are too narrow": ("intervals", (means, "CONFIDENCE", 0.85)),
     "intervals that are too wide": ("intervals", (means, "CONFIDENCE", 0.9999)),
     "tests that find what is not there": ("tests", (differences, "ALPHA", 0.2)),
@@ -103,7 +104,8 @@ def test_a_rate_outside_its_band_shows_and_what_is_far_from_it_takes_few_draws()
     assert not Rate("x", 10, 0.08, 10_000, highest=0.06).held
     assert Rate("x", 10, 2.2, 100, highest=2.0).held
     assert not Rate("x", 10, 4.0, 100, highest=2.0).held
-    drawn = [share_of(lambda _, found=found: found, 1_500, 0.06) for found in (0.0, 0.05, 0.3)]
+    shares = (0.0, 0.05, 0.3)
+    drawn = [share_of({300: share, 1_500: share}.__getitem__, 1_500, 0.06) for share in shares]
     assert drawn == [(0.0, 300), (0.05, 1_500), (0.3, 300)]
 
 

@@ -11,7 +11,7 @@ PROSE = "A paragraph of plain words that says something about the subject.\n"
 
 
 def names(folder):
-    passed = {}
+    passed: dict[str, list[str]] = {}
     return [name for name, _, _ in read_folder(folder, passed)], passed
 
 
@@ -143,7 +143,7 @@ def test_a_pdf_is_read_with_its_extra_and_a_damaged_one_is_counted(tmp_path):
     pytest.importorskip("pypdf", reason="pypdf is not installed: pip install pypdf")
     (tmp_path / "a.pdf").write_bytes(a_pdf("The warehouse closes at six."))
     (tmp_path / "b.pdf").write_bytes(b"%PDF-1.4\nnothing")
-    passed = {}
+    passed: dict[str, list[str]] = {}
     [found] = read_folder(tmp_path, passed)
     assert "The warehouse closes at six." in found[2]
     assert passed == {"damaged PDF": ["b.pdf"]}

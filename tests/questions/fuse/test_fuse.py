@@ -119,9 +119,8 @@ def test_which_queries_each_lane_wins_by_what_the_texts_show() -> None:
 
 
 def test_a_reranker_beside_its_candidates() -> None:
-    n = 30
-    rows = []
-    for i in range(n):
+    rows: list[dict[str, Any]] = []
+    for i in range(30):
         candidates = [{"id": f"x{i}-{j}"} for j in range(20)]
         candidates[7] = {"id": f"d{i}"}
         order = [candidates[7], *candidates[:7], *candidates[8:]] if i % 3 else candidates

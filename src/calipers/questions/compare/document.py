@@ -1,7 +1,7 @@
 """A comparison as a document: which system is better, the table, and what these queries settle."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from calipers.model.claim import Standing, p_text
 from calipers.model.document import (
@@ -9,7 +9,6 @@ from calipers.model.document import (
     Cells,
     Column,
     Document,
-    Heads,
     Lines,
     Note,
     Picture,
@@ -101,59 +100,112 @@ def _cell(comparison: Comparison, system: str, metric: str, *, leads: bool) -> C
     return Cell(f"{shown}  {signed(found.difference):>6}", standing)
 
 
-def _pairs(comparison: Comparison) -> Iterator[tuple[SystemMean, Difference | None]]:
-    """Every metric of every system; the baseline has no difference."""
+class Compared(NamedTuple):
+    """One metric of one system; the baseline has no difference."""
+
+    comparison: Comparison
+    mean: SystemMean
+    found: Difference | None
+
+
+class ComparedColumn(NamedTuple):
+    """A column of a comparison: in CSV if it has a name, in printed tables if it has a head."""
+
+    name: str
+    value: Callable[[Compared], Any]
+    head: Column | str | None = None
+    shown: Callable[[Any], str] = str
+    """Format a value that is not None."""
+
+
+def _p(one: Compared) -> str | None:
+    if one.found is None:
+        return None
+    p = one.found.p_value if one.found.p_adjusted is None else one.found.p_adjusted
+    return None if p is None else p_text(p).removeprefix("p = ").removeprefix("p ")
+
+
+def _counts(one: Compared) -> str | None:
+    found = one.found
+    return None if found is None else f"{found.wins}/{found.losses}/{found.ties}"
+
+
+def _tested(name: str) -> ComparedColumn:
+    return ComparedColumn(name, lambda one: one.found and getattr(one.found, name))
+
+
+def _end(name: str, of: str, value: Callable[[Compared], Any]) -> ComparedColumn:
+    """One end of the interval of a mean or of a difference."""
+    return ComparedColumn(
+        name, lambda one: (ends := getattr(value(one), "interval", None)) and getattr(ends, of)
+    )
+
+
+COLUMNS: tuple[ComparedColumn, ...] = (
+    ComparedColumn("metric", lambda one: one.mean.metric, Column("metric", words=True)),
+    ComparedColumn(
+        "system",
+        lambda one: one.mean.system,
+        Column("system", words=True),
+        lambda name: printable(name, LONGEST),
+    ),
+    ComparedColumn("baseline", lambda one: one.comparison.baseline),
+    ComparedColumn("mean", lambda one: one.mean.mean, "mean", number),
+    ComparedColumn(
+        "",
+        lambda one: one.mean.interval and one.mean.interval.shown,
+        Column("interval", spare=True),
+    ),
+    _end("low", "low", lambda one: one.mean),
+    _end("high", "high", lambda one: one.mean),
+    ComparedColumn("n", lambda one: one.mean.n),
+    ComparedColumn(
+        "difference", lambda one: one.found and one.found.difference, "difference", signed
+    ),
+    ComparedColumn("", lambda one: one.found and in_words(one.found.interval), "likely"),
+    _end("difference_low", "low", lambda one: one.found),
+    _end("difference_high", "high", lambda one: one.found),
+    ComparedColumn("", _p, "p"),
+    _tested("p_value"),
+    _tested("p_adjusted"),
+    _tested("effect_size"),
+    ComparedColumn("", _counts, "+/-/="),
+    _tested("wins"),
+    _tested("losses"),
+    _tested("ties"),
+    _tested("verdict"),
+    ComparedColumn("primary", lambda one: one.mean.metric == one.comparison.primary),
+    ComparedColumn("overridden", lambda one: " ".join(one.comparison.overridden)),
+)
+"""Every column, once: those with a name are in CSV, those with a head in printed tables."""
+
+
+def _compared(comparison: Comparison) -> Iterator[Compared]:
+    """Every metric of every system."""
     for facts in comparison.metrics:
         for name in comparison.systems:
             is_baseline = name == comparison.baseline
             found = None if is_baseline else comparison.difference(name, facts.name)
-            yield comparison.mean(name, facts.name), found
+            yield Compared(comparison, comparison.mean(name, facts.name), found)
 
 
 def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """One row per metric and system, at full precision."""
-    for mean, found in _pairs(comparison):
-        ends, likely = mean.interval, found and found.interval
-        yield {
-            "metric": mean.metric,
-            "system": mean.system,
-            "baseline": comparison.baseline,
-            "mean": mean.mean,
-            "low": ends and ends.low,
-            "high": ends and ends.high,
-            "n": mean.n,
-            "difference": found and found.difference,
-            "difference_low": likely and likely.low,
-            "difference_high": likely and likely.high,
-            **{name: found and getattr(found, name) for name in TESTED},
-            "primary": mean.metric == comparison.primary,
-            "overridden": " ".join(comparison.overridden),
-        }
-
-
-TESTED = ("p_value", "p_adjusted", "effect_size", "wins", "losses", "ties", "verdict")
+    for one in _compared(comparison):
+        yield {column.name: column.value(one) for column in COLUMNS if column.name}
 
 
 def _every_metric(comparison: Comparison) -> Table:
     """Every metric of every system, with intervals, p and how many queries moved."""
-    words = [Column(one, words=True) for one in ("metric", "system")]
-    interval = Column("interval", spare=True)
-    table: list[Cells] = []
-    for mean, found in _pairs(comparison):
-        value = "undefined" if mean.mean is None else number(mean.mean)
-        ends = mean.interval.shown if mean.interval else ""
-        tested = ("", "", "", "")
-        if found is not None:
-            p = found.p_value if found.p_adjusted is None else found.p_adjusted
-            tested = (
-                "" if found.difference is None else signed(found.difference),
-                in_words(found.interval) or "",
-                "" if p is None else p_text(p).removeprefix("p = ").removeprefix("p "),
-                f"{found.wins}/{found.losses}/{found.ties}",
-            )
-        table.append((mean.metric, printable(mean.system, LONGEST), value, ends, *tested))
-    heads: Heads = [*words, "mean", interval, "difference", "likely", "p", "+/-/="]
-    return Table(heads, table, "Every metric", detail=True)
+    heads = [(column.head, column) for column in COLUMNS if column.head is not None]
+
+    def cell(column: ComparedColumn, one: Compared) -> str:
+        value = column.value(one)
+        unknown = "undefined" if column.name == "mean" else ""
+        return unknown if value is None else column.shown(value)
+
+    table = [[cell(column, one) for _, column in heads] for one in _compared(comparison)]
+    return Table([head for head, _ in heads], table, "Every metric", detail=True)
 
 
 def _moved(comparison: Comparison) -> Iterator[Lines]:

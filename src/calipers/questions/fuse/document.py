@@ -8,6 +8,7 @@ from calipers.model.document import (
     Cells,
     Column,
     Document,
+    Heads,
     Lines,
     Note,
     Picture,
@@ -91,7 +92,7 @@ def _details(found: Fusion) -> Iterator[Table]:
         won: list[Cells] = [
             [Cell(name), *(f"{one.wins_by[name]:,}" for one in found.lanes)] for name in slices
         ]
-        heads = (Column("queries", words=True), *(one.name for one in found.lanes))
+        heads: Heads = (Column("queries", words=True), *(one.name for one in found.lanes))
         yield Table(heads, won, "Queries won by each lane", detail=True)
     every = {one.name: one.means for one in found.settings}
     yield _means("setting", found, every, "Every setting")

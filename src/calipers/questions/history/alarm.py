@@ -104,9 +104,15 @@ def over_time(store: Store, name: str, asked: Mapping[str, Any]) -> Alarm:
         calipers=__version__,
     )
     due = due_by([one.saved for one in found], asked["every"])
-    if due is not None and asked["until"] is None and (asked["now"] or datetime.now(UTC)) > due:
+    if due is not None and asked["until"] is None and _now(asked["now"]) > due:
         answer = replace(answer, missing=due)
     return judged(answer, nights)
+
+
+def _now(given: datetime | None) -> datetime:
+    """The time to judge by; one without a zone is in UTC."""
+    moment = given or datetime.now(UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def judged(answer: Alarm, nights: Sequence[Night]) -> Alarm:

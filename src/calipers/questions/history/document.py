@@ -153,8 +153,9 @@ def _tags(one: Evaluation) -> str:
 def _bars(points: Sequence[Point], marks: Sequence[Mark]) -> str:
     """A sparkline of the last points, broken where the ground truth or the corpus changed."""
     points = points[-_LONGEST_SPARK:]
-    line, *bars = sparkline([point.mean for point in points])
-    for bar, (before, after) in zip(bars, pairwise(points), strict=True):
+    bars = sparkline([point.mean for point in points])
+    line = bars[0]
+    for bar, (before, after) in zip(bars[1:], pairwise(points), strict=True):
         broken = any(before.saved < mark.saved <= after.saved for mark in marks)
         line += f"{BREAK if broken else ''}{bar}"
     return line
