@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
-MOST_WORDS = 28_450  # with pages for agents, for other languages, for beginning with nothing
+MOST_WORDS = 28_500  # with pages for agents, for other languages, for beginning with nothing
 ASKED = {
     "which k": "which-k.md",
     "how many questions do I need": "plan.md",
