@@ -14,7 +14,9 @@ from tests.command import calipers_command
 
 def is_typed(old: str) -> bool:
     """Whether a command has, or had, that name; `labels_pool` is what `serve` asks in Python."""
-    return not old.startswith(("labels_agreement", "labels_close", "labels_pool", "labels_questions"))
+    return not old.startswith(
+        ("labels_agreement", "labels_close", "labels_pool", "labels_questions")
+    )
 
 
 def is_called(old: str) -> bool:

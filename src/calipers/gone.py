@@ -56,8 +56,10 @@ GONE = {
         ("labels_draft --by", "labels_draft --disagreement"),
         "Up to half of the questions are those whose results differ; the rest are drawn at random.",
     ),
-    "labels_sample --by": "Every question is drawn alike; --cluster TAG draws those with the same "
-    "value together.",
+    **dict.fromkeys(
+        ("labels_sample --by", "labels_sample --cluster"),
+        "Every question is drawn alike, by itself.",
+    ),
     **dict.fromkeys(
         ("labels_pool --only", "serve --only"),
         "Open the evaluation with `calipers serve`, show only failures, and judge what is on the "

@@ -8,7 +8,6 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.io.load import load_ground_truth
 from calipers.io.records.label_files import write_labels
 from calipers.labels.exchange import take_labels
 from calipers.labels.sample import drawn_order
@@ -49,7 +48,7 @@ def opened(tmp_path, pool="run-sample"):
 
 def places(desk):
     """Which of the draw each item belongs to."""
-    return {query: at for at, unit in enumerate(desk._watch._units[0]) for query in unit}
+    return {query: at for at, query in enumerate(desk._watch._places)}
 
 
 def judge(tmp_path, upto, people=PEOPLE, but=()):
@@ -189,13 +188,7 @@ def test_too_few_labels_say_nothing(tmp_path):
         corrected(path)
 
 
-def test_by_clusters(tmp_path, judged):
-    path = exported(tmp_path, 25, cluster="intent", until=0.2)
-    state: Any = calipers.labels_sample(store=str(tmp_path / "l.db"))
-    assert (state.draw.total, state.judged) == (N // 2, 25)
-    with pytest.raises(InvalidInput, match=r"drawn by clusters of intent.*--cluster intent"):
-        corrected(path)
-    assert corrected(path, cluster="intent").sampled == 2 * state.counted
+def test_a_sample_of_queries_corrects_no_mean_of_clusters(judged):
     with pytest.raises(InvalidInput, match="drawn query by query"):
         corrected(judged, cluster="intent")
 
@@ -257,8 +250,6 @@ def test_labels_of_a_machine_do_not_fill_the_sample_and_those_of_nobody_are_refu
         ({"until": 0}, "width to reach is 0"),
         ({"most": 10}, "at most 10 are to be judged"),
         ({"depth": 0}, "k is 0; it must be a whole number"),
-        ({"cluster": "knd"}, r"no tag 'knd'.*kind"),
-        ({"cluster": "topic"}, "no tag 'topic'; their tags are: kind, intent"),
         ({"machine": MACHINE[:12]}, "There are 12 queries to draw from"),
         ({"machine": THEIRS}, "no machine to correct"),
     ],
@@ -285,10 +276,9 @@ def test_a_sample_is_drawn_once(tmp_path):
 
 def test_the_draw_is_random_and_comes_back():
     queries = {f"q{i}" for i in range(60)}
-    truth = load_ground_truth({one: ["a"] for one in sorted(queries)})
-    orders = [[one for [one] in drawn_order(truth, queries, seed, None)] for seed in range(200)]
+    orders = [drawn_order(queries, seed) for seed in range(200)]
     assert all(set(one) == queries for one in orders)
-    assert drawn_order(truth, queries, 3, None) == [[one] for one in orders[3]]
+    assert drawn_order(sorted(queries), 3) == orders[3]
     # Every query is among the first 20 about a third of the time.
     counts = [sum(query in one[:20] for one in orders) for query in queries]
     assert 40 < min(counts) <= max(counts) < 95

@@ -47,12 +47,12 @@ def test_more_looks_cost_more_and_none_cost_nothing():
     assert sample_rules < 0.01 < 0.015 < queries_rule
 
 
-def drawn(judged, wrong=0.1, n=300, seed=2, clusters=None, looks=(45, 70, 100, 150)):
+def drawn(judged, wrong=0.1, n=300, seed=2, looks=(45, 70, 100, 150)):
     rng = np.random.default_rng(seed)
     truth = (rng.random(n) < 0.6) * 1.0
     machine = np.where(rng.random(n) < wrong, 1 - truth, truth)
-    known = np.where(np.arange(n) < judged * (1 if clusters is None else 2), truth, np.nan)
-    return DrawnSample(machine, known, judged, looks, clusters=clusters), truth
+    known = np.where(np.arange(n) < judged, truth, np.nan)
+    return DrawnSample(machine, known, judged, looks), truth
 
 
 def test_the_width_ahead_is_about_what_it_comes_to():
@@ -65,12 +65,11 @@ def test_the_width_ahead_is_about_what_it_comes_to():
     assert np.abs(errors).max() < 0.5
 
 
-@pytest.mark.parametrize("clusters", [None, np.repeat(np.arange(150), 2)])
-def test_only_what_was_judged_up_to_the_look_counts_in_whole_clusters(clusters):
-    sample, truth = drawn(83, clusters=clusters)
+def test_only_what_was_judged_up_to_the_look_counts():
+    sample, truth = drawn(83)
     assert (sample.last_look, sample.next_look) == (70, 100)
-    people = np.where(np.arange(300) < 70 * (1 if clusters is None else 2), truth, np.nan)
-    expected = corrected_mean(sample.machine, people, clusters=clusters, looks=sample.looks)
+    people = np.where(np.arange(300) < 70, truth, np.nan)
+    expected = corrected_mean(sample.machine, people, looks=sample.looks)
     assert sample.at(70) == expected
 
 

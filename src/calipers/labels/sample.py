@@ -14,7 +14,7 @@ from calipers.errors import InvalidInput
 from calipers.labels.agreement import MachineCheck, compare_with_people, machine_table
 from calipers.labels.judging import JudgedTruth, scored_run
 from calipers.labels.make import keep, matched_alike, pool_settings, read_inputs, to_judge
-from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.arrays import Bools, Floats
 from calipers.model.claim import Claim
 from calipers.model.document import Document, Note, of_claim
 from calipers.model.ground_truth import GroundTruth
@@ -33,15 +33,12 @@ from calipers.store.open import open_store
 from calipers.store.place import Where
 from calipers.store.pool import LabelState
 from calipers.store.record import name_from
-from calipers.words import did_you_mean, number, plural
-
-Units = list[list[str]]
-"""Queries, those of one cluster together."""
+from calipers.words import number, plural
 
 
 def draw(runs: Any, given: Mapping[str, Any]) -> int:
     """Draw a sample and save it as a pool, unless the same one exists; returns its number."""
-    until, most, cluster = given["until"], given["most"], given["cluster"]
+    until, most = given["until"], given["most"]
     [metric, *_] = choose_metrics(given["metric"], None)
     depth = (metric.k or 10) if given["depth"] is None else given["depth"]
     settings = pool_settings(given, depth=depth)
@@ -60,39 +57,39 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
     rows: dict[str, list[Label]] = {}
     for one in labels:
         rows.setdefault(one.query_id, []).append(one)
-    units = drawn_order(truth, set(rows), settings.seed, cluster)
-    total, by_cluster = len(units), "" if cluster is None else f" (clusters of {cluster})"
+    drawn = drawn_order((one for one in truth.queries["query"] if one in rows), settings.seed)
+    total = len(drawn)
     if min(most, total) < FIRST:
         raise InvalidInput(
-            f"There are {plural(total, 'query', 'queries')} to draw from{by_cluster}, and at most "
+            f"There are {plural(total, 'query', 'queries')} to draw from, and at most "
             f"{most} are to be judged; fewer than {FIRST} say nothing of the others."
         )
     most = min(most, total)
     plans, prints = [], []
     for name, run in loaded.items():
         scores = scored_run(truth, run, settings)
-        values = np.zeros(0) if scores is None else metric_values(scores, _flat(units))
+        values = np.zeros(0) if scores is None else metric_values(scores, drawn)
         if scores is None or scores.metrics[0].aggregate != "mean" or np.isnan(values).all():
             raise InvalidInput(
                 f"{settings.metric} of {name} has no mean over these queries that people's labels "
                 "could correct; choose another metric with -m, or another run."
             )
-        shape = value_bounds(scores.metrics[0]), numbered(units, cluster)
-        plans.append(planned_looks(values, until, most, given["confidence"], *shape))
+        bounds = value_bounds(scores.metrics[0])
+        plans.append(planned_looks(values, until, most, given["confidence"], bounds))
         prints.append(scores.fingerprints.get("run") or "")
     looks, widest = max(plans, key=lambda one: (one[1] > until, one[0][0]))
     if widest > until:
         raise InvalidInput(
-            f"±{until:g} cannot be reached: even {most:,} of {total:,} queries{by_cluster} without "
+            f"±{until:g} cannot be reached: even {most:,} of {total:,} queries without "
             f"any error of the machine leave about ±{widest:.3f}; ask for --until "
             f"{widest + 0.005:.2f} or more, or draw more (--most)."
         )
     marks: dict[str, Any] = {"ground_truth": truth.fingerprint, "runs": tuple(prints)}
-    asked = {one: given[one] for one in ("seed", "until", "confidence", "cluster")}
+    asked = {one: given[one] for one in ("seed", "until", "confidence")}
     settings = replace(
         settings, order="plain", sample=Draw(total=total, looks=looks, **asked, **marks)
     )
-    items = [one for query in _flat(units[:most]) for one in rows[query]]
+    items = [one for query in drawn[:most] for one in rows[query]]
     store = open_store(given["store"], create=True, keep=True)
     called = given["pool"] or f"{name_from(loaded, 83)}-sample"
     return keep(store, called, items, loaded, truth, settings, "same")
@@ -110,40 +107,13 @@ def only_sample(place: Where) -> str:
     return found[0]
 
 
-def drawn_order(truth: GroundTruth, queries: set[str], seed: int, cluster: str | None) -> Units:
-    """The queries in the order of the draw, by a hash of the seed; those of a cluster together.
+def drawn_order(queries: Iterable[str], seed: int) -> list[str]:
+    """The queries in the order of the draw, by a hash of the seed.
 
-    >>> rows = pl.DataFrame({"query": list("abcd"), "item": list("wxyz")})
-    >>> truth = GroundTruth.from_targets(rows)
-    >>> [one for [one] in drawn_order(truth, set("abcd"), 1, None)]
+    >>> drawn_order("abcd", 1)
     ['a', 'b', 'd', 'c']
     """
-    units = _clustered(truth, cluster, (one for one in truth.queries["query"] if one in queries))
-    return [units[one] for one in sorted(units, key=lambda one: place(seed, one))]
-
-
-def _clustered(
-    truth: GroundTruth, cluster: str | None, queries: Iterable[str]
-) -> dict[str, list[str]]:
-    """The queries by the value of a tag, as tag=value; those without one by themselves."""
-    named: dict[str, str] = {}
-    if cluster is not None:
-        if cluster not in truth.tags:
-            known = ", ".join(truth.tags) or "none"
-            raise InvalidInput(
-                f"The queries have no tag {cluster!r:.60}; their tags are: {known}."
-                f"{did_you_mean(cluster, list(truth.tags))}"
-            )
-        values = zip(truth.queries["query"], truth.tags[cluster].cast(pl.String), strict=True)
-        named = {query: f"{cluster}={value}" for query, value in values if value is not None}
-    units: dict[str, list[str]] = {}
-    for query in queries:
-        units.setdefault(named.get(query, query), []).append(query)
-    return units
-
-
-def _flat(units: Iterable[Sequence[str]]) -> list[str]:
-    return [query for unit in units for query in unit]
+    return sorted(queries, key=lambda one: place(seed, one))
 
 
 def _check_readable(truth: GroundTruth, labels: Sequence[Label]) -> None:
@@ -164,13 +134,6 @@ def metric_values(scores: Scores, queries: Sequence[str]) -> Floats:
     at = {query: row for row, query in enumerate(scores.queries["query"])}
     column = np.append(scores.of(scores.metrics[0].name), np.nan)
     return column[[at.get(query, -1) for query in queries]]
-
-
-def numbered(units: Units, cluster: str | None) -> Ints | None:
-    """The cluster number of each query; None if queries are drawn one by one."""
-    if cluster is None:
-        return None
-    return np.repeat(np.arange(len(units)), [len(unit) for unit in units])
 
 
 @dataclass(frozen=True)
@@ -198,7 +161,7 @@ class SampleState(Plain, HasRows):
     metric: str
     draw: Draw
     judged: int
-    """Queries (clusters) that humans judged completely."""
+    """Queries that humans judged completely."""
     width: float | None
     """Half the current width of the interval; None with fewer than two."""
     next_look: int | None
@@ -225,16 +188,9 @@ class SampleState(Plain, HasRows):
         return None if self.enough is None else max(self.enough - self.judged, 0)
 
     @property
-    def unit(self) -> tuple[str, str]:
-        """What is counted."""
-        if self.draw.cluster is None:
-            return "question", "questions"
-        return "cluster of questions", "clusters of questions"
-
-    @property
     def line(self) -> str:
         """The width now and next, and how many are left; no value, which a judge must not see."""
-        judged = f"{self.judged:,} of {plural(self.draw.looks[-1], *self.unit)} judged"
+        judged = f"{self.judged:,} of {plural(self.draw.looks[-1], 'question')} judged"
         until = f"±{self.draw.until:g}"
         if self.reached:
             return f"{judged}: ±{self.width:.3f}, narrow enough ({until}). You may stop."
@@ -255,7 +211,7 @@ class SampleState(Plain, HasRows):
         of_run = f" of {one.run}" if len(self.looks) > 1 else ""
         seen = (
             f"{self.metric}{of_run} is {number(one.value)} ({number(one.interval.low)}–"
-            f"{number(one.interval.high)}) by {self.counted:,} {self.unit[1]}, "
+            f"{number(one.interval.high)}) by {self.counted:,} questions, "
             f"{number(one.machine)} by the machine alone."
         )
         if self.reached:
@@ -277,7 +233,7 @@ def document(found: SampleState) -> Document:
     if len(draw.looks) > 1:
         held = f"the {draw.confidence:.0%} intervals of all of them hold together"
         hold = f"Looks at {looks}: {held}, so you may stop at any."
-    most = f"{printable(found.pool)}: {plural(draw.looks[-1], *found.unit)} at most"
+    most = f"{printable(found.pool)}: {plural(draw.looks[-1], 'question')} at most"
     drawn = f"drawn at random of {draw.total:,} (seed {draw.seed})"
     notes = [Note("counted", f"{most}, {drawn}. {hold}")]
     if found.counted and later:
@@ -302,29 +258,20 @@ class SampleWatch:
             found.setdefault(item.label.query_id, []).append(item.position)
         return found
 
-    @cached_property
-    def _units(self) -> tuple[Units, Units]:
-        """The drawn queries and the others, grouped by cluster."""
-        others = (one for one in self.truth.queries["query"] if one not in self._places)
-        drawn, rest = (
-            _clustered(self.truth, self.draw.cluster, some) for some in (self._places, others)
-        )
-        return list(drawn.values()), list(rest.values())
-
-    def counted(self, found: JudgedTruth, state: LabelState) -> tuple[Units, str | None]:
-        """The units that humans judged completely, in drawn order, and what blocks the rest.
+    def counted(self, found: JudgedTruth, state: LabelState) -> tuple[list[str], str | None]:
+        """The queries that humans judged completely, in drawn order, and what blocks the rest.
 
         A question that is not judged yet is passed over: that is unrelated to its results. One
         that was skipped, or on which judges differ, may be a harder one, so nothing after it
         counts until it is judged.
         """
         judged = []
-        for unit in self._units[0]:
-            if all(is_peoples(found.sources.get(query)) for query in unit):
-                judged.append(unit)
+        for query, items in self._places.items():
+            if is_peoples(found.sources.get(query)):
+                judged.append(query)
                 continue
-            name = f"the question {unit[0]!r:.60}"
-            for item in (item for query in unit for item in self._places[query]):
+            name = f"the question {query!r:.60}"
+            for item in items:
                 given = state.given(item)
                 if item in found.grades or not given:
                     continue
@@ -349,14 +296,16 @@ class SampleWatch:
         """The current state; computed again only when the labels changed."""
         judged, waiting = self.counted(found, state)
         truth = found.ground_truth or self.truth
-        people = only(truth, truth.queries["query"].is_in(_flat(judged))) if judged else None
+        people = only(truth, truth.queries["query"].is_in(judged)) if judged else None
         mark = "" if people is None else people.fingerprint
         if self._known is None or self._known[0] != mark:
             self._known = mark, self._state(found, judged, people)
         return replace(self._known[1], waiting=waiting)
 
-    def _state(self, found: JudgedTruth, units: Units, people: GroundTruth | None) -> SampleState:
-        samples, judged = self._samples(people, units), len(units)
+    def _state(
+        self, found: JudgedTruth, queries: list[str], people: GroundTruth | None
+    ) -> SampleState:
+        samples, judged = self._samples(people, queries), len(queries)
         first = next(iter(samples.values()))
         last, ahead = first.last_look, first.next_look
         looks = []
@@ -382,15 +331,13 @@ class SampleWatch:
             enough=None if None in enough else max(one for one in enough if one is not None),
             looks=tuple(looks),
             counted=last,
-            machine=None if last is None else self._machine_check(found, units[:last]),
+            machine=None if last is None else self._machine_check(found, queries[:last]),
         )
 
-    def _samples(self, people: GroundTruth | None, judged: Units) -> dict[str, DrawnSample]:
+    def _samples(self, people: GroundTruth | None, judged: list[str]) -> dict[str, DrawnSample]:
         """The values of each run by machine and by human labels."""
-        first, (drawn, rest) = {unit[0] for unit in judged}, self._units
-        units = [*judged, *(unit for unit in drawn if unit[0] not in first), *rest]
+        order = list(dict.fromkeys([*judged, *self._places, *self.truth.queries["query"]]))
         theirs = {} if people is None else self._scored(people)
-        order, clusters = _flat(units), numbered(units, self.draw.cluster)
         nothing, looks = np.full(len(order), np.nan), (self.draw.looks, self.draw.confidence)
         return {
             name: DrawnSample(
@@ -399,7 +346,6 @@ class SampleWatch:
                 len(judged),
                 *looks,
                 value_bounds(scores.metrics[0]),
-                clusters,
             )
             for name, scores in self._machine.items()
         }
@@ -416,9 +362,9 @@ class SampleWatch:
         rel, values = self.content.settings.rel, np.array(grades)
         return np.asarray(values > 0.0 if rel is None else values >= rel)
 
-    def _machine_check(self, found: JudgedTruth, units: Units) -> MachineCheck:
-        """Compare the machine's ground truth with the human labels of these units."""
-        items = (item for query in _flat(units) for item in self._places[query])
+    def _machine_check(self, found: JudgedTruth, queries: list[str]) -> MachineCheck:
+        """Compare the machine's ground truth with the human labels of these queries."""
+        items = (item for query in queries for item in self._places[query])
         there = [item for item in items if item in found.grades]
         machine = self._called_relevant[np.array(there, dtype=np.int64)]
         people = self._relevant([found.grades[item] for item in there])
@@ -427,7 +373,7 @@ class SampleWatch:
     def tags(self, truth: GroundTruth, found: JudgedTruth, state: LabelState) -> pl.Series:
         """The tag that records how each query was drawn; null if humans did not judge it."""
         judged, _ = self.counted(found, state)
-        places = {query: at for at, unit in enumerate(judged, 1) for query in unit}
+        places = {query: at for at, query in enumerate(judged, 1)}
         names = truth.queries["query"]
         mark = only(truth, names.is_in(list(places))).fingerprint if places else ""
         tags = [

@@ -252,10 +252,6 @@ class LabelsSampleSettings(Pooling, total=False):
     ]
     pool: Annotated[str | None, _name("The name of the sample. [default: that of the runs]")]
     most: Annotated[int, Setting("Questions to draw at most.", "-n", default=300)]
-    cluster: Annotated[
-        str | None,
-        Setting("Draw what shares a value of this tag together.", "", "TAG", file="cluster"),
-    ]
     depth: Annotated[
         int | None, Setting("Results per run to judge. [default: those the metric looks at]")
     ]

@@ -139,13 +139,12 @@ class Draw:
 
     seed: int
     total: int
-    """Queries that it was drawn from, or clusters of them."""
+    """Queries that it was drawn from."""
     looks: tuple[int, ...]
-    """Numbers of judged queries (clusters) at which the result may be read."""
+    """Numbers of judged queries at which the result may be read."""
     until: float
     """The largest half-width that the interval may have."""
     confidence: float = 0.95
-    cluster: str | None = None
     ground_truth: str
     """The fingerprint of the machine's ground truth."""
     runs: tuple[str, ...]
@@ -171,7 +170,7 @@ class DrawnQuery:
 
     draw: Draw
     place: int
-    """Its position in the draw, from 1; queries of one cluster share it."""
+    """Its position in the draw, from 1."""
     labels: str
     """The fingerprint of all human labels of the sample."""
 

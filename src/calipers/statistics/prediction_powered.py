@@ -31,7 +31,6 @@ them.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -243,9 +242,8 @@ def _weight(mine: Floats, theirs: Floats, width: float) -> float:
 class DrawnSample:
     """The model's values in the order of the draw, and the human values so far.
 
-    Values of one cluster stand together. The effect of more labels is estimated as if the model
-    keeps making the errors it made so far: the observed errors are repeated, in turn, for queries
-    that are not judged yet.
+    The effect of more labels is estimated as if the model keeps making the errors it made so far:
+    the observed errors are repeated, in turn, for queries that are not judged yet.
     """
 
     machine: Floats
@@ -253,18 +251,10 @@ class DrawnSample:
     people: Floats
     """NaN also where no human judged yet."""
     judged: int
-    """Queries (or clusters) judged by humans: the first ones of the draw."""
+    """Queries judged by humans: the first ones of the draw."""
     looks: Sequence[int]
     confidence: float = 0.95
     bounds: Bounds | None = UNIT
-    clusters: Ints | None = None
-
-    @cached_property
-    def _ends(self) -> Ints:
-        """The cumulative number of values up to each query or cluster."""
-        if self.clusters is None:
-            return np.arange(1, len(self.machine) + 1)
-        return np.append(np.flatnonzero(np.diff(self.clusters)) + 1, len(self.clusters))
 
     @property
     def last_look(self) -> int | None:
@@ -277,18 +267,16 @@ class DrawnSample:
         return next((one for one in self.looks if one > self.judged), None)
 
     def at(self, number: int) -> CorrectedMean | None:
-        """The corrected mean from the first units; None where fewer than two have a value."""
-        judged = np.arange(len(self.people)) < int(self._ends[min(number, len(self._ends)) - 1])
-        seen = judged & ~np.isnan(self.people)
-        units = np.arange(len(seen)) if self.clusters is None else self.clusters
-        if len(np.unique(units[seen])) < 2:
+        """The corrected mean from the first queries; None where fewer than two have a value."""
+        judged = np.arange(len(self.people)) < number
+        if np.count_nonzero(judged & ~np.isnan(self.people)) < 2:
             return None
-        told = (self.confidence, self.bounds, self.clusters, self.looks, judged)
+        told = (self.confidence, self.bounds, None, self.looks, judged)
         return corrected_mean(self.machine, self.people, *told)
 
     def width(self, number: int) -> float | None:
-        """The mean half-width of the interval; an estimate beyond the judged units."""
-        judged = int(self._ends[self.judged - 1]) if self.judged else 0
+        """The mean half-width of the interval; an estimate beyond the judged queries."""
+        judged = self.judged
         errors = (self.people - self.machine)[:judged]
         people = self.people
         if number > self.judged:
@@ -311,7 +299,6 @@ def planned_looks(
     most: int,
     confidence: float = 0.95,
     bounds: Bounds | None = UNIT,
-    clusters: Ints | None = None,
 ) -> tuple[tuple[int, ...], float]:
     """The looks at a sample of at most this size, and the last half-width if there are no errors.
 
@@ -326,9 +313,7 @@ def planned_looks(
     wide = float("inf")
     for first in every:
         looks = looks_up_to(most, first)
-        sample = DrawnSample(
-            machine, np.full(len(machine), np.nan), 0, looks, confidence, bounds, clusters
-        )
+        sample = DrawnSample(machine, np.full(len(machine), np.nan), 0, looks, confidence, bounds)
         wide = sample.width(first) or float("inf")
         if wide <= until:
             return looks, wide

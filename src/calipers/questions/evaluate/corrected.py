@@ -169,23 +169,17 @@ def _as_drawn(truth: GroundTruth, fingerprint: str | None, cluster: str | None) 
             f"that it is to correct ({fingerprint[:12]}), so it tells nothing about it; give that "
             "one, or draw a sample of this."
         )
-    if draw.cluster != cluster:
-        drawn_by = "query by query" if draw.cluster is None else f"by clusters of {draw.cluster}"
-        say = "without --cluster" if draw.cluster is None else f"with --cluster {draw.cluster}"
+    if cluster is not None:
         raise InvalidInput(
-            f"The sample was drawn {drawn_by}, and is to be counted by "
-            f"{'queries' if cluster is None else f'clusters of {cluster}'}; ask {say}, or draw "
-            "another."
+            f"The sample was drawn query by query, and is to be counted by clusters of {cluster}; "
+            "ask without --cluster."
         )
     last = max((one for one in draw.looks if one <= judged), default=None)
     if last is None:
-        unit = "query", "queries"
-        if draw.cluster is not None:
-            unit = "cluster", "clusters"
         raise InvalidInput(
-            f"People judged {plural(judged, *unit)} of the sample, and nothing can be said before "
-            f"{draw.looks[0]}; judge {draw.looks[0] - judged} more (`calipers labels sample` says "
-            "how far it is), and export again."
+            f"People judged {plural(judged, 'query', 'queries')} of the sample, and nothing can be "
+            f"said before {draw.looks[0]}; judge {draw.looks[0] - judged} more (`calipers labels "
+            "sample` says how far it is), and export again."
         )
     return SampleOfPeople(only(truth, places <= last), draw.looks)
 
