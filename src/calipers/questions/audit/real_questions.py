@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,9 +29,12 @@ _DRAWS = 2_000
 def real_questions(value: Any) -> list[str]:
     """The questions of traces, or of a file or list of questions."""
     if isinstance(value, str | os.PathLike):
-        with suppress(InvalidInput):
+        try:
             if found := [str(record.query) for record in read_traces(value)]:
                 return found
+        except InvalidInput:
+            if Path(value).is_fifo():  # it cannot be read twice
+                raise
     elif isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
         return list(value)
     return [question.text for question in read_questions(value)]
