@@ -1,10 +1,13 @@
 import json
 import math
+import os
+import threading
 
 import pytest
 
 import calipers
-from calipers.questions.audit.real_questions import furthest
+from calipers.errors import InvalidInput
+from calipers.questions.audit.real_questions import furthest, real_questions
 from tests.command import calipers_command, refused
 
 ASKED = [f"How do I reset the password of account {i}?" for i in range(20)]
@@ -59,3 +62,13 @@ def test_one_command_from_a_trace_file_to_the_questions_to_add(tmp_path):
     health = calipers.audit({"q": ["a"]}, traces=REAL)
     assert any("at least 20 of each" in note for note in health.notes)
     assert "say where they are: --traces" in refused("audit", truth, "-o", output)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes with a name")
+def test_a_pipe_without_traces_is_refused_and_not_waited_for(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("How do I sort?\n",), daemon=True)
+    writer.start()
+    with pytest.raises(InvalidInput, match="holds no traces"):
+        real_questions(pipe)
