@@ -86,7 +86,7 @@ def test_a_slice_that_collapsed_is_named_with_its_numbers(tmp_path):
     ]
     path.write_text(json.dumps(records))
     printed = calipers_command("eval", path, "--by", "type", "-m", "recall@1", columns=400)
-    (claim,) = [line for line in printed.out.splitlines() if "multi-hop: " in line]
+    (claim,) = [line for line in printed.out.splitlines() if "multi-hop is worse: " in line]
     assert "recall@1 is 0.188 on 16 queries and 1.000 on the other 80." in claim
 
 

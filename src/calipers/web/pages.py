@@ -26,7 +26,7 @@ from calipers.store.pool import PoolSettings
 from calipers.web.api import desk_of
 from calipers.web.held import StillWorkingError
 from calipers.web.render import asked, render
-from calipers.web.sources import Source, WebSources
+from calipers.web.sources import Opened, WebSources
 from calipers.words import did_you_mean
 
 PAGE_SIZE = 50
@@ -93,16 +93,16 @@ def evaluations(request: Request) -> Response:
 # One evaluation
 
 
-def _evaluation(request: Request, tab: str, source: Source, **values: Any) -> Response:
+def _evaluation(request: Request, tab: str, source: Opened, **values: Any) -> Response:
     """Render a page about an evaluation."""
     browse = request.app.state.shelf.open(source)
     about = {"browse": browse, "tab": tab, **source._asdict()}
     return render(request, tab, title=clean(browse.name), **about, **values)
 
 
-def _source(request: Request) -> Source:
+def _source(request: Request) -> Opened:
     """The evaluation that the address names; its misses are explained in the background."""
-    source: Source = request.app.state.shelf.find(request.path_params["reference"])
+    source: Opened = request.app.state.shelf.find(request.path_params["reference"])
     request.app.state.shelf.explained(source, wait=False)
     return source
 
@@ -215,7 +215,7 @@ def compared(request: Request) -> Response:
     )
 
 
-def _reasons(shelf: WebSources, systems: dict[str, Source], found: Page) -> dict[str, str]:
+def _reasons(shelf: WebSources, systems: dict[str, Opened], found: Page) -> dict[str, str]:
     """Why the queries on a page that got worse miss their targets, by query."""
     said: dict[str, list[str]] = {}
     for system, source in systems.items():

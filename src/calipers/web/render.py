@@ -29,7 +29,7 @@ SLICE = "slice."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked(View):
+class AskedView(View):
     """What an address may ask of a page, besides which queries it lists."""
 
     of: list[str] = field(default_factory=list)
@@ -48,13 +48,13 @@ class Asked(View):
     item: int | None = None
 
 
-def asked(request: Request) -> Asked:
+def asked(request: Request) -> AskedView:
     """What an address asks for, read strictly; what is empty counts as not given."""
     given: dict[str, Any] = {name: one for name, one in request.query_params.items() if one}
     tags = {name.removeprefix(SLICE): given[name] for name in given if name.startswith(SLICE)}
     given |= {"of": request.query_params.getlist("of"), "slices": tags}
     try:
-        return msgspec.convert(given, Asked, strict=False)
+        return msgspec.convert(given, AskedView, strict=False)
     except msgspec.ValidationError as error:
         raise InvalidInput(f"The address cannot be read: {error}.") from None
 

@@ -49,7 +49,7 @@ SAME = ("metric", "scale", "steps")
 T = TypeVar("T")
 
 
-class Source(NamedTuple):
+class Opened(NamedTuple):
     """An evaluation that an address names."""
 
     reference: str
@@ -117,12 +117,12 @@ class WebSources:
 
     # Evaluations
 
-    def find(self, reference: str) -> Source:
+    def find(self, reference: str) -> Opened:
         """The evaluation that an address names."""
         given = reference in self.given
-        return Source(reference, None if given else resolve(self.store(), f"@{reference}"))
+        return Opened(reference, None if given else resolve(self.store(), f"@{reference}"))
 
-    def systems(self, references: Sequence[str], baseline: str = "") -> dict[str, Source]:
+    def systems(self, references: Sequence[str], baseline: str = "") -> dict[str, Opened]:
         """Evaluations by name, the baseline first, then the oldest.
 
         Names that several share get the shortest suffix that tells them apart.
@@ -143,7 +143,7 @@ class WebSources:
                 break
         return named
 
-    def open(self, source: Source) -> Browse:
+    def open(self, source: Opened) -> Browse:
         """An evaluation in memory."""
 
         def made() -> Browse:
@@ -155,7 +155,7 @@ class WebSources:
 
         return self._evaluations.get(source.key, made)
 
-    def open_all(self, systems: Mapping[str, Source]) -> dict[str, Browse]:
+    def open_all(self, systems: Mapping[str, Opened]) -> dict[str, Browse]:
         """Several evaluations in memory; a page waits only shortly."""
         key = tuple(one.key for one in systems.values())
         what = "The evaluations are being opened"
@@ -163,11 +163,11 @@ class WebSources:
             key, lambda: {name: self.open(one) for name, one in systems.items()}, what
         )
 
-    def soon(self, source: Source, what: str, work: Callable[[Browse], T]) -> T:
+    def soon(self, source: Opened, what: str, work: Callable[[Browse], T]) -> T:
         """What is made of an evaluation in the background; a page waits shortly, and says what."""
         return self._made.get((source.key, what), partial(_in_turn, self.open(source), work), what)
 
-    def explained(self, source: Source, *, wait: bool = True) -> Browse:
+    def explained(self, source: Opened, *, wait: bool = True) -> Browse:
         """An evaluation whose misses are explained, or at least being explained."""
         browse, what = self.open(source), "The misses are being explained"
         work = partial(_in_turn, browse, Browse.explain)
@@ -178,13 +178,13 @@ class WebSources:
             self._misses.start(browse, work)
         return browse
 
-    def scores(self, source: Source) -> Scores:
+    def scores(self, source: Opened) -> Scores:
         """The scores of an evaluation, as a comparison needs them: without its results."""
         if source.saved is None:
             return self.open(source).scores
         return self._measured.get(source.key, partial(load_scores, self.store(), source.saved))
 
-    def comparison(self, systems: Mapping[str, Source], anyway: bool = False) -> Comparison:
+    def comparison(self, systems: Mapping[str, Opened], anyway: bool = False) -> Comparison:
         """Compare evaluations with the first one, in the background."""
         key = tuple(one.key for one in systems.values()), anyway
 

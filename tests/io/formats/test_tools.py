@@ -267,7 +267,7 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "langfuse: no observations": (
         "a.json",
         [{"id": "t1", "input": "Who?", "observations": 3}],
-        "holds no queries",
+        "hold no call of a retriever",
     ),
     "langsmith: no question": (
         "a.json",

@@ -101,7 +101,7 @@ def test_what_is_unfit_leaves_the_set_by_a_command(questions, monkeypatch):
 def test_people_check_them_on_the_page_of_a_pool(questions):
     store = str(questions.with_name("labels.db"))
     words = ("labels", "sample", "questions.jsonl", "-n", "3", "--pool", "check", "--store", store)
-    made = calipers_command(*words)
+    made = calipers_command(*words, columns=400)
     assert f"calipers serve --pool check --store {store}" in " ".join(made.out.split()), made.err
     with served(shelf_of(store, "me")) as site:
         me, path = site.visitor("me"), "/api/v1/pools/1"

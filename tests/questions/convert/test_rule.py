@@ -233,7 +233,7 @@ def test_places_that_cannot_be_written(tmp_path):
     with pytest.raises(WriteFailed, match="there is no folder"):
         convert(RECORDS, tmp_path / "no" / "out.jsonl")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(WriteFailed, match="is a file, and a BEIR folder is a folder"):
+    with pytest.raises(WriteFailed, match="is no folder, and a BEIR folder needs one"):
         convert(RECORDS, tmp_path / "file", to="beir")
     with pytest.raises(InvalidInput, match="No output is named"):
         convert(RECORDS)

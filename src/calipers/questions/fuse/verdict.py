@@ -32,7 +32,7 @@ MARGIN = 0.05
 """A lane is enough where dropping the others may lose at most this much."""
 
 
-class Decision(NamedTuple):
+class FusionDecision(NamedTuple):
     """What to use; settings and metrics are given by their place."""
 
     claim: Claim
@@ -80,7 +80,7 @@ def decide(
     clusters: Ints | None,
     confidence: float,
     lane_in_use: int | None = None,
-) -> Decision:
+) -> FusionDecision:
     """Choose among settings, the first of which is in use; values by setting, query and metric.
 
     ``lane_in_use`` is the lane that this is, if it is one: the others are compared with it.
@@ -128,7 +128,7 @@ def decide(
     else:
         claim, use = _use(settings, metrics, advised), advised.setting
         claim = replace(claim, range=likely) if advised is best else claim
-    return Decision(claim, use, shown.setting, shown.by, gain, lane.setting)
+    return FusionDecision(claim, use, shown.setting, shown.by, gain, lane.setting)
 
 
 def _sure(gain: WinnerGain, alpha: float, metrics: int) -> bool:
