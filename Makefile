@@ -17,8 +17,10 @@ help: ## Show this list
 demo: $(DEMO) ## Build three retrievers, measure, compare and explain them
 	@$(BIN)/python examples/demo/run.py
 
+# One worker more than cores: some tests wait for servers, browsers and processes.
 test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q --dist worksteal \
+	  -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)")
 
 # Tests that replace, lock and remove files. All of them under these rules would double the time of
 # CI, so each commit adds one part in twelve of the others, which its hash chooses.

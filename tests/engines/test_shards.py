@@ -81,6 +81,7 @@ def test_what_fits_is_brought_together_in_parts(mixed, judged, monkeypatch):
     monkeypatch.setattr(spill, "_open", None)
     monkeypatch.setattr(shards, "_ROWS_AT_ONCE", 500)
     monkeypatch.setattr(shards, "_FEW_ROWS", 1000)
+    monkeypatch.setattr(shards, "SHARDS", 16)
     scan = Shards("1GB")(frames(mixed))
     parts = list(scan())
     assert len(parts) > 1

@@ -6,6 +6,7 @@ nearly one of ours is refused as misspelt (``calipers.io.records.fields``).
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,6 +42,7 @@ from calipers.io.records.json_files import explain_mismatch, opened
 from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, Target
 from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import SOME, Columns, is_long, nothing_fits, unknown_fields
+from calipers.io.tables.grades import likely_grades
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.matched import Dataset, Role
 
@@ -310,9 +312,14 @@ class PlainRecords(Ours):
         keys = sight.look.keys if sight.look else frozenset()
         alone = len(keys) > 1 and len(sight.row_keys) == 1
         if alone and not is_long(keys) and not keys & self.kept:
-            first = sight.look.first if sight.look else {}
-            texts = [key for key, one in first.items() if looks_like_texts([opened(one)])]
-            raise InvalidInput(nothing_fits(sight.name, first, "query", texts))
+            rows = [opened(one) for one in islice(sight.records().items, SOME)]
+            cells = {
+                key: [str(row.get(key) or "") for row in rows if isinstance(row, dict)]
+                for key in (sight.look.first if sight.look else ())
+            }
+            texts = [key for key, some in cells.items() if looks_like_texts(some)]
+            grades = [] if role == "run" else likely_grades(cells)
+            raise InvalidInput(nothing_fits(sight.name, cells, "query", texts, grades))
         made = super().read(sight, role, watch)
         if isinstance(made, Dataset):
             return made

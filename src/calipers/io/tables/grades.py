@@ -5,7 +5,7 @@ say which of them are not relevant, and ignoring it would silently change every 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -103,6 +103,13 @@ def may_hide_grades(name: str, column: pl.Series) -> bool:
     if words & NO_GRADES or not name.strip() or (words & REMARKS and holds_words(column)):
         return False
     return not _counts_rows(column)
+
+
+def likely_grades(columns: Mapping[str, Sequence[str] | pl.Series]) -> list[str]:
+    """The column that may hold grades, if any; of several the one with the fewest values."""
+    found = {name: pl.Series(cells) for name, cells in columns.items()}
+    may = [name for name, cells in found.items() if may_hide_grades(name, cells)]
+    return sorted(may, key=lambda name: found[name].n_unique())[:1]
 
 
 def may_tell_apart(name: str, column: pl.Series) -> bool:

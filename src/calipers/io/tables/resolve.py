@@ -31,6 +31,7 @@ from calipers.io.tables.grades import (
     holds_grades,
     holds_words,
     in_words,
+    likely_grades,
     may_hide_grades,
     may_tell_apart,
 )
@@ -203,7 +204,7 @@ def no_column(table: InputTable, lacking: str, role: Role) -> InvalidInput:
         some = table.rows(pl.all(), most=SOME)
     texts = [one.name for one in some if one.dtype == pl.String and looks_like_texts(one)]
     left = left_over(found, renaming(found)) if role != "run" else []
-    grades = [one for one in left if may_hide_grades(one, some[one])]
+    grades = likely_grades({one: some[one] for one in left})
     return InvalidInput(nothing_fits(table.name, found, lacking, texts, grades))
 
 
