@@ -40,7 +40,9 @@ def test_the_tests_add_the_rest(tmp_path):
     steps = planned("test", tmp_path)
     assert "'.[demo,excel," in steps
     assert "dependency-groups" in steps
-    assert steps.rstrip().endswith("-m pytest -q -n auto --dist worksteal")
+    assert steps.rstrip().endswith(
+        '-n $(.venv/bin/python -c "import os; print((os.cpu_count() or 1) + 1)")'
+    )
 
 
 def test_after_the_tests_are_set_up_the_demo_installs_nothing(tmp_path):
