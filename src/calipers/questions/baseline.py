@@ -50,9 +50,10 @@ def read_baseline(path: str | Path) -> Baseline:
         )
     if is_saved(path):
         return Baseline(read_saved(path), Path(path).stem, None)
-    scores = read_result(path)
+    source = Source(Path(path))  # opened once: a pipe has nothing to say the second time
+    scores = read_result(source)
     try:
-        kept = msgspec.json.decode(Source(Path(path)).read(), type=_File).baseline
+        kept = msgspec.json.decode(source.read(), type=_File).baseline
     except msgspec.ValidationError:
         raise InvalidInput(
             f"The baseline {path} does not say properly when it was saved: 'baseline' must hold a "

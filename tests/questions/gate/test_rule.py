@@ -1,6 +1,8 @@
 """The gate as a whole: what blocks it, what conditions check, and that bad input never passes."""
 
 import json
+import os
+import threading
 from datetime import UTC, datetime
 from typing import Any
 
@@ -407,3 +409,12 @@ def test_the_interval_of_a_figure_counts_clusters_at_the_level_asked_for():
     ends = [found.checks[0].interval for found in (plain, sure, among)]
     assert [end.level for end in ends] == [0.95, 0.99, 0.95]
     assert ends[0].high < min(ends[1].high, ends[2].high)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes with a name")
+def test_a_baseline_in_a_pipe_is_read_once(tmp_path):
+    saved, pipe = tmp_path / "main.json", tmp_path / "pipe"
+    gate_save(records(6), to=saved)
+    os.mkfifo(pipe)
+    threading.Thread(target=pipe.write_bytes, args=(saved.read_bytes(),), daemon=True).start()
+    assert gate_show(pipe).name == "main"

@@ -76,13 +76,13 @@ class StoredResult(msgspec.Struct):
         )
 
 
-def read_result(path: str | Path) -> Scores:
+def read_result(path: str | Path | Source) -> Scores:
     """The scores in a result file, exactly as written.
 
     Means and intervals are taken from the file, not recomputed. Further keys beside those of
     ``Scores.to_dict`` (a name, a date) are ignored.
     """
-    source = Source(Path(path))
+    source = path if isinstance(path, Source) else Source(Path(path))
     source.check_has_content()
     result = decode(source.read(), source)
     level = result.settings.get("confidence")
