@@ -137,7 +137,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "map.csv": ("eval evals.jsonl --map-ids map.csv",),
     "cache.db": ("retrieve search.py:search evals.jsonl -k 3 -o out.jsonl --cache-file cache.db",),
     "run.jsonl": (
-        "retrieve search.py:search evals.jsonl -k 3 -o run.jsonl --resume",
+        "retrieve search.py:search evals.jsonl -k 3 -o run.jsonl --retry-errors",
         "retrieve search.py:search evals.jsonl -k 3 -o run.jsonl --keep",
     ),
     "run.jsonl.meta.json": (

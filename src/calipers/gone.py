@@ -95,6 +95,22 @@ GONE = {
     "seal --by": "Every value of a tag of few values is sealed in a like share, without a word.",
     "seal --error": "All looks share an error of 5%; --looks says how many there are.",
     "seal --seed": "The same ground truth is always sealed alike.",
+    **dict.fromkeys(
+        tuple(
+            f"retrieve --{name}"
+            for name in ("collection", "embed", "ids", "texts", "tokenize", "using")
+        ),
+        "Give a function that returns what the client answers, such as lambda query, k: "
+        'client.query_points("chunks", query=embed(query), limit=k).points.',
+    ),
+    "retrieve --stage-components": "Give a function that returns the results and their stages: "
+    '{"retrieved": […], "stages": {"candidates": […]}}.',
+    "retrieve --batch": "Give a function of one question; --workers asks several at a time.",
+    "retrieve --method": "An address is asked by POST with --request, else by GET.",
+    "retrieve --warm-up": "The first question of each worker, at most a tenth, is kept out of the "
+    "latencies.",
+    "retrieve --resume": "An interrupted run goes on by itself, --retry-errors also goes on after "
+    "an edit, and --keep leaves a finished run.",
     "explain --keep": "Append the question and its targets to the ground truth by hand, or judge "
     "the results of several retrievers with `calipers labels draft`.",
     **dict.fromkeys(

@@ -32,10 +32,6 @@ async def later(query: str, k: int) -> list[dict[str, Any]]:
     return answer_to(query, k)
 
 
-def together(queries: list[str], k: int) -> list[list[dict[str, Any]]]:
-    return [answer_to(query, k) for query in queries]
-
-
 class Document:
     def __init__(self, item: str, score: float) -> None:
         self.id, self.score = item, score
@@ -68,16 +64,6 @@ class HaystackLike:
         return {"documents": [Document(**_named(one)) for one in answer_to(query, top_k)]}
 
 
-class ChromaLike:
-    def upsert(self) -> None: ...
-
-    def peek(self) -> None: ...
-
-    def query(self, query_texts: list[str], n_results: int) -> dict[str, Any]:
-        found = answer_to(query_texts[0], n_results)
-        return {"ids": [[one["id"] for one in found]], "distances": [[o["score"] for o in found]]}
-
-
 def _named(one: dict[str, Any]) -> dict[str, Any]:
     return {"item": one["id"], "score": one["score"]}
 
@@ -85,11 +71,9 @@ def _named(one: dict[str, Any]) -> dict[str, Any]:
 IN_PROCESS: dict[str, tuple[Any, dict[str, Any]]] = {
     "function": (plain, {}),
     "async function": (later, {}),
-    "batches": (together, {"batch": 5}),
     "langchain": (LangChainLike(), {}),
     "llama_index": (LlamaIndexLike(), {}),
     "haystack": (HaystackLike(), {}),
-    "chroma": (ChromaLike(), {}),
 }
 KINDS = [*IN_PROCESS, "get", "post", "command"]
 
@@ -156,7 +140,7 @@ def test_a_file_and_its_continuation_equal_the_run_in_memory(ask: Ask, tmp_path:
     whole = ask(output=output).frame
     lines = output.read_bytes().splitlines(keepends=True)
     output.write_bytes(b"".join(lines[:7]) + lines[7][:20])
-    again = ask(output=output, resume=True)
+    again = ask(output=output, keep=True)
     assert again.report.asked == 5
     columns = ["query", "rank", "item", "score"]
     assert again.frame.select(columns).equals(whole.select(columns))
@@ -166,10 +150,10 @@ def test_a_file_and_its_continuation_equal_the_run_in_memory(ask: Ask, tmp_path:
 def test_settings_are_plain_values(ask: Ask, tmp_path: Path) -> None:
     ask(output=tmp_path / "run.jsonl")
     with pytest.raises(InvalidInput, match="k was 5 and is 6"):
-        ask(output=tmp_path / "run.jsonl", k=6, resume=True)
+        ask(output=tmp_path / "run.jsonl", k=6, retry_errors=True)
 
 
 def test_every_adapter_says_no_to_what_it_does_not_know() -> None:
-    for name, adapt, _ in ADAPTERS:
+    for name, adapt in ADAPTERS.items():
         for value in (plain, object(), {"a": 1}, [], "text", None, 7, Document("a", 1)):
-            assert adapt(value, {}) is None, name
+            assert adapt(value) is None, name

@@ -153,7 +153,7 @@ def test_a_row_of_a_database_is_read_by_its_columns() -> None:
     ("answer", "words"),
     [
         ([(1, "one")], r"may be \(id, text\) or \(score, id\); return dictionaries"),
-        ([[("a", 0.5), ("b", 0.4)], [("c", 0.5)]], "needs --batch N"),
+        ([[("a", 0.5), ("b", 0.4)], [("c", 0.5)]], "return the results of one"),
         (SimpleNamespace(groups=[SimpleNamespace(hits=[])]), "holds no list of results"),
         ({"data": {"Get": {"Chunk": [{"text": "one"}]}}}, "without a list of results"),
         ({"root": {**NO_HITS, "errors": [{"code": 4, "message": "bad yql"}]}}, "bad yql"),

@@ -45,7 +45,7 @@ def test_an_edit_of_any_file_changes_its_fingerprint_alone(file):
 
 
 def answers(target):
-    return as_retriever(target).open().ask([Question("q", "q")], 1, None)
+    return as_retriever(target).open().ask(Question("q", "q"), 1, None)
 
 
 @pytest.mark.parametrize("target", ["own_search:search", "own_search.py:search"])
@@ -59,18 +59,18 @@ def test_an_edited_helper_is_loaded_anew_with_all_that_import_it(target):
     # Edits of one size within a second: what Python keeps of a compiled file does not show them.
     for top in (1, 2, 3):
         Path("limit_of_search.py").write_text(f"TOP = {top}\n")
-        assert answers(target) == [["q"] * top]
+        assert answers(target) == ["q"] * top
     assert "limit_of_search.py" in as_retriever(target).code
 
 
 def test_a_module_of_another_folder_does_not_serve_for_one_of_the_same_name(tmp_path, monkeypatch):
-    assert answers("own_search:search") == [["q"]]
+    assert answers("own_search:search") == ["q"]
     other = tmp_path / "other"
     other.mkdir()
     monkeypatch.chdir(other)
     Path("own_search.py").write_text(SEARCH)
     Path("helper_of_search.py").write_text(HELPER.replace("[query]", "['other']"))
-    assert answers("own_search:search") == [["other"]]
+    assert answers("own_search:search") == ["other"]
 
 
 def imported():

@@ -157,23 +157,6 @@ def test_objects_that_fight_back_are_one_error_each() -> None:
     assert dict(run.report.errors) == {"RuntimeError": 1, "bad answer": 1}
 
 
-def test_a_batch_that_is_taken_apart_counts_each_question_once() -> None:
-    calls: list[int] = []
-
-    def search(queries: list[str], k: int) -> list[list[str]]:
-        calls.append(len(queries))
-        if "bad" in queries:
-            raise KeyError("bad")
-        return [["a"] for _ in queries]
-
-    questions = ["q0", "q1", "q2", "q3", "q4", "bad", "q6", "q7", "q8"]
-    report = retrieve_to_report(
-        search, questions, k=1, batch=4, workers=1, on_line=lambda line: None
-    )
-    assert calls == [4, 4, 1, 1, 1, 1, 1]
-    assert (report.asked, report.answered, report.failed) == (9, 8, 1)
-
-
 def test_the_run_goes_on_where_it_stopped_and_errors_can_be_asked_again(tmp_path: Path) -> None:
     asked: list[str] = []
     healthy = False
@@ -286,24 +269,20 @@ def test_progress_is_told() -> None:
 @given(
     st.lists(st.sampled_from(["answer", "raise", "none", "empty"]), min_size=1, max_size=30),
     st.integers(1, 5),
-    st.integers(1, 4),
 )
-def test_no_question_is_lost_whatever_happens(plan: list[str], workers: int, batch: int) -> None:
+def test_no_question_is_lost_whatever_happens(plan: list[str], workers: int) -> None:
     """Every question is counted once: answered or failed, as the plan says."""
 
-    def one(query: str) -> Any:
+    def search(query: str, k: int) -> Any:
         todo = plan[int(query)]
         if todo == "raise":
             raise KeyError(query)
         return {"answer": [query], "none": None, "empty": []}[todo]
 
-    def search(query: Any, k: int) -> Any:
-        return one(query) if batch == 1 else [one(single) for single in query]
-
     good = sum(todo in ("answer", "empty") for todo in plan)
     questions = [str(i) for i in range(len(plan))]
     try:
-        run = retrieve(search, questions, k=1, workers=workers, batch=batch, warm_up=0)
+        run = retrieve(search, questions, k=1, workers=workers)
     except CalipersError:
         # Where nothing at all was found there is nothing to measure, and that is said.
         assert "answer" not in plan or len(plan) - good >= SAME_FAILURES

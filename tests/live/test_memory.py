@@ -25,7 +25,7 @@ def peaks(folder: Path, n: int) -> list[int]:
             output=output,
             workers=2,
             restart=not goes_on,
-            resume=goes_on,
+            keep=goes_on,
         )
         found.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()

@@ -13,7 +13,7 @@ WRONG: dict[str, list[Any]] = {
     "workers": [0, 1.5, 5000, True],
     "timeout": [0, float("nan"), "5", 1e300],
     "rate": [0, float("inf"), 1e-320],
-    **{name: [-1] for name in ("retries", "max_errors", "warm_up")},
+    **{name: [-1] for name in ("retries", "max_errors")},
 }
 
 
@@ -27,7 +27,6 @@ def test_warm_up_is_one_per_worker_but_never_much_of_it_all() -> None:
     assert Pace(workers=8).warm_up_of(1000) == 8
     assert Pace(workers=8).warm_up_of(30) == 3
     assert Pace(workers=8).warm_up_of(3) == 0
-    assert Pace(workers=8, warm_up=5).warm_up_of(3) == 5
 
 
 def test_a_stop_ends_the_wait() -> None:

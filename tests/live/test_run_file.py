@@ -123,20 +123,18 @@ def test_a_finished_run_of_another_retriever_is_not_replaced(tmp_path: Path) -> 
     assert names(tmp_path) == ["run.jsonl", "run.jsonl.meta.json"]
 
 
-def test_keep_and_resume_ask_nothing_of_a_finished_run(tmp_path: Path) -> None:
+def test_keep_asks_nothing_of_a_finished_run(tmp_path: Path) -> None:
     output = tmp_path / "run.jsonl"
     retrieve(search, QUESTIONS, k=3, output=output)
     old = output.read_bytes()
-    wishes: list[dict[str, Any]] = [{"keep": True}, {"resume": True}]
-    for wish in wishes:
-        assert retrieve(search, QUESTIONS, k=3, output=output, **wish).report.asked == 0
-        assert output.read_bytes() == old
+    assert retrieve(search, QUESTIONS, k=3, output=output, keep=True).report.asked == 0
+    assert output.read_bytes() == old
     more = {**QUESTIONS, "q6": "question 6"}
     with pytest.raises(CalipersError, match="belongs to another run: questions was"):
-        retrieve(search, more, k=3, output=output, resume=True)
+        retrieve(search, more, k=3, output=output, retry_errors=True)
     assert retrieve(search, more, k=3, output=output, keep=True).report.asked == 7
-    with pytest.raises(CalipersError, match=r"resume.*keep"):
-        retrieve(search, QUESTIONS, k=3, output=output, resume=True, keep=True)
+    with pytest.raises(CalipersError, match=r"restart.*keep"):
+        retrieve(search, QUESTIONS, k=3, output=output, restart=True, keep=True)
 
 
 def test_changed_code_never_goes_on_in_silence(tmp_path: Path) -> None:
@@ -146,7 +144,7 @@ def test_changed_code_never_goes_on_in_silence(tmp_path: Path) -> None:
     interrupt(output, code={"search.py": "other", "gone.py": "1"})
     with pytest.raises(CalipersError, match=r"was interrupted, and .*have changed since"):
         retrieve(search, QUESTIONS, **about)
-    went_on = retrieve(search, QUESTIONS, **about, resume=True).report
+    went_on = retrieve(search, QUESTIONS, **about, retry_errors=True).report
     assert 0 < went_on.asked < len(QUESTIONS)
     assert "have changed since the first of these answers" in str(went_on.earlier)
     # Noted down anew: what was answered now is of this code.

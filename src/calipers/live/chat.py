@@ -297,8 +297,8 @@ class _Session(Session):
     inner: Session
     check: Check
 
-    def ask_one(self, question: Question, k: int, timeout: float | None) -> Any:
-        answer = _content(self.inner.ask_one(question, k, timeout))
+    def ask(self, question: Question, k: int, timeout: float | None) -> Any:
+        answer = _content(self.inner.ask(question, k, timeout))
         self.check(answer)
         return [{"id": "answer", "text": answer}]
 

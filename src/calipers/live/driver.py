@@ -58,24 +58,18 @@ class Pace:
     rate: float | None = None
     """Maximum questions per second, retries included."""
     max_errors: int | None = None
-    warm_up: int | None = None
-    """How many of the first questions are left out of the latencies; None: as many as workers,
-    but at most a tenth of all."""
 
     def __post_init__(self) -> None:
         check_number("workers", self.workers, whole=True, least=1, most=MOST_WORKERS)
         check_number("retries", self.retries, whole=True, least=0)
-        for name in ("max_errors", "warm_up"):
-            if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), whole=True, least=0)
+        if self.max_errors is not None:
+            check_number("max_errors", self.max_errors, whole=True, least=0)
         for name in ("timeout", "rate"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), least=LEAST, most=MOST)
 
     def warm_up_of(self, questions: int) -> int:
-        """How many of this many questions are warm-up."""
-        if self.warm_up is not None:
-            return self.warm_up
+        """How many of the first questions are left out of the latencies: at most a tenth."""
         return min(self.workers, questions // 10)
 
 
@@ -216,27 +210,27 @@ class Ledger:
 
 
 class _Worker:
-    """One thread and its current questions."""
+    """One thread and its current question."""
 
     def __init__(self) -> None:
-        self.taken: Sequence[Numbered] = ()
+        self.taken: Numbered | None = None
         self.overdue_at = NEVER
         self.abandoned = False
         self.warms_up = False
         self.deciding = threading.Lock()
-        """Lock that decides who records the questions: the worker, or whoever gave up on it."""
+        """Lock that decides who records the question: the worker, or whoever gave up on it."""
 
     def claims(self) -> bool:
         """Whether this worker may record the outcome; False if it was given up."""
         with self.deciding:
-            self.taken = ()
+            self.taken = None
             return not self.abandoned
 
-    def give_up(self, now: float) -> Sequence[Numbered]:
-        """Give up an overdue worker and return the questions it will no longer record."""
+    def give_up(self, now: float) -> Numbered | None:
+        """Give up an overdue worker and return the question it will no longer record."""
         with self.deciding:
             if self.overdue_at > now:
-                return ()
+                return None
             self.abandoned = True
             return self.taken
 
@@ -261,10 +255,8 @@ class Driver:
         self.seconds = 0.0
         self._cache = cache
         self._todo = deque(questions)
-        self._alone: deque[Numbered] = deque()
-        """Questions of a failed batch, to be asked one by one."""
         self._turns = count(1)
-        self._workers = min(pace.workers, -(-len(self._todo) // retriever.batch))
+        self._workers = min(pace.workers, len(self._todo))
         self._warm_up = pace.warm_up_of(len(self._todo))
         self._throttle = None if pace.rate is None else Throttle(pace.rate)
         self._patience = NEVER
@@ -326,14 +318,11 @@ class Driver:
         session: Session | None = None
         try:
             session = self.retriever.open()
-            while taken := self._take(worker):
-                finished = self._ask(worker, session, taken)
-                if not worker.claims():
+            while (one := self._take(worker)) is not None:
+                finished = self._ask(worker, session, one)
+                if finished is None or not worker.claims():
                     break
-                for one in finished:
-                    self._ledger.add(one)
-                if not finished:
-                    self._alone.extend(taken)
+                self._ledger.add(finished)
         except BaseException as crash:  # noqa: BLE001 - carried over to the caller's thread
             with self._changed:
                 self._crash = self._crash or crash
@@ -345,24 +334,18 @@ class Driver:
                 self._active.discard(worker)
                 self._changed.notify_all()
 
-    def _take(self, worker: _Worker) -> Sequence[Numbered]:
-        """Take the next questions, without a lock for each, which would make all workers wait."""
+    def _take(self, worker: _Worker) -> Numbered | None:
+        """Take the next question, without a lock, which would make all workers wait."""
         while not self._stop.is_set() and not worker.abandoned:
-            left, most = (self._alone, 1) if self._alone else (self._todo, self.retriever.batch)
-            taken: list[Numbered] = []
             try:
-                while len(taken) < most:
-                    taken.append(left.popleft())
+                one = self._todo.popleft()
             except IndexError:
-                if not taken and left is self._todo:
-                    break
-            if self._cache is not None:
-                taken = [one for one in taken if not self._is_cached(one, self._cache)]
-            if taken:
-                worker.warms_up = next(self._turns) * self.retriever.batch <= self._warm_up
-                worker.taken = taken
-                return taken
-        return ()
+                break
+            if self._cache is None or not self._is_cached(one, self._cache):
+                worker.warms_up = next(self._turns) <= self._warm_up
+                worker.taken = one
+                return one
+        return None
 
     def _is_cached(self, one: Numbered, cache: "Cache") -> bool:
         entry = cache.get(one[1])
@@ -371,11 +354,8 @@ class Driver:
         self._ledger.add(Finished(*one, entry, encode(entry)))
         return True
 
-    def _ask(
-        self, worker: _Worker, session: Session, taken: Sequence[Numbered]
-    ) -> Sequence[Finished]:
-        """Return each question with its outcome, or nothing if they must be asked one by one."""
-        questions = [one[1] for one in taken]
+    def _ask(self, worker: _Worker, session: Session, one: Numbered) -> Finished | None:
+        """Return the outcome of a question; None if it was given up meanwhile."""
         attempt = 0
         while True:
             if self._throttle is not None:
@@ -384,7 +364,7 @@ class Driver:
                 session.prepare()
                 begun = time.perf_counter()
                 worker.overdue_at = begun + self._patience
-                answers = session.ask(questions, self.k, self.pace.timeout)
+                raw = session.ask(one[1], self.k, self.pace.timeout)
                 seconds = time.perf_counter() - begun
                 break
             except BaseException as error:  # noqa: BLE001 - a user's function may raise anything
@@ -392,19 +372,12 @@ class Driver:
             finally:
                 worker.overdue_at = NEVER
             if worker.abandoned:
-                return ()
-            if failed.retry and attempt < self.pace.retries and not self._stop.is_set():
-                self._stop.wait(pause_before(attempt, failed))
-                attempt += 1
-            elif len(taken) > 1 and not failed.retry:
-                # One bad question must not fail the others of its batch.
-                return ()
-            else:
-                return [self._failed(one, failed) for one in taken]
-        return [
-            self._answered(one, answer, seconds, worker.warms_up)
-            for one, answer in zip(taken, answers, strict=True)
-        ]
+                return None
+            if not failed.retry or attempt >= self.pace.retries or self._stop.is_set():
+                return self._failed(one, failed)
+            self._stop.wait(pause_before(attempt, failed))
+            attempt += 1
+        return self._answered(one, raw, seconds, worker.warms_up)
 
     def _answered(self, one: Numbered, raw: object, seconds: float, warm_up: bool) -> Finished:
         try:
@@ -428,9 +401,9 @@ class Driver:
 
     def _give_up_overdue(self) -> None:
         now = time.perf_counter()
-        for worker in [one for one in self._active if one.overdue_at <= now]:
-            taken = worker.give_up(now)
-            if not taken:
+        for worker in [late for late in self._active if late.overdue_at <= now]:
+            one = worker.give_up(now)
+            if one is None:
                 continue
             self._active.discard(worker)
             self._stuck += 1
@@ -439,8 +412,7 @@ class Driver:
                 f"no answer within {self.pace.timeout:g} s; the call cannot be stopped and was "
                 "left behind",
             )
-            for one in taken:
-                self._ledger.add(self._failed(one, late))
+            self._ledger.add(self._failed(one, late))
             if self._stuck >= MOST_STUCK:
                 self._ledger.stop_for(
                     f"Stopped: {self._stuck} calls of {self.retriever.name} hang and cannot be "

@@ -1,7 +1,7 @@
 """Settings for querying a retriever, declared once: editors complete and mypy checks them."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
@@ -93,10 +93,8 @@ ColumnNames = Annotated[
 
 
 Text = str | None
-Function = Callable[[str], Any] | None
 Place = str | os.PathLike[str] | None
 _asking = partial(Setting, group=ASKING)
-_on_demand = partial(Setting, default=False, group=ASKING)
 
 
 class Patience(TypedDict, total=False):
@@ -117,7 +115,6 @@ def _place(what: str) -> Setting:
 class RetrieverOptions(TypedDict, total=False):
     """Options of each type of retriever, and the paths into its answers."""
 
-    batch: Annotated[int | None, _number("For a function that takes a list: questions at once.")]
     params: Annotated[
         Mapping[str, Any] | None,
         _asking(
@@ -135,13 +132,6 @@ class RetrieverOptions(TypedDict, total=False):
             metavar="JSON",
         ),
     ]
-    method: Annotated[
-        Text,
-        _asking(
-            "For an address: how to ask it. [default: POST with --request, else GET]",
-            metavar="GET|POST|PUT",
-        ),
-    ]
     headers: Annotated[
         Mapping[str, str] | None,
         Setting(
@@ -152,15 +142,6 @@ class RetrieverOptions(TypedDict, total=False):
             several=True,
             read=lambda given: _pairs(given, ":", "--header", "Authorization: Bearer $TOKEN"),
         ),
-    ]
-    embed: Annotated[Function, _python("A vector store: makes a vector of a text.")]
-    ids: Annotated[Sequence[Any] | None, _python("FAISS, bm25s: ids, in the order of adding.")]
-    texts: Annotated[Sequence[str] | None, _python("FAISS, bm25s: texts, in the same order.")]
-    tokenize: Annotated[Function, _python("bm25s: what made tokens of texts for the index.")]
-    collection: Annotated[Text, _python("Qdrant: the name of the collection.")]
-    using: Annotated[Text, _python("Qdrant: the name of the vector.")]
-    stage_components: Annotated[
-        Sequence[str] | None, _python("Haystack: components whose documents are stages.")
     ]
     results: Annotated[Text, Setting("Where the results are, such as '$.hits[*]'.", "", "PATH")]
     id: Annotated[Text, _place("id")]
@@ -193,20 +174,14 @@ class Retrieving(Patience, RetrieverOptions, total=False):
     ]
     """None: no limit."""
     rate: Annotated[float | None, _number("Questions per second at most.")]
-    warm_up: Annotated[
-        int | None,
-        _number("First questions to keep out of the latencies. [default: one per worker]"),
-    ]
     retry_errors: Annotated[bool, Setting("Ask the failed questions again.", default=False)]
     restart: Annotated[
         bool,
-        Setting("Begin again, replacing the output.", default=False, excludes=("resume", "keep")),
-    ]
-    resume: Annotated[
-        bool, _on_demand("Go on with the output, whatever has changed.", excludes=("keep",))
+        Setting("Begin again, replacing the output.", default=False, excludes=("keep",)),
     ]
     keep: Annotated[
-        bool, _on_demand("Leave a finished output where neither settings nor code have changed.")
+        bool,
+        _asking("Leave a finished output where nothing has changed.", default=False),
     ]
     cache: Annotated[
         Place, Setting("Keep answers in this file, and ask nothing twice.", "--cache-file", "FILE")

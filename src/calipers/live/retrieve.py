@@ -185,7 +185,7 @@ def _one_answer(
 ) -> tuple[str, bytes]:
     """Return the retriever's name, and its answer as a line of a run."""
     retriever, lines = as_retriever(search, **options), list[bytes]()
-    pace = Pace(workers=1, timeout=timeout, warm_up=0)
+    pace = Pace(workers=1, timeout=timeout)
     write = lambda _, written: lines.extend(written)  # noqa: E731
     Driver(retriever, [(0, question)], k, pace, AnswerCounts(k), write).run()
     return retriever.name, lines[0]

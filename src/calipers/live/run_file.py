@@ -206,10 +206,9 @@ def read_meta(path: Path) -> Meta | None:
 
 @dataclass(frozen=True)
 class ExistingRun:
-    """What to do with an existing output; at most one of the first three is true."""
+    """What to do with an existing output; at most one of the first two is true."""
 
     restart: bool = False
-    resume: bool = False
     keep: bool = False
     retry_errors: bool = False
     afresh: bool = False
@@ -402,7 +401,7 @@ def _resolve_existing(
     if found is None or not path.exists() or not path.stat().st_size:
         return "go on", None
     changed, rewritten = _changed(found, wanted), _rewritten(found, wanted)
-    goes_on = wish.resume or wish.retry_errors or not found.complete
+    goes_on = wish.retry_errors or not found.complete
     other = any(found.settings.get(name) != wanted.settings.get(name) for name in IDENTITY)
     ended = "finished" if found.complete else "interrupted"
     kept = f"The {ended} run of before is kept in {backup_path(path)}."
@@ -414,14 +413,14 @@ def _resolve_existing(
             "settings to go on with it, name another output, or replace it with --restart "
             "(restart=True)."
         )
-    if wish.resume or wish.retry_errors:
+    if wish.retry_errors:
         note = f"{rewritten} since the first of these answers were given." if rewritten else None
         return "go on", note
     if not found.complete and rewritten:
         raise InvalidInput(
             f"The output {path} holds a run that was interrupted, and {rewritten} since. Begin "
             "again with --restart (restart=True), or go on and keep the answers it has with "
-            "--resume (resume=True)."
+            "--retry-errors (retry_errors=True)."
         )
     if not found.complete or (wish.keep and not changed and not rewritten):
         return "go on", None

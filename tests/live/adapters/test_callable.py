@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.errors import InvalidInput
 from calipers.live.adapters.callable import from_callable
 from calipers.live.settings import retrieve
 
@@ -68,24 +68,6 @@ def test_every_way_to_write_a_function(search: Callable[..., Any]) -> None:
     assert run.frame.group_by("query", maintain_order=True).agg("item").rows() == [
         (query, found(query, 4)) for query in QUESTIONS
     ]
-
-
-def test_a_batch_is_asked_at_once() -> None:
-    sizes = []
-
-    def search(queries: list[str], k: int) -> list[list[str]]:
-        sizes.append(len(queries))
-        return [found(query, k) for query in queries]
-
-    run = retrieve(search, [f"q{i}" for i in range(7)], k=2, batch=3, workers=1)
-    assert sizes == [3, 3, 1]
-    assert run.report.answered == 7
-
-
-@pytest.mark.parametrize("answer", [[["a"], ["b"], ["c"]], {"a": 1}, None, "ab"])
-def test_a_batch_answered_in_the_wrong_shape(answer: Any) -> None:
-    with pytest.raises(RetrieverFailed, match="bad answer"):
-        retrieve(lambda queries, k: answer, ["q1", "q2"], k=2, batch=2, workers=1)
 
 
 def test_async_calls_share_one_loop_and_run_together() -> None:
@@ -157,7 +139,6 @@ async def stream(query: str, k: int) -> AsyncIterator[str]:
         (three, {}, r"must take \(query, k\) or \(query\)"),
         (nothing, {}, r"must take \(query, k\) or \(query\)"),
         (found, {"params": {"indx": 1}}, "takes no parameter 'indx'"),
-        *((found, {"batch": batch}, "batch") for batch in (0, -1, 1.5, True)),
     ],
 )
 def test_wrong_settings_are_told_before_the_first_question(

@@ -108,7 +108,7 @@ def test_a_line_without_end_is_what_went_wrong_also_where_the_command_has_ended_
     session.process = session._start()
     session.process.wait()
     with pytest.raises(AskFailed, match="longer than 64 MB"):
-        session.ask([Question("q1", "Who?")], 1, None)
+        session.ask(Question("q1", "Who?"), 1, None)
 
 
 def test_one_line_says_what_was_understood(command: str, tmp_path: Path) -> None:

@@ -190,7 +190,6 @@ def test_something_that_is_no_web_server() -> None:
         ("http://host/search", {}, "where the question goes"),
         ("http:///search?q={query}", {}, "names no host"),
         ("http://host:x/?q={query}", {}, "cannot be read"),
-        ("http://host/?q={query}", {"method": "DELETE"}, "method is 'DELETE'"),
         ("http://host/?q={query}", {"request": "{"}, "not JSON"),
         ("http://host/?q={query}", {"headers": {"X": "a\nb"}}, "control character"),
         (
@@ -199,7 +198,7 @@ def test_something_that_is_no_web_server() -> None:
             "NOT_SET_ANYWHERE is not",
         ),
         ("http://host/?q={query}", {"results": "hits"}, "path 'hits' cannot be read"),
-        ("http://host/?q={query}", {"batch": 2}, "'batch' means nothing for an address"),
+        ("http://host/?q={query}", {"params": {}}, "'params' means nothing for an address"),
     ],
 )
 def test_bad_settings_are_told_before_anything_is_sent(

@@ -59,8 +59,8 @@ def test_a_store_gives_scores():
     run = retrieve(store(), TEXTS, k=2)
     assert run.frame.filter(rank=1)["item"].to_list() == ["d0", "d1", "d2"]
     assert run.frame["score"].null_count() == 0
-    with pytest.raises(InvalidInput, match="'collection' means nothing for an object of langchain"):
-        retrieve(store(), TEXTS, collection="x")
+    with pytest.raises(InvalidInput, match="'params' means nothing for an object of langchain"):
+        retrieve(store(), TEXTS, params={"x": 1})
 
 
 def test_a_retriever_of_ones_own():

@@ -210,7 +210,7 @@ def _from_pair(one: Sequence[Any]) -> Row:
 def _if_a_batch(one: Sequence[Any]) -> str:
     """Advice for a result that is itself a list of results."""
     if one and isinstance(one[0], list | tuple | Mapping):
-        return " (a function that takes many questions at once needs --batch N, or batch=N)"
+        return " (it holds a list for each of several questions: return the results of one)"
     return ""
 
 

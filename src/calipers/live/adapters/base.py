@@ -5,7 +5,7 @@ Secrets come from environment variables at run time and are never written to any
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -42,12 +42,8 @@ class Session:
     def prepare(self) -> None:
         """Start whatever must run before the first question; not counted in any latency."""
 
-    def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
-        """Return the raw answer to each question, in any shape; raise if there is none."""
-        return [self.ask_one(question, k, timeout) for question in questions]
-
-    def ask_one(self, question: Question, k: int, timeout: float | None) -> Any:
-        """Return the raw answer to one question."""
+    def ask(self, question: Question, k: int, timeout: float | None) -> Any:
+        """Return the raw answer to a question, in any shape; raise if there is none."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -170,8 +166,6 @@ class Retriever:
     """The fingerprint of each of its source files, where known (``code.code_of``)."""
     layout: Layout = field(default_factory=Layout)
     secrets: Secrets = field(default_factory=Secrets)
-    batch: int = 1
-    """How many questions it takes at once."""
     workers: int = WORKERS
     """Default number of workers."""
     keeps_time: bool = False

@@ -1,13 +1,13 @@
-"""A function as a retriever: sync or async, one question at a time or a batch."""
+"""A function as a retriever, sync or async."""
 
 import inspect
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from calipers.errors import InvalidInput, check_number
+from calipers.errors import InvalidInput
 from calipers.live.adapters.base import (
     WORKERS,
     Question,
@@ -19,7 +19,7 @@ from calipers.live.adapters.base import (
 )
 from calipers.live.answers import Layout
 from calipers.live.code import code_of
-from calipers.live.failures import AskFailed, bad_answer
+from calipers.live.failures import AskFailed
 
 if TYPE_CHECKING:
     import asyncio
@@ -36,31 +36,22 @@ def from_callable(
     function: Callable[..., Any],
     *,
     name: str | None = None,
-    batch: int = 1,
     params: Mapping[str, Any] | None = None,
     layout: Layout | None = None,
-    settings: Mapping[str, Any] | None = None,
     workers: int = WORKERS,
     code: Mapping[str, str] | None = None,
 ) -> Retriever:
-    """A retriever that calls ``function(query, k)``.
-
-    With ``batch`` above 1 the function is given a list of that many queries and returns a list
-    of answers. ``params`` are passed by name with every call.
-    """
-    check_number("The batch size", batch, whole=True, least=1)
+    """A retriever that calls ``function(query, k)``; ``params`` are passed by name."""
     known = name or name_of(function)
-    layout = layout or Layout()
-    loop, about = _Loop(), {**(settings or {}), "params": _plain(without_secrets(params))}
-    session = _Session(_caller(function, dict(params or {}), known), batch, known, loop)
+    layout, loop = layout or Layout(), _Loop()
+    session = _Session(_caller(function, dict(params or {}), known), loop)
     return Retriever(
         name=known,
-        settings=settings_of(known, layout, **about, batch=batch if batch > 1 else None),
+        settings=settings_of(known, layout, params=_plain(without_secrets(params))),
         # All workers share it: a function has no connection to keep.
         open=lambda: session,
         code=code_of(function) if code is None else code,
         layout=layout,
-        batch=batch,
         workers=workers,
         close=loop.close,
         secrets=secrets_in(params),
@@ -86,25 +77,10 @@ def _plain(value: Any) -> Any:
 @dataclass(eq=False)
 class _Session(Session):
     call: Call
-    batch: int
-    name: str
     loop: "_Loop"
 
-    def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
-        if self.batch == 1:
-            return [self._one(questions[0].text, k, timeout)]
-        answers = self._one([question.text for question in questions], k, timeout)
-        is_list = hasattr(answers, "__len__") and not isinstance(answers, Mapping | str)
-        if not is_list or len(answers) != len(questions):
-            came = f"{len(answers)} answers" if is_list else f"a {type(answers).__name__}"
-            raise bad_answer(
-                f"{self.name} was given a batch of {len(questions)} questions and returned "
-                f"{came}; it returns a list with one answer per question, in order"
-            )
-        return list(answers)
-
-    def _one(self, query: Any, k: int, timeout: float | None) -> Any:
-        found = self.call(query, k)
+    def ask(self, question: Question, k: int, timeout: float | None) -> Any:
+        found = self.call(question.text, k)
         if type(found) is list:
             return found
         if inspect.isawaitable(found):
@@ -112,7 +88,7 @@ class _Session(Session):
         # Consumed here, so that its time is counted; one more than k reveals excess results.
         if hasattr(found, "__aiter__"):
             return self.loop.wait_for(_collected(found, k + 1), timeout)
-        if isinstance(found, Iterator) and self.batch == 1:
+        if isinstance(found, Iterator):
             return list(islice(found, k + 1))
         return found
 

@@ -156,7 +156,7 @@ class _Session(Session):
             thread.start()
         return process
 
-    def ask_one(self, question: Question, k: int, timeout: float | None) -> Any:
+    def ask(self, question: Question, k: int, timeout: float | None) -> Any:
         if self.process is None:
             self.process = self._start()
         asked = msgspec.json.encode({"id": question.id, "query": question.text, "k": k})

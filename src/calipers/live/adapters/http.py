@@ -43,7 +43,6 @@ from calipers.live.failures import (
     decoded,
 )
 
-METHODS = ("GET", "POST", "PUT")
 HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "user-agent", "host")
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 PIECE = 1 << 16
@@ -55,7 +54,6 @@ def from_address(
     address: str,
     *,
     request: Any = None,
-    method: str | None = None,
     headers: Mapping[str, str] | None = None,
     layout: Layout | None = None,
 ) -> Retriever:
@@ -68,9 +66,7 @@ def from_address(
     layout = layout or Layout()
     secrets = Secrets()
     template = None if request is None else RequestTemplate.read(request, secrets)
-    chosen = (method or ("GET" if template is None else "POST")).upper()
-    if chosen not in METHODS:
-        raise InvalidInput(f"The method is {method!r}; it can be {', '.join(METHODS)}.")
+    method = "GET" if template is None else "POST"
     parts, sent = read_address(address, headers or {}, secrets)
     shown = shown_address(address)
     if template is None and QUERY not in address:
@@ -81,10 +77,10 @@ def from_address(
         )
     source = None if template is None else template.source
     marks = header_marks(headers or {})
-    endpoint = _Endpoint(parts, chosen, template, sent, _proxy_for(parts, secrets))
+    endpoint = _Endpoint(parts, method, template, sent, _proxy_for(parts, secrets))
     return Retriever(
         name=shown,
-        settings=settings_of(shown, layout, method=chosen, headers=marks, request=source),
+        settings=settings_of(shown, layout, method=method, headers=marks, request=source),
         open=lambda: _Session(endpoint),
         layout=layout,
         secrets=secrets,
@@ -303,7 +299,7 @@ class _Session(Session):
         if connection is not None:
             connection.close()
 
-    def ask_one(self, question: Question, k: int, timeout: float | None) -> Any:
+    def ask(self, question: Question, k: int, timeout: float | None) -> Any:
         self.until = None if timeout is None else time.monotonic() + timeout
         try:
             content = self._exchange(*self.endpoint.compose(question.text, k))

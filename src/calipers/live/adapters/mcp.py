@@ -181,7 +181,7 @@ class _Session(Session):
             raise
         self.tool = chosen.name
 
-    def ask_one(self, question: Question, k: int, timeout: float | None) -> Any:
+    def ask(self, question: Question, k: int, timeout: float | None) -> Any:
         self.prepare()
         arguments = self.arguments(question.text, k)
         call = self.server.portal.start_task_soon(self.client.call_tool, self.tool, arguments)

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
-from inspect import isfunction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -54,7 +53,7 @@ def as_retriever(value: Any, **options: Any) -> Retriever:
     layout = Layout.from_texts({name: options.pop(name) for name in LAYOUT if name in options})
     if isinstance(value, str):
         if value.startswith(("http://", "https://")):
-            _check(options, ("request", "method", "headers"), "an address")
+            _check(options, ("request", "headers"), "an address")
             # Imported lazily: the network modules take longer to load than a small evaluation.
             from calipers.live.adapters.http import from_address
 
@@ -107,29 +106,20 @@ def _from_plugin(scheme: str, target: str, layout: Layout, options: dict[str, An
 def _from_object(
     value: Any, layout: Layout, options: dict[str, Any], name: str | None, code: Mapping[str, str]
 ) -> Retriever:
-    for kind, adapt, takes in ADAPTERS:
-        search = adapt(value, options)
-        if search is None:
-            continue
-        _check(options, (*takes, "params"), f"an object of {kind}")
-        known = name or f"{kind}:{type(value).__name__}"
-        about = {key: one for key, one in options.items() if key in ("collection", "using")}
-        for key in ("embed", "tokenize"):
-            # The same index returns other results for other vectors.
-            if callable(function := options.get(key)):
-                about[key] = name_of(function)
-                code = {**code, **(code_of(function) if isfunction(function) else {})}
-        params = options.get("params")
-        return from_callable(
-            search, name=known, params=params, layout=layout, settings=about, code=code
-        )
+    for kind, adapt in ADAPTERS.items():
+        search = adapt(value)
+        if search is not None:
+            _check(options, (), f"an object of {kind}")
+            known = name or f"{kind}:{type(value).__name__}"
+            return from_callable(search, name=known, layout=layout, code=code)
     if not callable(value):
         raise InvalidInput(
             f"{name or 'The retriever'} is a {type(value).__name__}, which Calipers does not know "
-            "how to ask; give a function of (query, k), an object of LangChain, LlamaIndex, "
-            "Haystack, FAISS, Chroma, Qdrant, LanceDB or bm25s, or a text that names one."
+            "how to ask; give a function of (query, k) that returns what the client answers, such "
+            "as lambda query, k: collection.query(query_texts=[query], n_results=k); an object of "
+            "LangChain, LlamaIndex or Haystack; or a text that names one."
         )
-    _check(options, ("batch", "params"), "a function")
+    _check(options, ("params",), "a function")
     return from_callable(value, name=name or name_of(value), layout=layout, code=code, **options)
 
 
