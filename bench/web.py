@@ -87,7 +87,7 @@ def fill(store: str, queries: int) -> None:
 def _differ(store: str, run: Any, truth: Any) -> None:
     """A pool in which two judges differ on everything."""
     import calipers
-    from calipers.store.label_pools import append_on, new_request
+    from calipers.store.label_pools import append_on
 
     judges = ("anna", "ben")
     desk = calipers.labels_pool(
@@ -103,7 +103,7 @@ def _differ(store: str, run: Any, truth: Any) -> None:
         for item in range(min(CONFLICTS, len(desk.items))):
             for n, judge in enumerate(judges):
                 label = {"item": item, "judge": judge, "kind": "label", "grade": 3.0 * n}
-                append_on(connection, desk.content.number, **label, request=new_request())
+                append_on(connection, desk.content.number, **label)
 
 
 @contextmanager

@@ -72,9 +72,6 @@ def test_a_majority_has_more_votes_than_any_other_or_counts_for_nothing(grades):
         assert conflicts[0].standing == ("open" if len(most) > 1 else "counted")
 
 
-def test_who_did_how_much_and_who_is_strict():
-    rows = [{"anna": 2, "ben": 2 if n < 3 else 0} for n in range(4)]
-    anna, ben = said(*rows, {"anna": 3}).judges
-    assert (anna.labelled, ben.labelled) == (5, 4)
-    assert (anna.shared, anna.same, anna.leaning) == (4, 0.75, 0.5)
-    assert (ben.same, ben.leaning) == (0.75, -0.5)
+def test_who_did_how_much():
+    found = said(*[{"anna": 2, "ben": 0}] * 4, {"anna": 3})
+    assert [(one.judge, one.labelled) for one in found.judges] == [("anna", 5), ("ben", 4)]

@@ -7,7 +7,7 @@ import pytest
 import calipers
 from calipers.errors import InvalidInput
 from calipers.io.formats.ubi import Behaviour, Search
-from calipers.labels.clicks import grades_by_clicks
+from calipers.labels.traces import grades_by_clicks
 from tests.command import calipers_command
 
 

@@ -11,7 +11,7 @@ from calipers.errors import InvalidInput
 from calipers.io.records.label_files import write_labels
 from calipers.labels.exchange import take_labels
 from calipers.labels.sample import drawn_order
-from calipers.store.label_pools import append_on, new_request
+from calipers.store.label_pools import append_on
 from tests.command import calipers_command, refused
 
 N = 120
@@ -62,7 +62,7 @@ def judge(tmp_path, upto, people=PEOPLE, but=()):
             if at[query] < upto and at[query] not in but:
                 said: Any = {"item": item.position, "judge": "me", "kind": "label"}
                 said["grade"] = 3.0 if item.label.item in people[query] else 0.0
-                append_on(connection, desk.content.number, request=new_request(), **said)
+                append_on(connection, desk.content.number, **said)
     return desk
 
 

@@ -209,14 +209,6 @@ def test_labels_from_a_spreadsheet_come_in_once(place, tmp_path):
     assert len(calipers.labels_desk("first", store=place).truth().grades) == 3
 
 
-def test_runs_without_a_document_in_common_are_refused(tmp_path):
-    other = [{**one, "retrieved": [{"id": "zz", "text": "zz"}]} for one in BM25]
-    with pytest.raises(InvalidInput, match="The runs have no document in common"):
-        calipers.labels_pool(
-            "odd", {"bm25": BM25, "other": other}, store=str(tmp_path / "h.db"), ground_truth=TRUTH
-        )
-
-
 def test_texts_that_no_database_takes_are_kept_to_the_last_character(place):
     odd = [{"id": "q\x00", "query": "what \x00?", "retrieved": [{"id": "i\x00", "text": "a\x00b"}]}]
     desk = calipers.labels_pool("odd", {"one": odd}, store=place)

@@ -73,8 +73,9 @@ def _shelf(
     owner: str | None,
 ) -> Any:
     """What to serve: the history, these evaluations, or a pool to judge."""
-    from calipers.labels.make import check_person, pool_settings
+    from calipers.labels.draft import pool_settings
     from calipers.questions.systems import name_systems
+    from calipers.store.label_pools import check_judge
     from calipers.store.record import name_from
     from calipers.web.sources import WebSources
 
@@ -87,7 +88,7 @@ def _shelf(
     if settings.get("changed") and "scale" not in asked.given:
         settings["scale"] = "yes/no"
     kept = pool_settings(settings)
-    owner = check_person(owner or (judges[0] if len(judges) == 1 else "me"))
+    owner = check_judge(owner or (judges[0] if len(judges) == 1 else "me"), person=True)
     if not judge:
         for name in ("questions", "corpus", "changed", "allow"):
             if name in asked.given:

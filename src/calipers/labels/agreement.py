@@ -204,14 +204,8 @@ class JudgeSummary(Plain):
     labelled: int
     skipped: int
     notes: int
-    last: str | None
+    last: str
     """When the last entry was made."""
-    shared: int
-    """Results that somebody else labelled too."""
-    same: float | None
-    """Of these, the share of others' grades that are the same."""
-    leaning: float | None
-    """Of these, the mean difference from others' grades; below 0: stricter."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -262,7 +256,7 @@ def agreement(items: Sequence[PoolItem], state: LabelState) -> Agreement:
     ]
     checks = (_machine(name, state, decided) for name in said if is_machine(name))
     return Agreement(
-        tuple(_summary(one, state, shared) for one in judges),
+        tuple(_summary(one, state) for one in judges),
         len(grades),
         len(shared),
         sum(len(set(one.values())) == 1 for one in shared),
@@ -274,25 +268,12 @@ def agreement(items: Sequence[PoolItem], state: LabelState) -> Agreement:
     )
 
 
-def _summary(judge: str, state: LabelState, shared: Sequence[Mapping[str, float]]) -> JudgeSummary:
-    others = [
-        (said[judge], [grade for who, grade in said.items() if who != judge])
-        for said in shared
-        if judge in said
-    ]
-    n, entries = len(others), state.of_judge(judge)
+def _summary(judge: str, state: LabelState) -> JudgeSummary:
+    entries = state.of_judge(judge)
     given = [state.current(item, judge) for item in {one.item for one in entries}]
     kinds = Counter(one.kind for one in given if one is not None)
-    return JudgeSummary(
-        judge,
-        kinds["label"],
-        kinds["skip"],
-        len({one.item for one in entries if one.note}),
-        entries[-1].saved if entries else None,
-        n,
-        sum(theirs.count(own) / len(theirs) for own, theirs in others) / n if n else None,
-        sum(own - sum(theirs) / len(theirs) for own, theirs in others) / n if n else None,
-    )
+    notes = len({one.item for one in entries if one.note})
+    return JudgeSummary(judge, kinds["label"], kinds["skip"], notes, entries[-1].saved)
 
 
 def _machine(name: str, state: LabelState, decided: Mapping[int, Decision]) -> MachineCheck | None:

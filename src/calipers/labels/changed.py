@@ -6,22 +6,23 @@ not change make no difference and need no label. Labels that were given before c
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, check_number
-from calipers.labels.draft import Draft, question_texts, read_asked, with_corpus
-from calipers.labels.judging import JudgedTruth
-from calipers.labels.make import keep
-from calipers.labels.switch import Switch
+from calipers.labels.draft import Draft, keep, question_texts, read_asked, with_corpus
+from calipers.labels.judging import JudgedTruth, is_relevant, why_waiting
 from calipers.model.arrays import Floats
+from calipers.model.claim import Claim, Standing
+from calipers.model.document import Document, Note, of_claim
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import JUDGED_BY, MACHINE, IfThere, Label, Pair, SwitchDraw, TargetsAs
+from calipers.model.result import Plain, ShowsItself
 from calipers.model.run import Run
 from calipers.questions.pooling import FACTS, first_results, known_grade, rows_to_label, shuffled
+from calipers.shell import join_words
 from calipers.statistics import switching
 from calipers.store.label_pools import PoolContent
 from calipers.store.open import Store
@@ -31,6 +32,127 @@ from calipers.words import plural
 PLACE = ("document", "start", "end")
 FEWEST_TO_SHARE = 20
 """With fewer results, two runs may share none by chance."""
+
+STANDINGS: dict[switching.Verdict, Standing] = {
+    "safe": "passed",
+    "small loss": "worse",
+    "loss": "failed",
+    "open": "no clear difference",
+}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Switch(Plain, ShowsItself):
+    """Relevant results in the first k per query, new minus old, at the last look."""
+
+    shown_by: ClassVar[str] = "calipers.labels.changed:document"
+    dict_keys: ClassVar[str] = (
+        "old new k allow confidence queries changed labelled_before drawn_from labelled looks "
+        "counted difference low high verdict more_queries more_results waiting claim"
+    )
+
+    old: str
+    new: str
+    k: int
+    allow: float
+    """How many relevant results per query may be lost."""
+    confidence: float
+    """The confidence of the interval, over all looks together."""
+    queries: int
+    """All queries, changed or not."""
+    changed: int
+    """Queries whose first k results differ."""
+    labelled_before: int
+    """Results whose label was known."""
+    drawn_from: int
+    """Queries with a result to label."""
+    labelled: int
+    """Of these, those that are labelled completely, in the order drawn."""
+    looks: tuple[int, ...]
+    """Numbers of labelled queries at which the result is read."""
+    counted: int | None
+    """The last look; None before the first."""
+    difference: float | None
+    low: float | None
+    high: float | None
+    verdict: switching.Verdict
+    more_queries: int
+    """Queries to label until the next look, or until the answer is likely."""
+    more_results: int
+    """Their results."""
+    waiting: str | None = None
+    """Why the next query cannot count: a result was skipped, or is a tie."""
+    pool: str | None = None
+
+    @property
+    def line(self) -> str:
+        """The progress, without a value, which somebody who judges must not see."""
+        if self.verdict != "open":
+            return "Enough is labelled to decide: you may stop."
+        ahead = next((one for one in self.looks if one > self.labelled), self.looks[-1])
+        return f"{self.labelled:,} of {plural(ahead, 'question')} labelled until the next look."
+
+    @property
+    def claim(self) -> Claim:
+        """Whether the switch is safe, and what would settle it."""
+        return Claim(STANDINGS[self.verdict], self._fact, next=self._next)
+
+    @property
+    def _fact(self) -> str:
+        asked, k, low, high = plural(self.queries, "question"), self.k, self.low, self.high
+        if not self.changed:
+            same = f"{self.new} and {self.old} have the same first {k} results for all {asked}."
+            return f"Safe to switch: {same}"
+        if low is None or high is None:
+            return (
+                f"{self.changed:,} of {asked} changed. The first look takes "
+                f"{plural(self.more_results, 'label')} for {self.more_queries:,} of them."
+            )
+        results = f"relevant results in the first {k} per query"
+        lost, least = f"{max(-high, 0.0):.2f} to {-low:.2f}", f"{low:.2f} or more"
+        after = f" ({self.confidence:.0%}), after {self.counted:,} of {asked}."
+        if low == high:
+            lost, least = f"{-low:.2f}", f"{low:.2f}"
+            after = f", by labels of all that changed in {asked}."
+        kept = f"loses at most {-low:.2f}" if low <= 0 else f"gains {least}"
+        ends = " to ".join(
+            f"{'+' if end > 0 else '−' if end < 0 else ''}{abs(end):.2f}" for end in (low, high)
+        )
+        said = {
+            "loss": f"Do not switch: {self.new} loses {lost}",
+            "small loss": f"{self.new} is worse, within what you allow: it loses {lost}",
+            "safe": f"Safe to switch: {self.new} {kept}",
+            "open": f"Not settled: {self.new} has {ends}",
+        }
+        return f"{said[self.verdict]} {results}{after}"
+
+    @property
+    def _next(self) -> str | None:
+        if self.waiting is not None or self.verdict != "open":
+            return self.waiting
+        go_on = "Fill in `grade` from the top of the file, then run this with --filled FILE."
+        if self.pool is not None:
+            go_on = f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
+        if self.counted is None:
+            return go_on
+        more = plural(self.more_queries, "more question")
+        return f"About {more} ({plural(self.more_results, 'label')}) would settle it. {go_on}"
+
+
+def document(found: Switch) -> Document:
+    """The verdict, and what it rests on."""
+    same, asked = found.queries - found.changed, plural(found.queries, "question")
+    looks = ", ".join(f"{one:,}" for one in found.looks)
+    notes = [
+        Note("counted", f"{plural(found.labelled_before, 'label')} were given before."),
+        Note(
+            "method",
+            f"{same:,} of {asked} did not change and count as no difference. The interval holds at "
+            f"all looks together, after {looks} labelled questions.",
+        ),
+    ]
+    shown = notes[not found.labelled_before :] if found.changed else []
+    return of_claim(found.claim, *shown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +232,6 @@ def _differing(runs: Mapping[str, Run], k: int) -> tuple[dict[float, pl.DataFram
         # Two chunkings number their chunks alike, so that an id does not say which one is meant.
         only = {side: frame.with_columns(item=None) for side, frame in only.items()}
     return only, by_place
-
-
-def is_relevant(grade: float, rel: float | None) -> bool:
-    """Whether a grade counts as relevant."""
-    return grade > 0.0 if rel is None else grade >= rel
 
 
 def _first(run: Run, k: int) -> pl.DataFrame:
@@ -310,34 +427,16 @@ def _to_label(
     return rows.like(with_corpus(rows.table, corpus)) if corpus is not None and rows else rows
 
 
-class SwitchWatch:
-    """A pool of what differs, and what its labels say."""
-
-    def __init__(self, content: PoolContent, draw: SwitchDraw) -> None:
-        self.content, self.draw = content, draw
-
-    @cached_property
-    def _changed(self) -> ChangedResults:
-        one, how = self.content, self.content.settings
-        return compare_first(one.runs, how.depth, how.seed, one.ground_truth, how.rel)
-
-    def state(self, found: JudgedTruth, state: LabelState) -> Switch:
-        """What the labels so far say."""
-        how = self.content.settings
-        grades = [found.grades.get(one.position) for one in self.content.items]
-        said = (self._waiting(grades, state), self.content.name)
-        return switch_at(self._changed, grades, self.draw, how.depth, how.rel, *said)
-
-    def _waiting(self, grades: Sequence[float | None], state: LabelState) -> str | None:
-        """Why the first question that is not labelled completely cannot count."""
-        missing = [one for one in self.content.items if grades[one.position] is None]
-        for item in missing:
-            query = item.label.query_id
-            if query != missing[0].label.query_id:
-                break
-            if state.labels(item.position):
-                return f"Judges differ on a result of the question {query!r:.60}: settle it."
-            given = state.given(item.position).values()
-            if given and all(one.kind == "skip" for one in given):
-                return f"A result of the question {query!r:.60} was skipped: judge it to go on."
-        return None
+def switch_state(
+    changed: ChangedResults, content: PoolContent, found: JudgedTruth, state: LabelState
+) -> Switch:
+    """What the labels of a pool say so far."""
+    how, draw = content.settings, content.settings.switch
+    assert draw is not None  # noqa: S101 - only such a pool is asked
+    grades = [found.grades.get(one.position) for one in content.items]
+    waiting = None
+    if None in grades:
+        query = content.items[grades.index(None)].label.query_id
+        places = (one.position for one in content.items if one.label.query_id == query)
+        waiting = why_waiting(query, places, found, state)
+    return switch_at(changed, grades, draw, how.depth, how.rel, waiting, content.name)

@@ -5,19 +5,17 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property, partial
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from time import monotonic
-from typing import Any, ClassVar, NamedTuple, TypeVar, Unpack
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.labels.agreement import Agreement, agreement
-from calipers.labels.changed import SwitchWatch
+from calipers.labels.changed import ChangedResults, Switch, compare_first, switch_state
 from calipers.labels.judging import JudgedTruth, check_quote, in_order, judged_truth, measured
 from calipers.labels.sample import SampleState, SampleWatch
-from calipers.labels.switch import Switch
 from calipers.model.document import Column, Document, Table
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import AT_RANDOM, DRAWN, Label, TargetsAs
@@ -33,10 +31,6 @@ from calipers.words import plural
 
 HELD_FOR = 600.0
 """Seconds for which an item on one judge's screen is not given to others."""
-PACE_OVER = 20
-"""Number of recent labels from which the pace is computed."""
-LONGEST_PAUSE = 300.0
-"""A gap of so many seconds between two labels is a pause and does not count for the pace."""
 
 T = TypeVar("T")
 AnyPath = str | os.PathLike[str]
@@ -62,8 +56,6 @@ class OwnLabel(NamedTuple):
 class JudgeProgress(Plain):
     """The progress of a pool and of one judge."""
 
-    dict_keys: ClassVar[str] = "judge items judged labelled skipped left per_minute minutes_left"
-
     judge: str
     items: int
     judged: int
@@ -73,13 +65,6 @@ class JudgeProgress(Plain):
     skipped: int
     left: int
     """Results that this judge can still be given."""
-    per_minute: float | None
-    """Labels per minute over the last few; None with fewer than two."""
-
-    @property
-    def minutes_left(self) -> float | None:
-        """How long the rest takes this judge at this pace."""
-        return None if not self.per_minute else self.left / self.per_minute
 
 
 @dataclass(frozen=True)
@@ -195,22 +180,24 @@ class PoolSession(ShowsItself):
         kind: JudgeKind = "label",
         request: str | None = None,
         undoes: int | None = None,
-        **marks: Unpack[pools.Marks],
+        quote: str | None = None,
+        quote_start: int | None = None,
+        note: str | None = None,
     ) -> LogEntry:
         """Add a label, a skip, a note, a final label or an undo; it is on disk when this returns.
 
-        An undo takes back the entry numbered ``undoes``, or else the last one of the judge.
+        An undo takes back the entry numbered ``undoes``, or else the last one of the judge. A
+        ``quote`` begins at the character ``quote_start`` of the text.
         """
-        about, quote = self.item(item), marks.get("quote")
-        if quote is None:
-            marks["quote_start"] = None
-        else:
-            check_quote(quote, marks.get("quote_start"), about.label)
+        about = self.item(item)
+        said = {"item": item, "judge": judge, "grade": grade, "kind": kind, "note": note}
+        said |= {"request": request, "undoes": undoes}
+        if quote is not None:
+            check_quote(quote, quote_start, about.label)
+            said |= {"quote": quote, "quote_start": quote_start}
         # In the same transaction what others added before it is read.
         grades, after = self.content.settings.grades, self.known.last
-        named: dict[str, Any] = {"item": item, "judge": judge, "kind": kind, "request": request}
-        named |= {"grade": grade, "undoes": undoes, "grades": grades, "after": after, **marks}
-        entry, news = pools.append(self.store, self.content.number, **named)
+        entry, news = pools.append(self.store, self.content.number, grades, after, **said)
         self._read(news)
         return entry
 
@@ -313,13 +300,7 @@ class PoolSession(ShowsItself):
         given = {item: one.kind for item in touched if (one := state.current(item, judge))}
         left, kinds = many - len(full | given.keys()), [*given.values()]
         counts = many, len(full), kinds.count("label"), kinds.count("skip"), left
-        return JudgeProgress(judge, *counts, _pace(state.of_judge(judge)))
-
-    def search(self, words: str, count: int = 20) -> list[PoolItem]:
-        """Items whose question or text contains the words."""
-        wanted = words.casefold()
-        found = (one for one in self._ordered if wanted in one.label.words.casefold())
-        return list(islice(found, count))
+        return JudgeProgress(judge, *counts)
 
     def own_labels(self, judge: str, text: str = "", grade: str = "") -> Sequence[OwnLabel]:
         """The labels of a judge, latest first, filtered by words or by grade.
@@ -383,13 +364,15 @@ class PoolSession(ShowsItself):
         return None if self._watch is None else self._watch.state(self.truth(), self.known)
 
     @cached_property
-    def _switch(self) -> SwitchWatch | None:
-        draw = self.content.settings.switch
-        return None if draw is None else SwitchWatch(self.content, draw)
+    def _changed(self) -> ChangedResults:
+        one, how = self.content, self.content.settings
+        return compare_first(one.runs, how.depth, how.seed, one.ground_truth, how.rel)
 
     def switch(self) -> Switch | None:
         """Whether the new run is safe; None if the pool is not of what differs."""
-        return None if self._switch is None else self._switch.state(self.truth(), self.known)
+        if self.content.settings.switch is None:
+            return None
+        return switch_state(self._changed, self.content, self.truth(), self.known)
 
     def drawn_sample(self) -> SampleState | Switch:
         """The state of the sample; an error if the pool was not drawn at random."""
@@ -428,13 +411,6 @@ class PoolSession(ShowsItself):
             tags = self._watch.tags(truth, found, self.known)
             truth = replace(truth, tags={**truth.tags, DRAWN: tags})
         return write_truth(truth, found, self.agreement(), path, to)
-
-
-def _pace(entries: Sequence[LogEntry]) -> float | None:
-    times = [datetime.fromisoformat(one.saved).timestamp() for one in entries[-PACE_OVER - 1 :]]
-    steps = [after - before for before, after in pairwise(times) if after - before < LONGEST_PAUSE]
-    total = sum(steps)
-    return 60 * len(steps) / total if steps and total > 0 else None
 
 
 def check_free(path: AnyPath, overwrite: bool) -> None:

@@ -1,31 +1,42 @@
-"""A file to label: the first results of several retrievers, and what a ground truth expects."""
+"""What to judge: files to label, and pools of the first results of several runs."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from calipers.errors import CalipersError, InvalidInput, WriteFailed, check_number
+from calipers.engines.scoring import choose_metrics
+from calipers.errors import CalipersError, InvalidInput, NoCommonIds, WriteFailed, check_number
 from calipers.io.corpus import open_corpus
-from calipers.io.load import load_ground_truth
+from calipers.io.load import load_ground_truth, load_run
 from calipers.io.records.label_files import check_label_file, read_labels, write_labels
 from calipers.io.tables.columns import Columns
-from calipers.labels.switch import Switch
+from calipers.labels.judging import matching_of
 from calipers.live.questions import read_questions
+from calipers.match.pair import match_pair
 from calipers.model.document import Document, Note
+from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import Label, is_machine
+from calipers.model.labels import IfThere, Label, TargetsAs, is_machine
 from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
 from calipers.present.escape import printable
 from calipers.questions import pooling
 from calipers.questions.inputs import run_within
+from calipers.questions.systems import name_systems
+from calipers.store.label_pools import check_judge, list_pools, make_pool
+from calipers.store.open import Store
+from calipers.store.pool import PoolSettings
 from calipers.words import first_results, plural
 
+if TYPE_CHECKING:
+    from calipers.labels.changed import Switch
+
+LONGEST_GUIDELINES = 20_000
 NAMED = 5
 """How many questions a note names."""
 
@@ -68,7 +79,7 @@ class Draft(Plain, HasRows):
     """Pairs left out because the ground truth already has them."""
     without_text: int
     """Rows without a text: a judge would see only an id."""
-    switch: Switch | None = None
+    switch: "Switch | None" = None
     """What the labels say where only what differs between two runs is labelled."""
 
     @property
@@ -121,33 +132,36 @@ def read_asked(questions: Any, columns: Columns | None = None) -> dict[str, str]
     return {one.id: one.text for one in read_questions(questions, columns)}
 
 
+def draft_files(runs: Any, given: Mapping[str, Any]) -> Draft:
+    """Read runs of any size, and pool their first k results into rows to judge."""
+    said, truth = Columns.of(given["columns"]), given["ground_truth"]
+    asked = read_asked(given["questions"], said)
+    within = given["memory"], given["temp"]
+    loaded = [run_within(one, None, said, *within) for one in _listed(runs)]
+    truth = None if truth is None else load_ground_truth(truth, said)
+    said.check_used()
+    how = {name: given[name] for name in ("k", "seed", "corpus")}
+    return draft(loaded, asked, truth=truth, **how)
+
+
 def draft(
-    runs: Any,
-    asked: Mapping[str, str] | None = None,
+    runs: Sequence[Run],
+    asked: Mapping[str, str] | None,
     *,
     k: int,
     seed: int,
-    questions: Any = None,
-    ground_truth: Any = None,
+    truth: GroundTruth | None = None,
     corpus: Any = None,
-    columns: Any = None,
-    memory: str | int | None = None,
-    temp: str | os.PathLike[str] | None = None,
 ) -> Draft:
     """Pool the first k results of several runs into rows to judge.
 
-    ``asked`` maps ids to question texts, in the order of judging; without it they come from
-    ``questions``, or else from the runs.
+    ``asked`` maps ids to question texts, in the order of judging; without it they come from the
+    runs.
     """
     check_number("k", k, whole=True, least=1)
-    said = Columns.of(columns)
-    asked = read_asked(questions, said) if asked is None else asked
-    loaded = [run_within(one, None, said, memory, temp) for one in _listed(runs)]
-    truth = None if ground_truth is None else load_ground_truth(ground_truth, columns=said)
-    said.check_used()
-    frames = [pooling.first_results(run, k) for run in loaded]
+    frames = [pooling.first_results(run, k) for run in runs]
     found = pooling.query_names(frames).to_list()
-    texts = asked if asked is not None else question_texts(loaded, found)
+    texts = asked if asked is not None else question_texts(runs, found)
     returned = set(found)
     wanted = [query for query in texts if query in returned]
     if not wanted:
@@ -172,7 +186,7 @@ def draft(
         rows = rows.like(with_corpus(rows.table, corpus))
     return Draft(
         rows=rows,
-        runs=len(loaded),
+        runs=len(runs),
         k=k,
         seed=seed,
         queries=rows.table["query_id"].n_unique(),
@@ -198,19 +212,19 @@ def _listed(runs: Any) -> list[Any]:
     return found
 
 
-def texts_of_runs(runs: Iterable[Run]) -> dict[str, str]:
-    """The texts of the questions that the runs know."""
+def known_texts(sources: Iterable[Run | GroundTruth]) -> dict[str, str]:
+    """The texts of the questions that runs or a ground truth know."""
     known: dict[str, str] = {}
-    for run in runs:
-        if run.queries is not None and "text" in run.queries.columns:
-            for query, text in run.queries.select("query", "text").drop_nulls("text").iter_rows():
+    for one in sources:
+        if one.queries is not None and "text" in one.queries.columns:
+            for query, text in one.queries.select("query", "text").drop_nulls().iter_rows():
                 known.setdefault(query, text)
     return known
 
 
-def question_texts(runs: list[Run], found: Sequence[str]) -> dict[str, str]:
-    """The text of every question, from the runs; one that is no id is its own text."""
-    known = texts_of_runs(runs)
+def question_texts(sources: Iterable[Run | GroundTruth], found: Sequence[str]) -> dict[str, str]:
+    """The text of every question that was found; one that is no id is its own text."""
+    known = known_texts(sources)
     unknown = [query for query in found if query not in known and " " not in query]
     if unknown:
         raise InvalidInput(
@@ -296,3 +310,137 @@ def _targets_to_read(targets: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Lab
                     break
         if one.item is not None or one.text is not None:
             yield one
+
+
+# Pools
+
+
+def read_inputs(
+    runs: Any, ground_truth: Any, columns: Any
+) -> tuple[dict[str, Run], GroundTruth | None]:
+    """The runs by name, and the ground truth."""
+    said = Columns.of(columns)
+    loaded = {one: load_run(value, one, said) for one, value in name_systems(runs).items()}
+    truth = None if ground_truth is None else load_ground_truth(ground_truth, said)
+    said.check_used()
+    return loaded, truth
+
+
+def pool_settings(given: Mapping[str, Any], **more: Any) -> PoolSettings:
+    """The settings of a pool from the keywords; invalid ones are refused before files are read."""
+    named = {one.name: given[one.name] for one in fields(PoolSettings) if one.name in given}
+    judges = tuple(check_judge(one, person=True) for one in given.get("judges", ("me",)))
+    settings = PoolSettings(**{**named, "judges": judges, **more})
+    if len(choose_metrics(settings.metric, None)) != 1:
+        raise InvalidInput(f"Name one metric to watch, such as ndcg@10; not {settings.metric!r}.")
+    if not judges:
+        raise InvalidInput("Nobody is named to judge; name at least one judge.")
+    if len(settings.guidelines) > LONGEST_GUIDELINES:
+        raise InvalidInput(f"Shorten the guidelines to {LONGEST_GUIDELINES:,} characters.")
+    return settings
+
+
+def to_judge(
+    runs: Mapping[str, Run],
+    truth: GroundTruth | None,
+    *,
+    questions: Any = None,
+    corpus: Any = None,
+    queries: Collection[str] | None = None,
+    again: bool = False,
+    settings: PoolSettings,
+) -> list[Label]:
+    """The results to judge, each once, shuffled.
+
+    ``queries`` selects the questions. With ``again`` the targets of the ground truth are judged
+    too, returned or not.
+    """
+    asked = read_asked(questions)
+    if asked is None and truth is not None:
+        known = known_texts((truth, *runs.values()))
+        asked = {query: known.get(query, query) for query in truth.queries["query"]}
+    how, left_out = {"k": settings.depth, "seed": settings.seed}, None if again else truth
+    found = draft([*runs.values()], asked, truth=left_out, corpus=corpus, **how)
+    rows = [one for one in found.rows if queries is None or one.query_id in queries]
+    if again and truth is not None:
+        kept = asked or {}
+        some = {one: kept[one] for one in kept if queries is None or one in queries}
+        rows = with_targets(rows, truth, runs.values(), some, settings.seed)
+    if not rows:
+        why = "none of the questions has a result"
+        if found.judged:
+            why = f"the ground truth has all {found.judged} first results; look deeper (--depth)"
+        raise InvalidInput(f"There is nothing to judge: {why}.")
+    return rows
+
+
+def matched_alike(
+    settings: PoolSettings,
+    truth: GroundTruth | None,
+    runs: Mapping[str, Run],
+    labels: Sequence[Label],
+) -> PoolSettings:
+    """The settings with the matching that the ground truth needs, checked on the runs."""
+    if truth is None or not truth.targets.height:
+        by_id = any(one.item is not None for one in labels)
+        return replace(settings, targets_as="id" if by_id else "quote")
+    kinds: list[TargetsAs] = []
+    strange: NoCommonIds | None = None
+    for run in runs.values():
+        try:
+            pair = match_pair(truth, run, matching_of(settings))
+            word = str(pair.settings["match"]).partition("(")[0]
+            kinds.append("quote" if word == "quote" else "span" if word == "span" else "id")
+        except NoCommonIds as error:
+            # One run may match nothing; if none does, the files do not belong together.
+            strange = error
+    if not kinds and strange is not None:
+        raise strange
+    return replace(settings, targets_as=kinds[0] if kinds else "id")
+
+
+def keep(
+    store: Store,
+    name: str,
+    labels: Sequence[Label],
+    runs: Mapping[str, Run],
+    truth: GroundTruth | None,
+    settings: PoolSettings,
+    if_there: IfThere = "refuse",
+    made_of: Mapping[str, str] | None = None,
+) -> int:
+    """Save a pool, or find the existing one with the same content; returns its number.
+
+    If a pool of that name exists, ``if_there`` says what to do: "refuse", continue if it is the
+    "same", or choose "another" name if it is not.
+    """
+    if made_of is None:
+        # The same name may mean other data tomorrow.
+        frames = {f"run {one}": run.frame for one, run in runs.items()}
+        made_of = {
+            **{one: fingerprint_rows(of, sorted(of.columns)) for one, of in frames.items()},
+            "ground truth": "" if truth is None else truth.fingerprint,
+            "results to judge": fingerprint_settings(sorted(str(one.pair) for one in labels)),
+        }
+    known = {one.name: one for one in list_pools(store).pools}
+    called, turn, new = name, 1, _compared(made_of, settings)
+    while called in known and if_there != "refuse":
+        old = _compared(known[called].made_of, known[called].settings)
+        changed = [one.replace("_", " ") for one in {**old, **new} if old.get(one) != new.get(one)]
+        if not changed:
+            return known[called].number
+        if if_there == "same":
+            raise InvalidInput(
+                f"There is a pool called {name!r} already, with another {', '.join(changed[:4])}; "
+                f"take another name, or go on with that one (calipers serve --pool {name})."
+            )
+        turn += 1
+        called = f"{name}-{turn}"
+    return make_pool(
+        store, called, labels, runs=runs, ground_truth=truth, settings=settings, made_of=made_of
+    )
+
+
+def _compared(made_of: Mapping[str, str], settings: PoolSettings) -> dict[str, Any]:
+    """What must be the same in two pools that are one."""
+    return {**made_of, **asdict(settings), "targets_as": None, "judges": None}

@@ -23,7 +23,7 @@ from calipers.model.document import Document, Note
 from calipers.model.labels import Label, Pair
 from calipers.model.result import Plain, ShowsItself, from_moment, moment
 from calipers.present.escape import printable
-from calipers.store.label_pools import append_on, check_entry, check_judge, new_request
+from calipers.store.label_pools import append_on, check_entry, check_judge
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 from calipers.words import plural
 
@@ -114,8 +114,8 @@ def _studio_task(one: PoolItem) -> dict[str, Any]:
 def _studio_view(settings: PoolSettings) -> bytes:
     """The labelling interface of Label Studio, with our grades."""
     choices = "\n".join(
-        f'    <Choice value="{grade:g} {escape(name)}" hotkey="{at}"/>'
-        for at, (grade, name) in enumerate(zip(settings.grades, settings.grade_names, strict=True))
+        f'    <Choice value="{grade:g} {escape(name)}" hotkey="{grade:g}"/>'
+        for grade, name in settings.grades.items()
     )
     return f"""<View>
   <Header value="$query"/>
@@ -138,8 +138,7 @@ def _argilla_record(one: PoolItem) -> dict[str, Any]:
 
 def _argilla_settings(settings: PoolSettings) -> bytes:
     """The settings of the dataset in Argilla, with our grades."""
-    named = zip(settings.grades, settings.grade_names, strict=True)
-    grades = [{"value": f"{grade:g}", "text": name} for grade, name in named]
+    grades = [{"value": f"{at:g}", "text": name} for at, name in settings.grades.items()]
     quote = {"allow_overlapping": False, "options": [{"value": "quote", "text": "quote"}]}
     plain = {"type": "text", "use_markdown": False}
 
@@ -261,7 +260,7 @@ def take_labels(desk: PoolSession, paths: Iterable[AnyPath], judge: str | None =
         # By time; labels without a timestamp come last.
         new = sorted((one for each in found for one in each), key=lambda one: one["now"] or LAST)
         for entry in new:
-            append_on(connection, desk.content.number, request=new_request(), **entry)
+            append_on(connection, desk.content.number, **entry)
     added, names = sum(map(bool, found)), dict.fromkeys(str(one.judge) for _, one in rows)
     return Imported(desk.name, added, len(rows) - added, len(read) - len(rows), tuple(names))
 

@@ -59,6 +59,26 @@ def in_order(
     )
 
 
+def is_relevant(grade: float, rel: float | None) -> bool:
+    """Whether a grade counts as relevant."""
+    return grade > 0.0 if rel is None else grade >= rel
+
+
+def why_waiting(
+    query: str, items: Iterable[int], found: "JudgedTruth", state: LabelState
+) -> str | None:
+    """Why a question that was drawn cannot count yet: a result was skipped, or is a tie."""
+    for item in items:
+        if item in found.grades:
+            continue
+        if state.labels(item):
+            return f"Judges differ on a result of the question {query!r:.60}: settle it to go on."
+        given = state.given(item).values()
+        if given and all(one.kind == "skip" for one in given):
+            return f"A result of the question {query!r:.60} was skipped: judge it to go on."
+    return None
+
+
 def check_quote(quote: str, start: int | None, label: Label) -> None:
     """Refuse a quote that is not in the text of its item, or not at ``start``."""
     text = label.text or ""

@@ -12,8 +12,8 @@ from calipers.engines.scoring import choose_metrics
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.labels.agreement import MachineCheck, compare_with_people, machine_table
-from calipers.labels.judging import JudgedTruth, scored_run
-from calipers.labels.make import keep, matched_alike, pool_settings, read_inputs, to_judge
+from calipers.labels.draft import keep, matched_alike, pool_settings, read_inputs, to_judge
+from calipers.labels.judging import JudgedTruth, is_relevant, scored_run, why_waiting
 from calipers.model.arrays import Bools, Floats
 from calipers.model.claim import Claim
 from calipers.model.document import Document, Note, of_claim
@@ -270,15 +270,8 @@ class SampleWatch:
             if is_peoples(found.sources.get(query)):
                 judged.append(query)
                 continue
-            name = f"the question {query!r:.60}"
-            for item in items:
-                given = state.given(item)
-                if item in found.grades or not given:
-                    continue
-                if state.labels(item):
-                    return judged, f"Judges differ on a result of {name}: settle it to go on."
-                if all(one.kind == "skip" for one in given.values()):
-                    return judged, f"A result of {name} was skipped: judge it to go on."
+            if (why := why_waiting(query, items, found, state)) is not None:
+                return judged, why
         return judged, None
 
     def _scored(self, truth: GroundTruth) -> dict[str, Scores]:
@@ -356,18 +349,17 @@ class SampleWatch:
         targets = self.truth.targets.rows_by_key("query", named=True)
         labels = [one.label for one in self.content.items]
         grades = (known_grade(one, targets.get(one.query_id, ())) for one in labels)
-        return self._relevant([grade or 0.0 for grade in grades])
+        return self._relevant(grade or 0.0 for grade in grades)
 
-    def _relevant(self, grades: Sequence[float]) -> Bools:
-        rel, values = self.content.settings.rel, np.array(grades)
-        return np.asarray(values > 0.0 if rel is None else values >= rel)
+    def _relevant(self, grades: Iterable[float]) -> Bools:
+        return np.array([is_relevant(one, self.content.settings.rel) for one in grades], bool)
 
     def _machine_check(self, found: JudgedTruth, queries: list[str]) -> MachineCheck:
         """Compare the machine's ground truth with the human labels of these queries."""
         items = (item for query in queries for item in self._places[query])
         there = [item for item in items if item in found.grades]
         machine = self._called_relevant[np.array(there, dtype=np.int64)]
-        people = self._relevant([found.grades[item] for item in there])
+        people = self._relevant(found.grades[item] for item in there)
         return compare_with_people("the machine", machine, people, self.draw.confidence)
 
     def tags(self, truth: GroundTruth, found: JudgedTruth, state: LabelState) -> pl.Series:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack
 
 from calipers.errors import InvalidInput
 from calipers.live.keywords import ColumnNames
@@ -13,11 +13,11 @@ from calipers.operation import PYTHON, STATISTICS, Setting, operation
 from calipers.questions.reading import Confidence, Files, Store, Truth
 
 if TYPE_CHECKING:
+    from calipers.labels.changed import Switch
     from calipers.labels.desk import Exported, PoolSession
     from calipers.labels.draft import Draft
     from calipers.labels.exchange import Imported
     from calipers.labels.sample import SampleState
-    from calipers.labels.switch import Switch
     from calipers.labels.traces import TracedQuestions
     from calipers.store.pool import PoolList
 
@@ -87,18 +87,15 @@ def labels_draft(runs: Runs = (), **settings: Unpack[LabelsDraftSettings]) -> "D
     (['a', 'b'], 'Who?')
     """
     from calipers.labels.changed import draft_changed
-    from calipers.labels.draft import draft
+    from calipers.labels.draft import draft_files, read_inputs
     from calipers.labels.exchange import filled_grades
-    from calipers.labels.make import read_inputs
 
-    given: dict[str, Any] = {**settings}
-    both = {one: given[one] for one in ("k", "seed", "questions", "corpus")}
     if not settings["changed"]:
-        names = ("ground_truth", "columns", "memory", "temp")
-        return draft(runs, **both, **{one: given[one] for one in names})
+        return draft_files(runs, settings)
     loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
     grades = filled_grades(_listed(settings["filled"]))
-    return draft_changed(loaded, ground_truth=truth, grades=grades, allow=given["allow"], **both)
+    how = {one: settings[one] for one in ("k", "seed", "questions", "corpus", "allow")}  # type: ignore[literal-required]
+    return draft_changed(loaded, ground_truth=truth, grades=grades, **how)
 
 
 _MASK = "Mask this first: a regular expression, or email, phone, iban, ip, url. Repeatable."
@@ -157,9 +154,7 @@ class Pooling(TypedDict, total=False):
     questions: Questions
     corpus: Corpus
     metric: Annotated[str, Setting("The metric to watch.", "-m", default="ndcg@10")]
-    scale: Annotated[
-        Any, Setting("0-3, yes/no, or grades such as bad=0,good=1.", "", "SCALE", "0-3")
-    ]
+    scale: Annotated[Literal["0-3", "yes/no"], Setting("The grades.", default="0-3")]
     seed: Seed
     guidelines: Annotated[
         str, _file("A text that judges see beside every item.", default="", read=_guidelines)
@@ -196,7 +191,7 @@ def labels_pool(
 
     ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged, unless
     ``again``. There is one queue: a result goes to whoever asks next, until ``per_item`` people
-    labelled it. ``scale`` is "0-3", "yes/no", or names with grades. With ``changed`` the runs are
+    labelled it. With ``changed`` the runs are
     an old and a new one, and ``switch`` of the pool says whether the new one loses more than
     ``allow`` relevant results per query. If there is a pool of that name, it is refused, or by
     ``if_there`` taken if it is the "same", or the new one gets "another" name.
@@ -215,7 +210,7 @@ def labels_pool(
     """
     from calipers.labels.changed import make_changed
     from calipers.labels.desk import open_desk
-    from calipers.labels.make import keep, matched_alike, pool_settings, read_inputs, to_judge
+    from calipers.labels.draft import keep, matched_alike, pool_settings, read_inputs, to_judge
     from calipers.store.open import open_store
 
     kept, given = pool_settings(settings), dict[str, Any](settings)

@@ -1,10 +1,10 @@
 """Pools of results to label, and the append-only log of labels."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, Required, TypedDict, Unpack
+from typing import Any, NamedTuple
 
 import msgspec
 import polars as pl
@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import MACHINE, Label
+from calipers.model.labels import MACHINE, Label, is_machine
 from calipers.model.result import moment
 from calipers.model.run import Run
 from calipers.store.blob import digest_of, pack, unpack
@@ -21,7 +21,6 @@ from calipers.store.open import Store
 from calipers.store.pool import (
     KINDS,
     SAID,
-    EntryKind,
     LabelState,
     LogEntry,
     PoolChange,
@@ -142,7 +141,8 @@ def change_pool(store: Store, pool: int, change: PoolChange, by: str) -> None:
         lock_pool(connection, pool, closed=True)
         now = moment(datetime.now(UTC))
         entry = {"pool": pool, "item": 0, "judge": check_judge(by), "kind": change}
-        connection.execute(insert(LABEL).values(**entry, request=new_request(), saved=now))
+        request = secrets.token_hex(16)
+        connection.execute(insert(LABEL).values(**entry, request=request, saved=now))
         if change != "delete":
             _change(connection, pool, closed=now if change == "close" else None)
         else:
@@ -237,7 +237,7 @@ def load_pool(store: Store, number: int) -> PoolContent:
     )
 
 
-def check_judge(name: str) -> str:
+def check_judge(name: str, *, person: bool = False) -> str:
     """Return a judge's name without outer spaces, or raise if it is invalid.
 
     >>> check_judge(" anna "), check_judge("machine:small-model")
@@ -249,48 +249,19 @@ def check_judge(name: str) -> str:
             f"The judge {str(name)[:40]!r} has an odd name; a judge is called by 1 to 100 "
             "printable characters without commas, such as anna."
         )
+    if person and is_machine(plain):
+        raise InvalidInput(
+            f"{plain!r:.60} is how the labels of a language model are named; name a person, or "
+            "bring the labels of a model in with `calipers labels import`."
+        )
     return plain
 
 
 # The log
 
 
-class Marks(TypedDict, total=False):
-    """What a judge may add to an entry."""
-
-    quote: str | None
-    quote_start: int | None
-    """Where the quote begins in the text of the item, in characters."""
-    note: str | None
-
-
-class Said(Marks, total=False):
-    """A log entry as its sender has it."""
-
-    item: Required[int]
-    judge: Required[str]
-    kind: Required[EntryKind]
-    request: str | None
-    """Its name: if an entry of this name exists already, nothing is added."""
-    grade: float | None
-    undoes: int | None
-    """The entry that an undo takes back; by default the judge's last that is neither undone nor
-    final, whatever its item."""
-    now: datetime | None
-
-
-def new_request() -> str:
-    """A unique name for an entry."""
-    return secrets.token_hex(16)
-
-
 def append(
-    store: Store,
-    pool: int,
-    *,
-    grades: tuple[float, ...] | None = None,
-    after: int = 0,
-    **said: Unpack[Said],
+    store: Store, pool: int, grades: Collection[float], after: int, **said: Any
 ) -> tuple[LogEntry, list[LogEntry]]:
     """Add one entry to the log, and return it with every entry ``after`` that number.
 
@@ -302,9 +273,13 @@ def append(
         return entry, _read(connection, pool, after)
 
 
-def append_on(connection: Connection, pool: int, **said: Unpack[Said]) -> LogEntry:
-    """Add one entry as part of the caller's transaction."""
-    row: dict[str, Any] = {"pool": pool, **said, "request": said.get("request") or new_request()}
+def append_on(connection: Connection, pool: int, **said: Any) -> LogEntry:
+    """Add one entry, given by the columns of the log, as part of the caller's transaction.
+
+    If there is one of its ``request`` already, nothing is added. An undo that names no entry takes
+    back the judge's last that is neither undone nor final, whatever its item.
+    """
+    row = {"pool": pool, **said, "request": said.get("request") or secrets.token_hex(16)}
     lock_pool(connection, pool)
     names = ("pool", "judge", "request")
     known = select(LABEL).where(*(LABEL.c[name] == row[name] for name in names))
@@ -320,8 +295,7 @@ def append_on(connection: Connection, pool: int, **said: Unpack[Said]) -> LogEnt
     return _entry(connection.execute(insert(LABEL).values(row).returning(*LABEL.c)).one())
 
 
-@dataclass(frozen=True)
-class PoolNews:
+class PoolNews(NamedTuple):
     """The state of a pool and its new log entries, from one read."""
 
     version: int
@@ -373,14 +347,14 @@ def _entry(row: Any) -> LogEntry:
     return LogEntry(**{name: value for name, value in row._mapping.items() if name != "pool"})
 
 
-def check_entry(kind: str, grades: tuple[float, ...] | None, said: Mapping[str, Any]) -> None:
+def check_entry(kind: str, grades: Collection[float], said: Mapping[str, Any]) -> None:
     """Refuse an entry that the log does not take."""
     grade, quote, note = said.get("grade"), said.get("quote"), said.get("note")
     if kind not in KINDS:
         raise InvalidInput(f"An entry is of the kind {kind!r:.40}; it can be {', '.join(KINDS)}.")
     if kind in ("label", "final"):
-        if grade is None or (grades is not None and grade not in grades):
-            allowed = ", ".join(f"{one:g}" for one in grades or ()) or "a number"
+        if grade not in grades:
+            allowed = ", ".join(f"{one:g}" for one in grades)
             raise InvalidInput(f"The grade is {grade!r}; it can be {allowed}.")
     elif grade is not None:
         raise InvalidInput(f"An entry of the kind {kind} has a grade; only labels have one.")

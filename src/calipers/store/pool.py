@@ -20,19 +20,12 @@ SAID = ("label", "skip")
 """What a judge says of an item; the latest that was not undone counts."""
 
 
-@dataclass(frozen=True)
-class GradeStep:
-    """A grade of a scale and its name."""
-
-    grade: float
-    name: str
-
-
-_NAMES = {"0-3": ("useless", "touches it", "helps", "answers it"), "yes/no": ("no", "yes")}
-SCALES: Mapping[str, tuple[GradeStep, ...]] = {
-    scale: tuple(GradeStep(*one) for one in enumerate(names)) for scale, names in _NAMES.items()
+SCALES: Mapping[str, tuple[str, ...]] = {
+    "0-3": ("useless", "touches it", "helps", "answers it"),
+    "yes/no": ("no", "yes"),
+    "fit": ("nobody would ask it", "wrong target", "fit"),
 }
-"""The grades of each scale."""
+"""The names of the grades from 0 on; "fit" is for made questions, which people check."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,18 +52,11 @@ class PoolSettings:
     """Set if the questions are a random sample, in the order of the items."""
     switch: SwitchDraw | None = None
     """Set if only what differs between two runs is labelled, in the order of the items."""
-    steps: tuple[GradeStep, ...] = ()
-    """The grades of a custom scale."""
 
     @property
-    def grades(self) -> tuple[float, ...]:
-        """The allowed grades."""
-        return tuple(one.grade for one in self.steps or SCALES[self.scale])
-
-    @property
-    def grade_names(self) -> tuple[str, ...]:
-        """The names of the grades, in the order of ``grades``."""
-        return tuple(one.name for one in self.steps or SCALES[self.scale])
+    def grades(self) -> Mapping[float, str]:
+        """The allowed grades with their names."""
+        return dict(enumerate(SCALES[self.scale]))
 
 
 @dataclass(frozen=True, kw_only=True)

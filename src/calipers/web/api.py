@@ -202,13 +202,6 @@ def question_list(request: Request) -> Response:
     return answer({"query": rows[0]["query"] if rows else clean(query), "items": rows})
 
 
-def search(request: Request) -> Response:
-    """Items whose question or text contains some words."""
-    desk, judge = desk_of(request), request.state.judge
-    found, state = desk.search(asked(request).text), desk.state()
-    return answer({"items": [shown_item(state, one, judge) for one in found]})
-
-
 # Actions of the owner
 
 

@@ -19,7 +19,7 @@ from sqlalchemy import delete, insert, select
 from starlette.exceptions import HTTPException
 
 from calipers.errors import CalipersError, InvalidInput
-from calipers.labels.make import check_person
+from calipers.store.label_pools import check_judge
 from calipers.store.open import Store
 from calipers.store.schema import SESSION
 
@@ -76,7 +76,7 @@ class Doors:
 
     def invite(self, name: str) -> str:
         """Make a new token for a person, replacing an unused one; sessions stay open."""
-        name, token = check_person(name), secrets.token_urlsafe(32)
+        name, token = check_judge(name, person=True), secrets.token_urlsafe(32)
         with self._lock:
             if name not in self.names:
                 self.names.append(name)

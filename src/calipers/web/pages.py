@@ -320,16 +320,12 @@ def people(request: Request) -> Response:
 
 
 def graded_by(settings: PoolSettings) -> list[dict[str, Any]]:
-    """Every grade with its name and its keys: its digit, or else its position in the scale.
+    """Every grade with its name and its keys.
 
     >>> [one["keys"] for one in graded_by(PoolSettings(scale="yes/no"))]
     [['0'], ['1', 'y']]
     """
-    digits = [f"{grade:g}" for grade in settings.grades]
-    if any(len(one) > 1 for one in digits):
-        digits = [f"{place}" for place in range(1, len(digits) + 1)]
-    named = zip(settings.grades, settings.grade_names, digits, strict=True)
     return [
-        {"grade": grade, "name": name, "keys": [key, "y"] if name == "yes" else [key]}
-        for grade, name, key in named
+        {"grade": grade, "name": name, "keys": [f"{grade:g}", *["y"] * (name == "yes")]}
+        for grade, name in settings.grades.items()
     ]

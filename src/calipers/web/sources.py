@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import PoolSession
-from calipers.labels.make import keep, matched_alike, to_judge
+from calipers.labels.draft import keep, matched_alike, to_judge
 from calipers.model.document import Lines
 from calipers.model.evaluation import Evaluation
 from calipers.model.matched import Matched
@@ -43,7 +43,7 @@ MOST_LINES = 4
 """How many names have a trend on the first page, the latest first."""
 DRAWN = 60
 """How many evaluations a trend has."""
-SAME = ("metric", "scale", "steps")
+SAME = ("metric", "scale")
 """Settings in which a pool is that of a page, if it was made of the same evaluations."""
 
 T = TypeVar("T")

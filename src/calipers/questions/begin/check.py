@@ -25,7 +25,7 @@ from calipers.words import plural
 if TYPE_CHECKING:
     from calipers.store.open import Store
 
-STEPS = {NOBODY: "nobody would ask it", WRONG: "wrong target", FIT: "fit"}
+ANSWERS = (NOBODY, WRONG, FIT)
 """The answers as the grades of a page, from 0."""
 
 
@@ -91,10 +91,10 @@ def check(path: Path, settings: Mapping[str, Any]) -> CheckedQuestions:
         drawn = [one for one in ordered if CHECKED in one["tags"]]
         answers = {**_judged(drawn, settings), **answers}
     for name, said in answers.items():
-        if name not in named or CHECKED not in named[name]["tags"] or said not in STEPS:
+        if name not in named or CHECKED not in named[name]["tags"] or said not in ANSWERS:
             raise InvalidInput(
                 f"An answer is {name!r:.60}: {said!r:.40}; give the id of a question that was "
-                f"drawn from {path}, with {', '.join(STEPS)}."
+                f"drawn from {path}, with {', '.join(ANSWERS)}."
             )
         named[name]["tags"][CHECKED] = said
     bad = [one for one in records if one["tags"].get(CHECKED) in (NOBODY, WRONG)]
@@ -137,13 +137,12 @@ def _judged(drawn: list[Any], settings: Mapping[str, Any]) -> dict[str, str]:
     """What people said of the draw on the page of a pool, which is made at the first call."""
     from calipers.store import label_pools as pools
     from calipers.store.open import open_store
-    from calipers.store.pool import GradeStep, LabelState, PoolSettings
+    from calipers.store.pool import LabelState, PoolSettings
 
     store: Store = open_store(settings["store"], create=True, keep=True)
     if settings["pool"] not in {one.name for one in pools.list_pools(store).pools}:
-        steps = tuple(GradeStep(float(at), name) for at, name in enumerate(STEPS.values()))
         judges = tuple(settings["judges"] or ("me",))
-        how = PoolSettings(scale="own", steps=steps, order="plain", judges=judges)
+        how = PoolSettings(scale="fit", order="plain", judges=judges)
         items = [
             Label(
                 str(one["id"]),
@@ -165,7 +164,7 @@ def _judged(drawn: list[Any], settings: Mapping[str, Any]) -> dict[str, str]:
         grades = {one.grade for one in given}
         # Where judges differ it goes on waiting, until somebody settles it.
         if len(grades) == 1 and (grade := grades.pop()) is not None:
-            found[item.label.query_id] = list(STEPS)[int(grade)]
+            found[item.label.query_id] = ANSWERS[int(grade)]
     return {name: said for name, said in found.items() if name in {one["id"] for one in drawn}}
 
 

@@ -52,11 +52,10 @@ tabs.addEventListener("message", ({ data: item }) => {
 
 // What an answer says is next never moves a page that shows something: only what comes after it.
 const take = (answer, undone = null) => {
-  const { items, judged, labelled, skipped, left, per_minute: pace, minutes_left: minutes } = answer.progress;
+  const { items, judged, labelled, skipped, left } = answer.progress;
   byId("progress").max = Math.max(items, 1);
   byId("progress").value = judged;
-  const speed = pace && left ? `, ${pace.toFixed(1)} per minute, about ${Math.ceil(minutes)} min left` : "";
-  byId("pace").textContent = `${judged} of ${items} judged. You: ${labelled} labelled, ${skipped} skipped${speed}.`;
+  byId("pace").textContent = `${judged} of ${items} judged. You: ${labelled} labelled, ${skipped} skipped.`;
   // A sample shows how wide its interval is; its value would sway who judges it.
   byId("sample").textContent = answer.sample ?? "";
   byId("place").textContent = `Text ${labelled + skipped + 1}, ${left} left`;
@@ -252,56 +251,27 @@ const keepNote = () => {
   give(state.item, { kind: "note", note: text });
 };
 
-const closeForms = () => {
+const closeNote = () => {
   keepNote();
-  byId("search-form").hidden = true;
   byId("text").focus();
 };
 
-const openForm = (form, field) => {
-  const closed = byId(form).hidden;
-  closeForms();
+const openNote = () => {
+  const closed = byId("note-form").hidden;
+  closeNote();
   if (!closed || !state.item) return;
-  byId(form).hidden = false;
-  byId(field).focus();
+  byId("note-form").hidden = false;
+  byId("note-text").focus();
 };
 
 byId("note-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  closeForms();
+  closeNote();
 });
 byId("note-text").addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) closeForms();
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) closeNote();
 });
 addEventListener("pagehide", keepNote);
-
-// Another item comes to the screen because somebody asked for it; the one before comes after it.
-const showFound = (one, said) => {
-  if (state.item && state.item.item !== one.item) state.ahead.unshift(state.item);
-  state.ahead = state.ahead.filter((other) => other.item !== one.item);
-  show(one);
-  status(said);
-  byId("text").focus();
-};
-
-byId("search-form").addEventListener("submit", async (event) => {
-  event.preventDefault();
-  try {
-    const found = await ask(`${api}/search?text=${encodeURIComponent(byId("search-text").value)}`);
-    byId("search-found").replaceChildren(...found.items.map((one) => {
-      const button = make("button", "", make("bdi", "", one.query.slice(0, 80)), " – ", make("bdi", "", (one.text || one.id || "").slice(0, 80)));
-      button.type = "button";
-      button.addEventListener("click", () => {
-        byId("search-form").hidden = true;
-        showFound(one, "What you searched for; then the queue goes on.");
-      });
-      return make("li", "", button);
-    }));
-    if (!found.items.length) byId("search-found").replaceChildren(make("li", "", "Nothing holds that."));
-  } catch (error) {
-    byId("search-found").replaceChildren(make("li", "", error.message));
-  }
-});
 
 const list = new QuestionList(api, scale, {
   label: (rows, value) => {
@@ -322,7 +292,7 @@ const list = new QuestionList(api, scale, {
 
 const openList = async () => {
   if (!state.item) return;
-  closeForms();
+  closeNote();
   try {
     await list.show(state.item.item);
     byId("one").hidden = true;
@@ -342,14 +312,14 @@ for (const step of scale) {
 }
 
 const actions = {
-  n: skip, u: undo, m: mark, M: () => markSentence(true), Backspace: unmark, c: () => openForm("note-form", "note-text"),
+  n: skip, u: undo, m: mark, M: () => markSentence(true), Backspace: unmark, c: openNote,
   l: openList, r: () => showRest(), v: () => {
     state.asMarkdown = !state.asMarkdown;
     if (state.item) drawText();
     status(state.asMarkdown ? "Shown as Markdown; v shows the text as it is." : "The text as it is.");
-  }, "/": () => openForm("search-form", "search-text"), "?": () => byId("keys").showModal(),
+  }, "?": () => byId("keys").showModal(),
 };
-for (const [id, key] of [["skip", "n"], ["undo", "u"], ["mark", "m"], ["note", "c"], ["rest", "r"], ["whole", "l"], ["view", "v"], ["search", "/"], ["help", "?"]]) {
+for (const [id, key] of [["skip", "n"], ["undo", "u"], ["mark", "m"], ["note", "c"], ["rest", "r"], ["whole", "l"], ["view", "v"], ["help", "?"]]) {
   byId(id).addEventListener("click", actions[key]);
   byId(id).setAttribute("aria-keyshortcuts", key);
 }
@@ -358,7 +328,7 @@ byId("list-leave").addEventListener("click", () => list.leave(null));
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !byId("keys").open) {
     if (list.open) list.leave(null);
-    else closeForms();
+    else closeNote();
     return;
   }
   if (typing(event) || event.repeat) return;

@@ -1,11 +1,8 @@
 // All results of one question at once: every row is graded by its key, or all that are left are.
 import { ask, byId, make } from "./common.js";
 
-// What a button says: its key, the name of the grade, and the grade where the key is another.
-export const gradeFace = ({ grade, name, keys }) => [
-  make("span", "", keys[0]),
-  make("small", "", make("bdi", "", name), keys[0] === String(grade) ? null : ` (${grade})`),
-];
+// What a button says: its key and the name of the grade.
+export const gradeFace = ({ name, keys }) => [make("span", "", keys[0]), make("small", "", name)];
 
 export class QuestionList {
   // `label(row, grade)` sends a grade, `say` shows a sentence, `leave(row)` goes to one row alone.
@@ -119,7 +116,7 @@ export class QuestionList {
     else if (key === "k" || key === "ArrowUp") this.go(this.at - 1);
     else if (key === "Enter") this.leave(this.left.length ? this.rows[this.at] : null);
     else if (key === "l" || key === "Escape") this.leave(null);
-    else if (!["n", "m", "M", "c", "/", "Backspace"].includes(key)) return false;
+    else if (!["n", "m", "M", "c", "Backspace"].includes(key)) return false;
     this.mark();
     return true;
   }
