@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -22,7 +22,7 @@ from calipers.model.document import Document, Note
 from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import IfThere, Label, TargetsAs, is_machine
-from calipers.model.result import HasRows, Plain
+from calipers.model.result import HasRows, Plain, ShowsItself
 from calipers.model.run import Run
 from calipers.present.escape import printable
 from calipers.questions import pooling
@@ -32,9 +32,6 @@ from calipers.store.label_pools import check_judge, list_pools, make_pool
 from calipers.store.open import Store
 from calipers.store.pool import PoolSettings
 from calipers.words import first_results, plural
-
-if TYPE_CHECKING:
-    from calipers.labels.changed import Switch
 
 LONGEST_GUIDELINES = 20_000
 NAMED = 5
@@ -79,7 +76,7 @@ class Draft(Plain, HasRows):
     """Pairs left out because the ground truth already has them."""
     without_text: int
     """Rows without a text: a judge would see only an id."""
-    switch: "Switch | None" = None
+    switch: ShowsItself | None = None
     """What the labels say where only what differs between two runs is labelled."""
 
     @property
