@@ -40,6 +40,13 @@ def frame(**columns: Any) -> pd.DataFrame:
             ),
             "a ndarray that holds no list of results",
         ),
+        (
+            lambda: calipers.evaluate(
+                run={"q": {"_shards": {"total": 3, "failed": 1}, "hits": {"hits": [{"_id": "a"}]}}},
+                ground_truth=TRUTH,
+            ),
+            "The answer at run['q'].retrieved lacks results: 1 of 3 shards failed; ask again.",
+        ),
         (lambda: calipers.recall_at_k(np.array(1), ["a"], k=1), "retrieved is not a list"),
         (lambda: calipers.recall_at_k(np.int64(1), ["a"], k=1), "retrieved is not a list"),  # type: ignore[arg-type]
         (lambda: calipers.Run.from_frame(pd.Series(["a"])), "The results are a Series"),

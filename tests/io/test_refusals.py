@@ -22,6 +22,11 @@ FILES = {
     "verdict.csv": "question,chunk_id,our view\nq,a,0\nq,b,1\n",
     "strange.csv": "Was denn,Woher\nq,a\np,b\n",
     "unordered.csv": "query,item,strength\nq,a,3\nq,b,7\nq,c,5\n",
+    "sheet.csv": "Frage;Erwartetes Dokument;Treffer 1;Treffer 2\nWo?;a.md;a.md;b.md\n",
+    "wide.csv": "Kysymys;Odotettu;Löydetty\nWho is it?;a1, a2;a1, b2, a2\n",
+    "half.csv": "question;expected_ids;Löydetty\nWho is it?;a1;b2, a1\n",
+    "came.jsonl": '{"question": "q", "right_chunks": ["a"], "what_came": ["a", "b"]}\n',
+    "judged.csv": "query,item,score,passt\nq,a,2,ja\nq,b,1,nein\n",
     "stars.jsonl": '{"query": "q", "ground_truth": [{"id": "a", "stars": 0}, {"id": "b", '
     '"stars": 1}]}\n',
     "two.jsonl": '{"qid": "1", "query": "q", "retrieval_gt": [["a"]], "retrieved_ids_lexical": '
@@ -38,6 +43,11 @@ PASTED = {
     "eval -g questions.csv -r unordered.csv": "",
     "eval -g stars.jsonl -r run.csv": "",
     "eval two.jsonl": "",
+    "eval sheet.csv": "",
+    "eval wide.csv": "",
+    "eval half.csv": "",
+    "eval came.jsonl": "",
+    "eval judged.csv": "",
     "eval questions.csv": "eval questions.csv --run run.csv",
     "eval -g asked.csv -r 'my search.py'": "eval -g asked.csv --retriever 'my search.py:search'",
     "eval map.json": "eval --ground-truth map.json --run run.csv",
@@ -48,15 +58,15 @@ PASTED = {
     "eval -g questions.csv -r run.cvs": "eval -g questions.csv -r run.csv",
     "eval -g topics.txt -r run.csv": "eval -g qrels.txt -r run.csv",
     "audit context.csv": "",
-    "eval -g letter.txt -r run.csv": "",
+    "eval -g letter.txt -r run.csv": None,
 }
-"""A line that is refused, and what it becomes: the options proposed, or as its sentence says."""
+"""A refused line, and what it becomes: with the options proposed, or as its sentence says."""
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     for name, content in FILES.items():
-        (tmp_path / name).write_text(content)
+        (tmp_path / name).write_text(content, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
 
@@ -67,7 +77,7 @@ def test_a_refusal_is_two_lines_and_what_it_proposes_works(line):
     assert (printed.code, printed.out) == (2, "")
     assert len(said) <= TWO_LINES + len("Error: "), said
     fixed, proposed = PASTED[line], PROPOSED.search(said)
-    if not fixed and proposed is None:
+    if fixed is None:
         return
     for option in re.findall(r"--[a-z-]+", fixed):
         assert option in said or option in line, (option, said)

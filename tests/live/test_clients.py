@@ -161,6 +161,12 @@ def test_a_row_of_a_database_is_read_by_its_columns() -> None:
             SimpleNamespace(hits=[], json={"root": {**NO_HITS, "errors": ["late"]}}),
             "errors: .'late",
         ),
+        (ObjectApiResponse({"timed_out": True, "hits": HITS}), "the answer lacks results: the sea"),
+        ({"_shards": {"total": 5, "failed": 1}, "hits": HITS}, "1 of 5 shards failed; ask again"),
+        (
+            SimpleNamespace(hits=[], _d_={"_shards": {"total": 2, "failed": 2}}),
+            "2 of 2 shards failed",
+        ),
         ([{"title": "x", "rank": 1}], "neither an id nor a text.*--id"),
     ],
 )

@@ -159,8 +159,8 @@ class RecordStream:
     unread: Unread = field(default_factory=Counter)
     unused: Unread = field(default_factory=Counter)
     """How many records have a known value that had to be left out."""
-    hint: str = ""
-    """A hint at fields that could be the missing part."""
+    proposal: str = ""
+    """The options that name a missing part, where a field may be it."""
     notes: list[str] = field(default_factory=list)
     """Notes on how it was read; complete when all records have been read."""
     fields: Mapping[str, None] = field(default_factory=dict)
@@ -186,8 +186,8 @@ class RecordStream:
         seen: dict[str, int] | None = None,
     ) -> Dataset:
         made = build(records, self.place, self.name, self.name, self.form.fields, room, seen)
-        why = self.form.no_truth or self.hint
-        return Dataset(made.ground_truth, made.run, self.form.title, why)
+        why = self.form.no_truth
+        return Dataset(made.ground_truth, made.run, self.form.title, why, self.proposal)
 
     def _notes(self, truth: GroundTruth) -> Iterator[str]:
         """Notes on how the ground truth of another tool was read, if that is not obvious."""

@@ -1,6 +1,7 @@
 """Load a ground truth and a run from any input a caller may give."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -303,23 +304,25 @@ def load_pair(
 def _from_one(dataset: Dataset, data: Any) -> tuple[GroundTruth, Run]:
     name = _name(data)
     if dataset.ground_truth is None and dataset.run is None:
-        raise InvalidInput(
-            f"{name} has neither results nor a ground truth{_why(dataset)}; add 'retrieved' and "
-            "'ground_truth' to its records."
+        raise _missing(
+            dataset,
+            f"{name} has neither results nor a ground truth",
+            "add 'retrieved' and 'ground_truth' to its records",
         )
     # Only our own records can be extended.
     ours = dataset.kind == Ours.title
     if dataset.ground_truth is None:
         add = "add 'ground_truth' to its records, or " if ours else ""
-        raise NoGroundTruth(
-            f"{name} has no ground truth, only results{_why(dataset)}; {add}give a second file "
-            "with --ground-truth (ground_truth= in Python)."
-        )
+        what = f"{name} has no ground truth, only results"
+        fix = f"{add}give a second file with --ground-truth (ground_truth= in Python)"
+        raise _missing(dataset, what, fix, NoGroundTruth)
     if dataset.run is None:
         add = "add 'retrieved' to its records, or " if ours else ""
-        raise InvalidInput(
-            f"{name} has no results, only a ground truth; {add}give a second file with --run, or "
-            "a function to ask with --retriever (run= or retriever= in Python)."
+        raise _missing(
+            dataset,
+            f"{name} has no results, only a ground truth",
+            f"{add}give a second file with --run, or a function to ask with --retriever (run= or "
+            "retriever= in Python)",
         )
     return dataset.ground_truth, dataset.run
 
@@ -328,23 +331,29 @@ def _pair(
     truth: Dataset, run: Dataset, truth_given: Any, run_given: Any
 ) -> tuple[GroundTruth, Run]:
     a, b = _name(truth_given, "ground_truth"), _name(run_given, "run")
-    for given, one, lacking in ((truth, a, "ground truth"), (run, b, "results")):
+    for given, one, lacking in ((truth, a, "ground_truth"), (run, b, "retrieved")):
         if given.ground_truth is None and given.run is None:
-            raise InvalidInput(f"The {lacking} of {one} cannot be found{_why(given)}.")
+            called = "results" if lacking == "retrieved" else "ground truth"
+            what = f"The {called} of {one} cannot be found"
+            raise _missing(given, what, f"say which field holds it: --column {lacking}=NAME")
     if truth.ground_truth is None and run.run is None:
         raise InvalidInput(
             f"The two files are swapped: {a} holds results ({truth.kind}) and {b} holds a ground "
             f"truth ({run.kind}); exchange them."
         )
     if truth.ground_truth is None:
-        raise InvalidInput(
+        raise _missing(
+            truth,
             f"The ground truth is missing: {a} holds results ({truth.kind}) and nothing that "
-            f"should be found{_why(truth)}; give a file with judgements as the ground truth."
+            "should be found",
+            "give a file with judgements as the ground truth",
         )
     if run.run is None:
-        raise InvalidInput(
+        raise _missing(
+            run,
             f"The results are missing: {b} holds a ground truth ({run.kind}) and nothing that a "
-            "retriever returned; give a file with results as the run."
+            "retriever returned",
+            "give a file with results as the run",
         )
     if truth.run is None and run.ground_truth is None and _is_one_file(truth_given, run_given):
         raise InvalidInput(
@@ -360,8 +369,14 @@ def _is_one_file(one: Any, other: Any) -> bool:
     return Path(one).is_file() and Path(other).is_file() and Path(one).samefile(other)
 
 
-def _why(dataset: Dataset) -> str:
-    return f": {dataset.no_truth}" if dataset.no_truth else ""
+def _missing(
+    given: Dataset, what: str, fix: str, error: type[InvalidInput] = InvalidInput
+) -> InvalidInput:
+    """The error for a dataset without a part: the options that name it first, if there are any."""
+    if given.proposal:
+        return error(f"Say {given.proposal}; {re.sub('^The ', 'the ', what)}.")
+    why = f": {given.no_truth}" if given.no_truth and given.ground_truth is None else ""
+    return error(f"{what}{why}; {fix}.")
 
 
 def _name(given: Any, otherwise: str = "data") -> str:

@@ -23,8 +23,8 @@ import polars as pl
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.formats.table import read_long
 from calipers.io.tables.cells import cast_columns, check_ranks
-from calipers.io.tables.columns import IDENTITIES, Columns, nothing_fits
-from calipers.io.tables.resolve import resolve_fields
+from calipers.io.tables.columns import IDENTITIES, Columns
+from calipers.io.tables.resolve import no_column, resolve_fields
 from calipers.io.tables.scan import in_memory
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.matched import Dataset, Role
@@ -120,7 +120,7 @@ def _in_our_names(frame: Any, name: str, said: Columns) -> tuple[Any, dict[str, 
     # The query first: sorting must keep the rows of a query together.
     called = {ours: columns[ours] for ours in ("query", *columns) if ours in RUN_SCHEMA}
     if not {*IDENTITIES} & set(called):
-        raise InvalidInput(nothing_fits(name, frame.columns, "item"))
+        raise no_column(sample, "item", "run")
     kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
     # A column that the user maps to score is one, whatever its name.
     distances = {ours for theirs, ours in understood.items() if plain_name(theirs) in DISTANCES}

@@ -18,7 +18,9 @@ from calipers.errors import InvalidInput
 from calipers.io.records.documents import (
     SCALARS,
     BadDocument,
+    IncompleteAnswer,
     Row,
+    check_complete,
     checked,
     from_object,
     read_document,
@@ -177,6 +179,8 @@ def read_answer(raw: Any, k: int = ALL, layout: Layout | None = None) -> Answer:
 def _listed(raw: Any, k: int = ALL) -> Sequence[Any]:
     try:
         return raw if type(raw) is list and not _is_nested(raw) else results_in(raw, k)
+    except IncompleteAnswer as error:
+        raise bad_answer(f"the answer {error}") from None
     except BadDocument as error:
         came = "None (is a `return` missing?)" if raw is None else beginning(raw)
         raise bad_answer(f"the retriever returned {came}, which {error}; {ALLOWED}") from None
@@ -188,7 +192,10 @@ def _is_nested(raw: list[Any]) -> bool:
 
 def _at(path: Path, raw: Any) -> Sequence[Any]:
     try:
+        check_complete(raw)
         found = path.all(raw)
+    except IncompleteAnswer as error:
+        raise bad_answer(f"the answer {error}") from None
     except NoMatch as error:
         raise bad_answer(f"the path {path.text} matches nothing: {error}") from None
     return found if None in path.steps else _listed(found[0])

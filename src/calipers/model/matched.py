@@ -232,6 +232,8 @@ class Dataset:
     """Its format in words, for messages."""
     no_truth: str = ""
     """Why it holds no ground truth, where it looks as if it did."""
+    proposal: str = ""
+    """The options that name a missing part, where a column or field may be it."""
 
 
 @dataclass(frozen=True, eq=False)

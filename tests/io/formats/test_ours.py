@@ -145,7 +145,7 @@ def test_a_field_that_could_be_the_ground_truth_is_named(records, tmp_path):
     rows = [{"question": f"q{i}", "right_chunks": ["a"]} for i in range(records)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     run = {f"q{i}": ["a"] for i in range(records)}
-    offered = "right_chunks could be the ground truth: --column ground_truth=right_chunks"
+    offered = "Say --column ground_truth=right_chunks; the ground truth of"
     with pytest.raises(InvalidInput, match=offered):
         evaluate(run, ground_truth=path)
     scores = evaluate(

@@ -131,6 +131,7 @@ def together(parts: Mapping[str, Dataset], what: str) -> Dataset:
         _one_run(runs, what) if runs else None,
         parts[first].kind,
         parts[first].no_truth,
+        parts[first].proposal,
     )
 
 

@@ -5,7 +5,6 @@ nearly one of ours is refused as misspelt (``calipers.io.records.fields``).
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,9 +39,8 @@ from calipers.io.records.fields import (
 )
 from calipers.io.records.json_files import explain_mismatch, opened
 from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, Target
-from calipers.io.tables.cells import looks_like_texts
-from calipers.io.tables.columns import SOME, Columns, is_long, nothing_fits, unknown_fields
-from calipers.io.tables.grades import likely_grades
+from calipers.io.tables.columns import SOME, Columns, is_long
+from calipers.io.tables.propose import as_cell, missing_part, nothing_fits
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.matched import Dataset, Role
 
@@ -198,6 +196,10 @@ class Ours(EachRow):
         names = names_of_parts(first, role)
         made = stream(self, sight.records(owner, names), sight.name, watch)
         made.notes += notes_on_names(names, first.keys() - self.kept)
+        held = {*names, *first}
+        has = {"has_truth": "ground_truth" in held, "has_results": "retrieved" in held}
+        if not all(has.values()) and not first.keys() <= self.kept:
+            made.proposal = missing_part(_sample(sight, owner), role, **has)
         return made
 
     def read_table(self, table: InputTable, role: Role, watch: bool) -> Dataset | RecordStream:
@@ -308,19 +310,16 @@ class PlainRecords(Ours):
         return asked or holds_objects(sight)
 
     def read(self, sight: Probe, role: Role, watch: bool) -> Dataset | RecordStream:
-        """Read the records; if they lack the part for the role, hint at fields that could be it."""
+        """Read the records; refused if none of their fields names the question."""
         keys = sight.look.keys if sight.look else frozenset()
         alone = len(keys) > 1 and len(sight.row_keys) == 1
         if alone and not is_long(keys) and not keys & self.kept:
-            rows = [opened(one) for one in islice(sight.records().items, SOME)]
-            cells = {
-                key: [str(row.get(key) or "") for row in rows if isinstance(row, dict)]
-                for key in (sight.look.first if sight.look else ())
-            }
-            texts = [key for key, some in cells.items() if looks_like_texts(some)]
-            grades = [] if role == "run" else likely_grades(cells)
-            raise InvalidInput(nothing_fits(sight.name, cells, "query", texts, grades))
-        made = super().read(sight, role, watch)
-        if isinstance(made, Dataset):
-            return made
-        return replace(made, hint=unknown_fields(keys, role))
+            raise InvalidInput(nothing_fits(sight.name, _sample(sight), "query", role))
+        return super().read(sight, role, watch)
+
+
+def _sample(sight: Probe, owner: str | None = None) -> dict[str, list[str]]:
+    """The fields of records, each with its first values."""
+    rows = [opened(one) for one in islice(sight.records(owner).items, SOME)]
+    records = [row for row in rows if isinstance(row, Mapping)]
+    return {str(key): [as_cell(row.get(key)) for row in records] for key in records[0]}

@@ -40,6 +40,7 @@ from calipers.io.tables.columns import (
     says_wanted,
 )
 from calipers.io.tables.grades import as_numbers
+from calipers.io.tables.propose import missing_part
 from calipers.io.tables.resolve import (
     check_no_grade_is_hidden,
     check_no_sentences,
@@ -53,6 +54,7 @@ from calipers.io.tables.resolve import (
     pages_as_items,
     reading_note,
     resolve_fields,
+    sample,
     scores_must_fall,
 )
 from calipers.io.tables.scan import (
@@ -96,10 +98,21 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         table, names = resolve_fields(table, role)
         ours = {meaning: theirs for theirs, meaning in names.items()}
         meant = [pl.col(theirs).alias(ours) for theirs, ours in names.items()]
-        has_truth, has_results = _parts(ours, role, table.name)
         if not set(ours) & {*IDENTITIES}:
             raise no_column(table, "item", role)
-        left = left_over(found, names)
+        has_truth, has_results = _parts(ours, role)
+        left, proposal = left_over(found, names), ""
+        if left and not (has_truth and has_results):
+            has = {"has_truth": has_truth or not has_results, "has_results": has_results}
+            proposal = missing_part(sample(table), role, **has)
+        if not has_truth and not has_results:
+            raise InvalidInput(
+                f"Say {proposal}; {table.name} is a ground truth, and this may be its results."
+                if proposal
+                else f"Add --run RESULTS or --retriever FILE.py:FUNCTION: {table.name} is a ground "
+                "truth, questions with ids. If the ids are results, give it as --run, and "
+                "--ground-truth FILE."
+            )
         # Beside a list of targets, a single value describes the question.
         lists = isinstance(table.open().collect_schema().get(ours.get("item", "")), pl.List)
         if has_truth and not lists and "grade" not in ours and "retrieved" not in ours:
@@ -120,11 +133,11 @@ def read_long(table: InputTable, role: Role) -> Dataset:
             named = replace(named, notes=())
         run = _run(named, ours, scores_must_fall(table, ours)) if has_results else None
     parts = ["judgements"] * has_truth + ["results"] * has_results
-    return Dataset(truth, run, f"a table of {' and '.join(parts)}")
+    return Dataset(truth, run, f"a table of {' and '.join(parts)}", proposal=proposal)
 
 
-def _parts(ours: dict[str, str], role: Role, name: str) -> tuple[bool, bool]:
-    """Whether the table holds targets, and whether it holds results."""
+def _parts(ours: dict[str, str], role: Role) -> tuple[bool, bool]:
+    """Whether the table holds targets, and whether it holds results; neither if unclear."""
     has_truth = any(column in ours for column in ("grade", "quote"))
     has_results = any(column in ours for column in ("score", "rank", "text", "retrieved"))
     wanted = "item" in ours and says_wanted(ours["item"])
@@ -134,11 +147,6 @@ def _parts(ours: dict[str, str], role: Role, name: str) -> tuple[bool, bool]:
         return has_truth, has_results
     if wanted:
         return True, False
-    if role == "both":
-        raise InvalidInput(
-            f"Add --run RESULTS or --retriever FILE.py:FUNCTION: {name} is a ground truth, "
-            "questions with ids. If the ids are results, give it as --run, and --ground-truth FILE."
-        )
     return role == "ground_truth", role == "run"
 
 
@@ -254,7 +262,9 @@ def _split(
         one = pl.col(column)
         return frame.with_columns(pl.when(one != "").then(one).otherwise(None).name.keep())
     if frame[column].dtype == pl.String and not frame[column].str.contains(_NOT_JUST).any():
-        listed = frame[column].str.split(";").list.eval(pl.element().filter(pl.element() != ""))
+        listed = frame[column].str.split(";")
+        if frame[column].str.contains(";;|;$|^$").any():
+            listed = listed.list.eval(pl.element().filter(pl.element() != ""))
         notes += splitter.notes_on(listed.list.len())
         return frame.with_columns(listed).explode(column)
     rows = frame[ROW].to_list()
@@ -366,6 +376,8 @@ def _places(table: InputTable, rows: pl.Series) -> Callable[[int], str]:
 
 def _one_list_each(frame: pl.DataFrame, table: InputTable, ours: dict[str, str]) -> pl.DataFrame:
     """One row per question; rows that repeat its results only add targets."""
+    if not frame["query"].is_duplicated().any():
+        return frame
     lists = frame.filter(pl.col("item").is_not_null()).unique(
         ["query", "item"], keep="first", maintain_order=True
     )

@@ -17,7 +17,12 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.io.format import EachRow, RowFormat, Rows
 from calipers.io.formats.ours import record_from
-from calipers.io.records.documents import BadDocument, read_document, results_in
+from calipers.io.records.documents import (
+    BadDocument,
+    IncompleteAnswer,
+    read_document,
+    results_in,
+)
 from calipers.io.records.records import At, Id, Record, Result
 from calipers.names import EXPECTED, LISTS, QUESTION_IN_INPUT, WANTED_IDS, plain_name, words_in
 
@@ -179,6 +184,8 @@ def documents_in(output: Any, at: At) -> list[Id | Result]:
         value = value["output"]
     try:
         listed = results_in(value)
+    except IncompleteAnswer as error:
+        raise InvalidInput(f"The output of a retriever at {at()} {error}.") from None
     except BadDocument:
         raise InvalidInput(
             f"The output of a retriever is {output!r:.80} at {at()}; it must be a list of "

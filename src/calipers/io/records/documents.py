@@ -43,6 +43,10 @@ class BadDocument(Exception):
     """A document that cannot be used; the message continues "result 3 ..."."""
 
 
+class IncompleteAnswer(BadDocument):
+    """An answer that says that it lacks results; the message continues "the answer ..."."""
+
+
 class Row(msgspec.Struct, omit_defaults=True, gc=False):
     """One result as written; only plain values, so that garbage collection can skip it."""
 
@@ -88,6 +92,7 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
         for name, *how in (("to_dicts",), ("to_pylist",), ("to_dict", "records")):
             if hasattr(answer, name):
                 return list(getattr(answer, name)(*how))
+    check_complete(getattr(answer, "_d_", None))  # a response of elasticsearch.dsl
     for name in ATTRIBUTES:
         inner = getattr(answer, name, None)
         if isinstance(inner, list | tuple):
@@ -102,7 +107,27 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
     raise BadDocument(f"is a {type(answer).__name__} that holds no list of results")
 
 
+def check_complete(answer: Any) -> None:
+    """Refuse an answer of Elasticsearch or OpenSearch that lacks the hits of a part of the index.
+
+    >>> check_complete({"_shards": {"total": 5, "failed": 1}, "hits": {"hits": []}})
+    Traceback (most recent call last):
+    ...
+    calipers.io.records.documents.IncompleteAnswer: lacks results: 1 of 5 shards failed; ask again
+    """
+    if not isinstance(answer, Mapping):
+        return
+    shards = answer.get("_shards")
+    failed = shards.get("failed") if isinstance(shards, Mapping) else None
+    if isinstance(shards, Mapping) and isinstance(failed, int) and failed > 0:
+        total = shards.get("total", "all")
+        raise IncompleteAnswer(f"lacks results: {failed} of {total} shards failed; ask again")
+    if answer.get("timed_out") is True:
+        raise IncompleteAnswer("lacks results: the search timed out; ask again")
+
+
 def _in_mapping(answer: Mapping[Any, Any]) -> Sequence[Any]:
+    check_complete(answer)
     if isinstance(answer.get("ids"), list | tuple):
         return _from_columns(answer)
     for name in (*LISTS, *HOLDERS):

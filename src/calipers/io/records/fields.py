@@ -19,6 +19,7 @@ from calipers.io.records.documents import (
     ITEM_IDS,
     SCALARS,
     BadDocument,
+    IncompleteAnswer,
     from_metadata,
     is_document,
     is_number,
@@ -295,7 +296,8 @@ def _results(given: Any, at: At) -> Any:
     try:
         listed = results_in(given)
     except BadDocument as error:
-        raise InvalidInput(f"The results at {at()}: {given!r:.60} {error}.") from None
+        found = f": {given!r:.60}" if not isinstance(error, IncompleteAnswer) else ""
+        raise InvalidInput(f"The answer at {at()}{found} {error}.") from None
     made = list(listed)
     for i, one in enumerate(made):
         if isinstance(one, Mapping) and not one.keys() <= _RESULT:

@@ -241,7 +241,9 @@ def bare_name(name: str) -> str:
 
 
 def bare_names(names: pl.Series) -> pl.Series:
-    """``bare_name`` for a column."""
+    """``bare_name`` for a column; the same one, not a copy, if there is nothing to strip."""
+    if not names.str.contains(r"^\s|\s$").any():
+        return names
     bare = names.str.strip_chars()
     empty = bare == ""
     return bare.zip_with(~empty, names) if empty.any() else bare

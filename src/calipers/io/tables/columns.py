@@ -1,11 +1,10 @@
 """Map table columns to fields: as the user says, or by their usual names.
 
-The names are in ``calipers.names``. This module matches the columns of one table against them, and
-words the error for a missing column.
+The names are in ``calipers.names``. This module matches the columns of one table against them.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -16,7 +15,6 @@ from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.matched import Role
 from calipers.model.run import RUN_SCHEMA
 from calipers.names import (
-    HARMLESS,
     PARALLEL,
     QUERY_ID,
     QUERY_TEXT,
@@ -24,7 +22,6 @@ from calipers.names import (
     WANTED_IDS,
     WEAK_QUOTE,
     plain_name,
-    possible_meaning,
 )
 from calipers.words import did_you_mean
 
@@ -524,56 +521,3 @@ def weak_quote(columns: list[str], names: Mapping[str, str], role: Role) -> str 
     plain = _by_plain_name(columns)
     usable = (n for n in WEAK_QUOTE if n in plain and (n != "text" or role == "ground_truth"))
     return next((plain[name] for name in usable), None)
-
-
-def nothing_fits(
-    name: str,
-    columns: Iterable[str],
-    lacking: str,
-    texts: Collection[str] = (),
-    grades: Collection[str] = (),
-) -> str:
-    """The error for a table without a needed column, with the options that fix it.
-
-    ``texts`` are the columns of sentences, ``grades`` those that may hold grades, if known.
-    """
-    listed = [one for one in columns if one.strip() and not one.endswith(IGNORED)]
-    known = renaming(listed)
-    numbered = {one for group in numbered_groups(listed).values() for one in group}
-    free = [one for one in listed if one not in {*known, *numbered} and not one.startswith("tag.")]
-    has_item = bool(numbered or set(known.values()) & {*IDENTITIES})
-    offers: list[tuple[str, str]] = []
-    wanted = ("query", *(() if has_item else ("item",)), "retrieved")
-    for ours in wanted if lacking == "query" else (lacking,):
-        meant = (ours, "quote") if ours == "item" else (ours,)
-        hinted = next((one for one in free if possible_meaning(one) in meant), None)
-        plain = [one for one in free if not set(plain_name(one).split("_")) & HARMLESS]
-        plain.sort(key=lambda one: (one in grades, (one in texts) != (ours == "query")))
-        theirs = hinted or (next(iter(plain), None) if ours != "retrieved" else None)
-        if theirs is None:
-            continue
-        free.remove(theirs)
-        offers.append(((hinted and possible_meaning(hinted)) or ours, theirs))
-    graded = [one for one in free if one in grades]
-    if len(graded) == 1 and "grade" not in known.values():
-        offers.append(("grade", graded[0]))
-    why = f"{name} has no column for the {lacking}; found {', '.join(listed) or 'no name':.60}"
-    if lacking not in ("query", "item") or {ours for ours, _ in offers} & {lacking, "quote"}:
-        return with_settings(f"Say {say(*offers)}; {why}.", *offers)
-    usual = "question or query_id" if lacking == "query" else "chunk_id (ids) or quote (texts)"
-    return f"Add a column {usual}, or give another file: {why}."
-
-
-def unknown_fields(fields: Iterable[str], role: Role) -> str:
-    """A hint at fields of a record that could be the missing part, with the option to use."""
-    wanted = "retrieved" if role == "run" else "ground_truth"
-    called = "results" if role == "run" else "ground truth"
-    meant = ("item", "quote", "retrieved")
-    known = {"id", "_id", "tags", "latency_ms", "error", "stages", "text"}
-    unknown = [one for one in fields if one not in renaming(list(fields)) and one not in known]
-    could = [one for one in unknown if possible_meaning(one) in meant]
-    listed = f"its fields are {', '.join(sorted(fields))}"[:200]
-    if not could:
-        return f"{listed}; say which holds the {called}, such as --column {wanted}=NAME"
-    offers = "; ".join(f"{one} could be the {called}: {say((wanted, one))}" for one in could)
-    return f"{listed}; {offers}"

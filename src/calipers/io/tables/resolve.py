@@ -17,7 +17,6 @@ from calipers.io.tables.columns import (
     SOME,
     may_be_texts,
     may_be_the_grade,
-    nothing_fits,
     numbered_groups,
     renaming,
     say,
@@ -31,10 +30,10 @@ from calipers.io.tables.grades import (
     holds_grades,
     holds_words,
     in_words,
-    likely_grades,
     may_hide_grades,
     may_tell_apart,
 )
+from calipers.io.tables.propose import as_cell, nothing_fits
 from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.model.ground_truth import MARK
 from calipers.model.matched import Role
@@ -199,13 +198,14 @@ def _by_name(table: InputTable, found: list[str], role: Role) -> dict[str, str]:
 
 def no_column(table: InputTable, lacking: str, role: Role) -> InvalidInput:
     """The error for a table without a needed column, judged by its names and a sample of it."""
-    found = table.names()
+    return InvalidInput(nothing_fits(table.name, sample(table), lacking, role))
+
+
+def sample(table: InputTable) -> dict[str, list[str]]:
+    """The columns of a table, each with its first cells."""
     with explained(table.name, table.fault):
         some = table.rows(pl.all(), most=SOME)
-    texts = [one.name for one in some if one.dtype == pl.String and looks_like_texts(one)]
-    left = left_over(found, renaming(found)) if role != "run" else []
-    grades = likely_grades({one: some[one] for one in left})
-    return InvalidInput(nothing_fits(table.name, found, lacking, texts, grades))
+    return {one.name: list(map(as_cell, one.to_list())) for one in some}
 
 
 def _with_row_ids(table: InputTable, found: list[str], names: dict[str, str]) -> dict[str, str]:
