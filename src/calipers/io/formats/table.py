@@ -33,20 +33,15 @@ from calipers.io.tables.cells import (
 )
 from calipers.io.tables.columns import (
     IDENTITIES,
-    IGNORE,
     SOME,
     is_long,
-    say,
     says_wanted,
 )
 from calipers.io.tables.grades import as_numbers
 from calipers.io.tables.propose import missing_part
 from calipers.io.tables.resolve import (
-    check_no_grade_is_hidden,
+    check_fields,
     check_no_sentences,
-    check_one_list_each,
-    check_one_ranking,
-    check_order_is_known,
     check_scores_fall,
     left_over,
     no_column,
@@ -73,7 +68,7 @@ from calipers.model.ground_truth import (
 )
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
-from calipers.names import PARALLEL, plain_name, words_in
+from calipers.names import words_in
 
 BATCH = 250_000
 ROW = "__row"
@@ -81,7 +76,6 @@ DIVIDED = r"[;|,、，(\[{\s\x1c-\x1f]"
 """Characters of cells that may hold several ids or padding; other cells are one id."""
 _NOT_JUST = r"[|,、，(\[{\s\x1c-\x1f]|^;"
 """What else than semicolons between ids may need a look at each cell."""
-_NUMBERS = r"^\W*\d[\d.]*([^\w.]+\d[\d.]*)+\W*$"
 ONE_EACH = ("grade", "score", "rank", "start", "group")
 """Columns that describe one item: a row that has them holds one."""
 
@@ -113,18 +107,7 @@ def read_long(table: InputTable, role: Role) -> Dataset:
                 "truth, questions with ids. If the ids are results, give it as --run, and "
                 "--ground-truth FILE."
             )
-        # Beside a list of targets, a single value describes the question.
-        lists = isinstance(table.open().collect_schema().get(ours.get("item", "")), pl.List)
-        if has_truth and not lists and "grade" not in ours and "retrieved" not in ours:
-            check_no_grade_is_hidden(table, left, ours["query"], ours.get("item", ""))
-        elif has_results and not {"score", "rank", "retrieved"} & set(ours):
-            check_order_is_known(table, names, left)
-        if has_truth and "grade" not in ours:
-            _check_no_grades_beside(table, left)
-        if has_results:
-            check_one_ranking(table, names, left)
-        if "retrieved" in ours and not {"item", "quote"} & set(ours):
-            check_one_list_each(table, names, left, role)
+        check_fields(table, names, left, role, has_truth=has_truth, has_results=has_results)
         said = reading_note(table, names, left, of_targets=has_truth)
         tags = [pl.col(one) for one in found if one.startswith(TAG)]
         named = table.then(lambda rows: rows.select(meant + tags), notes=(*said, *table.notes))
@@ -148,17 +131,6 @@ def _parts(ours: dict[str, str], role: Role) -> tuple[bool, bool]:
     if wanted:
         return True, False
     return role == "ground_truth", role == "run"
-
-
-def _check_no_grades_beside(table: InputTable, left: Sequence[str]) -> None:
-    """Refuse cells that list a grade for each of the ids in another cell."""
-    for one in (name for name in left if plain_name(name) in PARALLEL):
-        cells = table.open().select(pl.col(one).cast(pl.String)).head(SOME).collect().to_series()
-        if len(several := cells.filter(cells.str.contains(_NUMBERS).fill_null(False))):
-            raise InvalidInput(
-                f"Give each target a row with its grade, or say {say((IGNORE, one))}; the cells of "
-                f"{one!r} in {table.name}, such as {several[0]!r:.30}, seem to grade several ids."
-            )
 
 
 def _truth(

@@ -5,7 +5,7 @@ hold ids or texts, and an unrecognised column of zeros and ones may be the grade
 certain, harmless, or refused with the option that settles it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
@@ -40,6 +40,7 @@ from calipers.model.matched import Role
 from calipers.names import (
     BEIR_JUDGEMENTS,
     DISTANCES,
+    PARALLEL,
     QUERY_TEXT,
     QUOTE,
     RANX,
@@ -304,6 +305,45 @@ def _check_grade(table: InputTable, found: list[str], names: dict[str, str]) -> 
             )
 
 
+def check_fields(
+    table: InputTable,
+    names: dict[str, str],
+    left: list[str],
+    role: Role,
+    *,
+    has_truth: bool,
+    has_results: bool,
+) -> None:
+    """Refuse columns that are left over and may change a number: a grade, an order, a system."""
+    ours = {meaning: theirs for theirs, meaning in names.items()}
+    # Beside a list of targets, a single value describes the question.
+    lists = isinstance(table.open().collect_schema().get(ours.get("item", "")), pl.List)
+    if has_truth and not lists and "grade" not in ours and "retrieved" not in ours:
+        check_no_grade_is_hidden(table, left, ours["query"], ours.get("item", ""))
+    elif has_results and not {"score", "rank", "retrieved"} & set(ours):
+        _check_order_is_known(table, names, left)
+    if has_truth and "grade" not in ours:
+        _check_no_grades_beside(table, left)
+    if has_results:
+        _check_one_ranking(table, ours["query"], left)
+    if "retrieved" in ours and not {"item", "quote"} & set(ours):
+        _check_one_list_each(table, ours["query"], ours["retrieved"], left, role)
+
+
+def _check_no_grades_beside(table: InputTable, left: Sequence[str]) -> None:
+    """Refuse cells that list a grade for each of the ids in another cell."""
+    for one in (name for name in left if plain_name(name) in PARALLEL):
+        cells = table.rows(pl.col(one).cast(pl.String), most=SOME).to_series()
+        if len(several := cells.filter(cells.str.contains(_NUMBERS).fill_null(False))):
+            raise InvalidInput(
+                f"Give each target a row with its grade, or say {say((IGNORE, one))}; the cells of "
+                f"{one!r} in {table.name}, such as {several[0]!r:.30}, seem to grade several ids."
+            )
+
+
+_NUMBERS = r"^\W*\d[\d.]*([^\w.]+\d[\d.]*)+\W*$"
+
+
 def check_no_grade_is_hidden(
     table: InputTable, left: list[str], asked: str | None = None, item: str = ""
 ) -> None:
@@ -355,7 +395,7 @@ def _has_two_values(rows: pl.DataFrame, asked: str, column: str) -> bool:
     return bool((values[column] > 1).any())
 
 
-def check_order_is_known(table: InputTable, names: dict[str, str], left: list[str]) -> None:
+def _check_order_is_known(table: InputTable, names: dict[str, str], left: list[str]) -> None:
     """Refuse to rank results by row order where a column of numbers implies another order."""
     unused = [one for one in table.names() if one not in names and not one.endswith(IGNORED)]
     some = table.rows(unused, most=SOME)
@@ -379,14 +419,10 @@ def check_order_is_known(table: InputTable, names: dict[str, str], left: list[st
         )
 
 
-def check_one_list_each(
-    table: InputTable, names: Mapping[str, str], left: list[str], role: Role
+def _check_one_list_each(
+    table: InputTable, asked: str, listed: str, left: list[str], role: Role
 ) -> None:
     """Refuse a column of lists that has one result in each row, with the line that says so."""
-    asked, listed = (
-        next(theirs for theirs, ours in names.items() if ours == one)
-        for one in ("query", "retrieved")
-    )
     if _holds_several(table, listed):
         return
     some = table.rows([asked, listed, *left], most=SOME).with_columns(pl.col(asked).forward_fill())
@@ -419,9 +455,8 @@ _ABOUT: Mapping[Role, tuple[str, ...]] = {
 """What the numbers beside results can be, by what the table is given as."""
 
 
-def check_one_ranking(table: InputTable, names: dict[str, str], left: list[str]) -> None:
+def _check_one_ranking(table: InputTable, asked: str, left: list[str]) -> None:
     """Refuse a table in which two systems answer one query: these are two rankings."""
-    asked = next(theirs for theirs, ours in names.items() if ours == "query")
     for one in left:
         if plain_name(one) not in SYSTEMS:
             continue
