@@ -74,7 +74,7 @@ def _twice(row: str, queries: int, depth: int, ids: str = "", prefix: str = "") 
 def _ours(files: Files) -> Measured:
     program = str(Path(sys.executable).with_name("calipers"))
     inputs = ["-g", str(files.ground_truth), "-r", str(files.run)]
-    command = [program, "eval", *inputs, "-m", ",".join(MANY), "--like", "trec_eval", "--csv"]
+    command = [program, "eval", *inputs, "-m", ",".join(MANY), "--like", "trec_eval", "--as", "csv"]
     return measure(command)
 
 

@@ -21,7 +21,7 @@ def is_typed(old: str) -> bool:
 
 def is_called(old: str) -> bool:
     """Whether it was a name or a keyword in Python, where `labels list` is `labels_list`."""
-    command_only = ("compare --as latex", "labels ", "serve ", "init --from")
+    command_only = ("compare --as latex", "--csv", "labels ", "serve ", "init --from")
     return not old.startswith(command_only) and not old.endswith(("--bounds", "--full"))
 
 

@@ -47,7 +47,7 @@ COMMANDS = (
     ("eval", *READ, "--explain"),
     ("eval", *READ, "--by", "type"),
     ("eval", *READ, "--json"),
-    ("eval", *READ, "--csv"),
+    ("eval", *READ, "--as", "csv"),
     ("misses", *READ, "-k", "1"),
     ("misses", *READ, "-k", "1", "--json"),
     ("diagnose", *READ),

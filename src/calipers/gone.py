@@ -68,6 +68,7 @@ GONE = {
     "serve --order": "The questions whose results to judge stand highest come first; in Python, "
     'labels_pool(order="plain") takes them as they come.',
     "serve --lead": "Take --owner NAME.",
+    "--csv": "Take --as csv.",
     "compare --as latex": "Take --as csv or --as markdown; pandoc makes LaTeX of either.",
     **dict.fromkeys(
         ("compare --corrected-by", "compare --sampled"),

@@ -38,7 +38,7 @@ def evals(tmp_path: Path) -> Path:
 
 
 def test_csv_holds_full_precision(evals: Path) -> None:
-    printed = calipers_command("eval", evals, "-m", "recall@1,mrr", "--csv")
+    printed = calipers_command("eval", evals, "-m", "recall@1,mrr", "--as", "csv")
     rows = list(csv.DictReader(io.StringIO(printed.out)))
     scores = calipers.evaluate(evals, metrics="recall@1,mrr")
     assert [row["metric"] for row in rows] == ["recall@1", "mrr"]
@@ -56,7 +56,7 @@ def test_an_undefined_metric_is_said_so(tmp_path: Path) -> None:
     path.write_text(json.dumps(RECORDS[2:]))
     assert "undefined" in calipers_command("eval", path, "-m", "mrr").out
     row = next(
-        csv.DictReader(io.StringIO(calipers_command("eval", path, "-m", "mrr", "--csv").out))
+        csv.DictReader(io.StringIO(calipers_command("eval", path, "-m", "mrr", "--as", "csv").out))
     )
     assert (row["mean"], row["low"], row["n"], row["undefined"]) == ("", "", "0", "1")
     summary = json.loads(calipers_command("eval", path, "-m", "mrr", "--json").out)["summaries"][0]
@@ -187,6 +187,6 @@ def test_slices_come_after_the_table_and_csv_has_those_of_the_named_metrics(tmp_
     assert printed.code == 0
     assert printed.out.index("by type") < printed.out.index("by length")
     assert "▼" in printed.out
-    printed = calipers_command("eval", path, "--by", "type", "-m", "recall@1,f1@3", "--csv")
+    printed = calipers_command("eval", path, "--by", "type", "-m", "recall@1,f1@3", "--as", "csv")
     rows = [(row["value"], row["metric"]) for row in csv.DictReader(io.StringIO(printed.out))]
     assert rows == [(of, metric) for of in ("fact", "multi-hop") for metric in ("recall@1", "f1@3")]

@@ -46,7 +46,7 @@ PROGRAM = f"{sys.executable} -c 'from calipers.cli import program; program()'"
     [
         ("eval evals.jsonl", "> /dev/full", 2, "No space left on device"),
         ("eval evals.jsonl --json", "> /dev/full", 2, "No space left on device"),
-        ("eval evals.jsonl --csv", ">&-", 2, "Standard output is closed"),
+        ("eval evals.jsonl --as csv", ">&-", 2, "Standard output is closed"),
         # A standard error that takes nothing changes no exit code.
         ("gate nosuch.jsonl --require 'mrr >= 0'", "2> /dev/full", 2, ""),
         ("gate evals.jsonl --require 'mrr < 1'", "2>&-", 1, ""),

@@ -45,7 +45,7 @@ def test_history_as_json_and_csv(history):
     found = json.loads(calipers_command("history", "--json").out)
     assert (found["total"], len(found["evaluations"])) == (4, 4)
     assert found["evaluations"][1]["changed"] == ["ground truth"]
-    rows = list(csv.DictReader(io.StringIO(calipers_command("history", "--csv").out)))
+    rows = list(csv.DictReader(io.StringIO(calipers_command("history", "--as", "csv").out)))
     newest = found["evaluations"][0]
     means = {one["metric"]: one["mean"] for one in newest["summaries"]}
     assert float(rows[0]["mrr"]) == means["mrr"]
@@ -76,7 +76,9 @@ def test_show_prints_what_eval_printed(history):
     whole = json.loads(calipers_command("history", "show", "@nightly", "--json").out)
     assert (whole["schema"], whole["evaluation"]["branch"]) == (1, "main")
     assert len(whole["per_query"]) == 28
-    assert calipers_command("history", "show", "@nightly", "--csv").out.startswith("metric,mean,")
+    assert calipers_command("history", "show", "@nightly", "--as", "csv").out.startswith(
+        "metric,mean,"
+    )
     calipers_command("history", "show", "@nightly", "--per-query", "scores.csv")
     calipers_command("history", "show", "@nightly", "--per-query", "scores.parquet")
     assert calipers_command("eval", "scores.parquet").code == 0
@@ -87,7 +89,9 @@ def test_trend_as_data_and_as_a_drawing(history):
     found = json.loads(calipers_command("history", "trend", "nightly", "-m", "mrr", "--json").out)
     assert [mark["what"] for mark in found["marks"]] == [["ground truth"]]
     rows = list(
-        csv.DictReader(io.StringIO(calipers_command("history", "trend", "nightly", "--csv").out))
+        csv.DictReader(
+            io.StringIO(calipers_command("history", "trend", "nightly", "--as", "csv").out)
+        )
     )
     assert {row["changed"] for row in rows} == {"", "ground truth"}
     drawn = ("history", "trend", "nightly", "-m", "mrr", "--by", "type", "--chart")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.cli.output import harmless, print_json, print_long_json
+from calipers.cli.output import harmless, print_json
 from tests.command import calipers_command
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "python_questions.json"
@@ -51,7 +51,7 @@ def test_a_long_list_is_printed_in_pieces_as_if_it_were_whole(blocks, before, af
     printed = []
     for write in (
         lambda: print_json({**before, "rows": [one for rows in blocks for one in rows], **after}),
-        lambda: print_long_json({**before, "rows": [], **after}, "rows", pieces),
+        lambda: print_json({**before, "rows": pieces, **after}),
     ):
         with redirect_stdout(TextIOWrapper(raw := BytesIO(), write_through=True)):
             write()

@@ -78,13 +78,13 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "tags": ("--save", "night", "--store", "history.db", "--tag", "model=e5"),
     "no_results": ("--save", "night", "--store", "history.db", "--no-results"),
     "as_json": (),
-    "as_csv": ("--csv",),
+    "form": ("--as", "csv"),
     "quiet": ("--quiet",),
     "explain": ("--explain",),
     "config": ("--config", "settings.toml"),
 }
 """What a person would write for each setting, together with what it cannot be without."""
-AS_TEXT = ("as_csv", "quiet", "explain")
+AS_TEXT = ("form", "quiet", "explain")
 """Settings that show nothing in JSON."""
 THE_WAY_ITSELF = {
     "blocks": ("per_query",),

@@ -20,7 +20,7 @@ SAME = words_in(
 """Operations whose commands print nothing beside the result."""
 NAMES = {
     "--explain": ".explain()",
-    "--csv": ".to_polars()",
+    "--as csv": ".to_polars()",
     "more: -o FILE": "more: .to_polars()",
     "-o FILE writes": "write() writes",
 }

@@ -141,7 +141,9 @@ def test_a_folder_and_a_mapping_with_their_ground_truth_are_asked(tmp_path, monk
         "def search(query, k):\n    return ['d1'] if query == 'What is one?' else []\n"
     )
     for questions in ("beir", "map.json"):
-        printed = calipers_command("eval", questions, "--retriever", "search.py:search", "--csv")
+        printed = calipers_command(
+            "eval", questions, "--retriever", "search.py:search", "--as", "csv"
+        )
         assert (printed.code, "recall@1,1.0" in printed.out) == (0, True), printed
     (tmp_path / "ids.json").write_text('{"q1": ["d1"]}')
     assert "knows its queries only by ids such as 'q1'" in refused(

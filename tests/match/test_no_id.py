@@ -35,7 +35,7 @@ def test_the_keys_that_were_seen_are_named(evals):
 
 
 def test_the_id_of_results_in_records_is_named_as_a_column(evals):
-    printed = calipers_command("eval", evals, "--column", "item=ref", "-m", "mrr", "--csv")
+    printed = calipers_command("eval", evals, "--column", "item=ref", "-m", "mrr", "--as", "csv")
     assert "mrr,0.5" in printed.out, printed
     assert evaluate([RECORD], columns={"item": "ref"}, metrics="mrr")["mrr"].mean == 0.5
     assert "There is no column 'reff' to take as item" in refused(

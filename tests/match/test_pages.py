@@ -52,7 +52,10 @@ def test_other_levels_and_ids_that_are_names_of_pages():
 def test_a_file_in_one_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "evals.jsonl").write_text(json.dumps(RECORD) + "\n")
-    assert "recall@2,0.5," in calipers_command("eval", "evals.jsonl", "-m", "recall@2", "--csv").out
+    assert (
+        "recall@2,0.5,"
+        in calipers_command("eval", "evals.jsonl", "-m", "recall@2", "--as", "csv").out
+    )
     found = calipers_command("eval", "evals.jsonl", "-m", "recall@2", "--level", "page,document")
     assert found.code == 0, found.err
     convert("evals.jsonl", "again.parquet")

@@ -1,10 +1,10 @@
 """Make a command from an operation: its settings become options with help and defaults."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib import import_module
-from inspect import cleandoc
+from inspect import cleandoc, signature
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,16 +16,18 @@ from calipers.cli.options import (
     ALL,
     CONFIG,
     ENGINE,
+    EXPLAIN,
     JSON,
     MASTER,
     QUIET,
+    FileOption,
     LayeredHelp,
     Option,
     in_group,
     parameter_of,
     text,
 )
-from calipers.cli.output import asking, check_outputs, console, print_json, reading
+from calipers.cli.output import Outputs, asking, check_outputs, console, print_json, reading
 from calipers.errors import InvalidInput
 from calipers.operation import (
     OUTPUT,
@@ -57,8 +59,15 @@ class CommandInput:
     """The settings file given with --config."""
     given: frozenset[str]
     """The names of the settings given on the command line."""
+    explain: bool = False
+    """Whether --explain is given."""
+    files: Mapping[FileOption, str] = field(default_factory=dict)
+    """The files to write with the answer."""
     on_spark: bool = False
     master: str | None = None
+    outputs: Outputs = field(default_factory=Outputs)
+    found: Any = None
+    """The answer that was printed."""
 
     def fill(self, *but: str, gate: bool = False) -> "Config":
         """Fill missing settings, except those in ``but``, from the settings file."""
@@ -144,15 +153,19 @@ class CommandInput:
         document: "Document | None" = None,
         explain: bool = False,
     ) -> None:
-        """Print the answer in the requested format, or else as its document.
+        """Write the files, and print the answer in the requested format, or else as its document.
 
         ``document`` is for a command that has more to say than the answer alone.
         """
-        if self.is_printed(found, **(forms or {})):
-            return
-        from calipers.present.terminal import print_document
+        self.found = found
+        for option, path in self.files.items():
+            self.outputs.write(path, partial(option.write, found, path))
+        if not self.is_printed(found, **(forms or {})):
+            from calipers.present.terminal import print_document
 
-        print_document(document or found.document(), console(), explain=explain)
+            explain = explain or self.explain
+            print_document(document or found.document(), console(), explain=explain)
+        self.outputs.finish()
 
 
 def _form_of(name: str) -> Callable[[Any], str]:
@@ -189,7 +202,8 @@ class Command(LayeredHelp):
     A list of commands needs only names and help. ``instead`` is an option and another command,
     which runs if the option, or any other that only that command takes, is given; its options
     are offered in their own group. ``commands`` are subcommands, in a place where a file or a
-    name can also be given.
+    name can also be given. ``answers`` are the options of what it
+    prints, and ``exits`` gives the exit code of an answer.
     """
 
     def __init__(
@@ -203,6 +217,8 @@ class Command(LayeredHelp):
         fill: bool = True,
         instead: "tuple[str, Command] | None" = None,
         commands: "Sequence[Command]" = (),
+        exits: Callable[[Any], int] | None = None,
+        answers: Sequence[click.Parameter] = (EXPLAIN, JSON),
     ) -> None:
         name = body.__name__.strip("_")
         super().__init__(
@@ -211,7 +227,9 @@ class Command(LayeredHelp):
             help=cleandoc(body.__doc__ or ""),
             short_help=short_help,
         )
-        self._body, self._face, self._leave_out = body, face, leave_out
+        self._body = body if signature(body).parameters else _print_answer
+        self._face, self._leave_out, self._exits = face, leave_out, exits
+        self._answers = answers
         self._operation = operation or name
         self._fill = fill
         self.instead = instead
@@ -267,9 +285,10 @@ class Command(LayeredHelp):
             )
         made += (ENGINE, MASTER) if self._measures else ()
         every = [*made, *self._face, *([CONFIG] if self._is_configured else [])]
+        if not self._answers:
+            return every
         has_groups = any(getattr(one, "group", "") for one in every)
-        # Every command that prints an answer has --quiet.
-        return [*every, *([in_group(QUIET, OUTPUT * has_groups)] if JSON in self._face else [])]
+        return [*every, *self._answers, in_group(QUIET, OUTPUT * has_groups)]
 
     @cached_property
     def _measures(self) -> bool:
@@ -355,9 +374,21 @@ class Command(LayeredHelp):
         settings = _read({one.name: given.pop(one.name) for one in self._offered}, self._offered)
         config = given.pop("config") if self._is_configured else None
         given.pop("quiet", None)  # read where the answer is printed
-        flags = [form for form in ("json", "csv") if given.pop(f"as_{form}", False)]
-        form = next(iter(flags), given.pop("form", None))
-        asked = CommandInput(self.operation, settings, form, config, frozenset(settings))
+        form = given.pop("form", None)
+        form = "json" if given.pop("as_json", False) else form
+        named = {one: given.pop(one.name) for one in self._face if isinstance(one, FileOption)}
+        files = {one: path for one, path in named.items() if path}
+        for one, path in files.items():
+            one.check(path)
+        asked = CommandInput(
+            self.operation,
+            settings,
+            form,
+            config,
+            frozenset(settings),
+            given.pop("explain", False),
+            files,
+        )
         if self._measures:
             asked.master = given.pop("master")
             asked.on_spark = given.pop("engine") == "spark"
@@ -372,7 +403,13 @@ class Command(LayeredHelp):
             self._body(asked, **given)
         finally:
             COMPLETING.reset(token)
+        if self._exits is not None and (code := self._exits(asked.found)):
+            raise click.exceptions.Exit(code)
         return asked
+
+
+def _print_answer(asked: CommandInput) -> None:
+    asked.show(asked.answer())
 
 
 def _long(parameter: click.Parameter) -> str:
@@ -383,9 +420,9 @@ def command(*face: click.Parameter, **how: Any) -> Callable[[Callable[..., None]
     """Make a command from a function that takes a CommandInput and command-line options.
 
     Its name is the last word of the function's name (gate_save: save), its help the docstring. It
-    runs the operation of the same name unless another is named (as module:function). Missing
-    settings come from the settings file; without ``fill`` the function does that itself. For
-    the other arguments see the class.
+    runs the operation of the same name unless another is named (as module:function), and a
+    function without parameters prints the answer. Missing settings come from the settings file;
+    without ``fill`` the function does that itself. For the other arguments see the class.
     """
     return lambda body: Command(body, face, **how)
 
@@ -417,7 +454,7 @@ SAME = {"systems": "pilot"}
 INPUTS = ("data", "systems", "retrievers", "ground_truth", "run", "retriever", "config")
 NOT_AGAIN = (
     *("save", "tags", "mlflow", "html", "markdown", "chart", "per_query", "output", "accept"),
-    *("junit", "explain", "quiet", "as_json", "as_csv", "form"),
+    *("junit", "explain", "quiet", "as_json", "form"),
 )
 """Outputs and formats are not repeated in the next command."""
 

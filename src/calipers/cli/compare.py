@@ -8,25 +8,15 @@ import click
 
 import calipers
 from calipers.cli.command import Command, CommandInput, command
-from calipers.cli.options import (
-    CHART,
-    EXPLAIN,
-    JSON,
-    PAGE,
-    examples,
-    flag,
-    forms,
-    output,
-    text,
-)
+from calipers.cli.options import AS, CHART, FileOption, examples, flag, output, text
 from calipers.cli.output import (
-    Outputs,
     asking,
     check_jsonl,
-    console,
-    print_long_json,
-    write_chart,
+    check_page,
+    check_table,
+    print_lines,
     write_document,
+    write_page,
 )
 from calipers.errors import InvalidInput, NoGroundTruth
 from calipers.operation import OUTPUT
@@ -35,38 +25,34 @@ EXAMPLES = 5
 PAIR = 2
 ON_PAGE = 1_000
 """The most queries on a page: more would be slow to open, and nobody reads them."""
+PAGE = "Write a page with everything that is known."
 T = TypeVar("T")
+
+
+def _write_changes(found: Any, path: str) -> None:
+    from calipers.questions.compare.unlabelled import document
+
+    write_document(document(found, ON_PAGE), "What changed between two runs", path)
 
 
 @command(
     click.Argument(["systems"], nargs=-1),
     output("Write exactly the new results to a file to label, .jsonl or .csv."),
-    PAGE,
+    FileOption("--html", PAGE, check_page, _write_changes),
     examples("How many of the most changed queries to print.", 5),
-    EXPLAIN,
-    JSON,
     operation="diff",
     leave_out=["old", "new"],
 )
 def _changes(
-    asked: CommandInput,
-    systems: tuple[str, ...],
-    output: str | None,
-    html: str | None,
-    examples: int,
-    explain: bool,
+    asked: CommandInput, systems: tuple[str, ...], output: str | None, examples: int
 ) -> None:
     """Show what changed between two runs of the same questions, before anybody labels anything."""
-    from calipers.io.files.write import check_place
     from calipers.labels.draft import check_unfilled
-    from calipers.present.terminal import print_document
     from calipers.questions.compare.unlabelled import document, json_rows
     from calipers.words import plural
 
     if output:
         check_unfilled(output)
-    if html:
-        check_place(html)
     if len(systems) != PAIR:
         raise InvalidInput(
             f"What changed is shown between two runs, and {len(systems)} are given; name two."
@@ -76,41 +62,46 @@ def _changes(
     found = asked.answer(old=old, new=new)
     if output and found.to_judge:
         found.write(output)
-    if html:
-        write_document(document(found, ON_PAGE), "What changed between two runs", html)
-    if asked.form == "json":
-        print_long_json(found.to_dict(per_query=False), "per_query", json_rows(found))
+    asked.show(
+        found,
+        {"json": lambda one: {**one.to_dict(per_query=False), "per_query": json_rows(one)}},
+        document=document(found, examples),
+    )
+    if asked.form is not None:
         return
-    screen = console()
-    print_document(document(found, examples), screen, explain=explain)
     rows = plural(len(found.to_judge), "new result")
     if output and found.to_judge:
-        screen.print(f"{rows} to judge, written to {output}.", markup=False, soft_wrap=True)
+        print_lines([f"{rows} to judge, written to {output}."])
     elif output:
-        screen.print(f"Nothing is new, so {output} was not written.", markup=False, soft_wrap=True)
+        print_lines([f"Nothing is new, so {output} was not written."])
     elif found.to_judge:
-        screen.print(f"Judge the {rows}: the same command with -o label.csv.", markup=False)
+        print_lines([f"Judge the {rows}: the same command with -o label.csv."])
+
+
+def _write_queries(comparison: Any, path: str) -> None:
+    from calipers.io.files.write import write_table
+
+    write_table(comparison.per_query, path)
 
 
 @command(
     examples("How many wins and losses of each system --json lists.", EXAMPLES),
-    text(
+    FileOption(
         "--per-query",
-        "FILE",
         "Write every query's values and differences to a .parquet, .csv, .tsv, .json or .jsonl "
         "file.",
-        group=OUTPUT,
+        check_table,
+        _write_queries,
+        OUTPUT,
     ),
     flag("--changes", "Show what changed between two runs, and score nothing."),
-    PAGE,
+    text("--html", "FILE", PAGE),
     CHART,
-    EXPLAIN,
-    JSON,
-    forms("csv", "markdown"),
+    AS,
     fill=False,
     instead=("changes", _changes),
 )
-def compare(asked: CommandInput, **face: Any) -> None:
+def compare(asked: CommandInput, html: str | None, examples: int) -> None:
     """Compare two or more retrievers on the same queries.
 
     A SYSTEM is a run, a file that holds results and ground truth, or what `calipers eval --json`
@@ -127,15 +118,14 @@ def compare(asked: CommandInput, **face: Any) -> None:
       calipers compare old.jsonl new.jsonl -g questions.csv --changes -o label.csv
       calipers compare --retriever old=search_v1:search --retriever new=search:search gt.csv
     """
-    outputs, systems = Outputs(), asked.settings.get("systems", ())
-    outputs.check(table=face["per_query"], page=face["html"], chart=face["chart"])
-    outputs.begin()
+    systems = asked.settings.get("systems", ())
+    if html:
+        check_page(html)
     named, fallback = _systems(asked)
     try:
-        with_truth(asked, fallback, lambda: _score(asked, named, outputs, **face))
+        with_truth(asked, fallback, lambda: _score(asked, named, html, examples))
     except NoGroundTruth as error:
         _show_changes(asked, systems, error)
-    outputs.finish()
 
 
 def with_truth(asked: CommandInput, fallback: str | None, ask: Callable[[], T]) -> T:
@@ -158,22 +148,10 @@ def _show_changes(asked: CommandInput, systems: Sequence[str], error: NoGroundTr
         raise error
     command.ask_instead()
     if asked.form is None:
-        console().print(f"Nothing is scored: {error}", markup=False, soft_wrap=True)
+        print_lines([f"Nothing is scored: {error}"])
 
 
-def _score(
-    asked: CommandInput,
-    named: Any,
-    outputs: Outputs,
-    *,
-    examples: int,
-    per_query: str | None,
-    html: str | None,
-    chart: str | None,
-    explain: bool,
-) -> None:
-    from calipers.cli.output import write_page
-    from calipers.io.files.write import write_table
+def _score(asked: CommandInput, named: Any, html: str | None, examples: int) -> None:
     from calipers.questions.compare.settings import compare as compare_systems
     from calipers.questions.reading import Reading
     from calipers.questions.systems import matched_to_report
@@ -186,14 +164,9 @@ def _score(
         reading = {name: settings.pop(name) for name in Reading.__annotations__ if name in settings}
         named = matched_to_report(None, named, None, cast(Reading, reading))
     comparison = compare_systems(named, **measuring, **settings)
-    outputs.write(per_query, lambda: write_table(comparison.per_query, per_query or ""))
-    outputs.write(chart, lambda: write_chart(comparison, chart))
-    made = {"systems": named, "comparison": comparison}
-    outputs.write(
-        html,
-        lambda: write_page(calipers.report(**made, **measuring, **settings), html or ""),
-    )
-    asked.show(comparison, {"json": lambda one: one.to_dict(examples=examples)}, explain=explain)
+    made = {"systems": named, "comparison": comparison, **measuring, **settings}
+    asked.outputs.write(html, lambda: write_page(calipers.report(**made), html or ""))
+    asked.show(comparison, {"json": lambda one: one.to_dict(examples=examples)})
 
 
 def _systems(asked: CommandInput) -> tuple[Any, str | None]:
@@ -251,18 +224,31 @@ def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
     return named
 
 
+def _check_run(path: str) -> None:
+    from calipers.io.files.write import is_stream
+
+    if not is_stream(path):
+        check_jsonl(path)
+
+
 @command(
-    output("Write the fused run to a file, for every other question."),
-    PAGE,
+    FileOption(
+        "--output -o",
+        "Write the fused run to a file, for every other question.",
+        _check_run,
+        lambda found, path: calipers.convert(run=found.run, output=path, to="ours"),
+    ),
+    FileOption(
+        "--html",
+        PAGE,
+        check_page,
+        lambda found, path: write_document(found.document(), "Fusion", path),
+    ),
     CHART,
-    EXPLAIN,
-    JSON,
-    forms("csv", "markdown"),
+    AS,
     short_help="Find what a hybrid is worth: fusion, weights, depth, reranker.",
 )
-def fuse(
-    asked: CommandInput, output: str | None, html: str | None, chart: str | None, explain: bool
-) -> None:
+def fuse(asked: CommandInput) -> None:
     """Find the best fusion of recorded lanes, and the gain to expect on new queries.
 
     A LANE is the recorded run of one retriever, such as BM25 or dense vectors; NAME=FILE gives it
@@ -276,17 +262,4 @@ def fuse(
       calipers fuse words=bm25.jsonl vectors=dense.jsonl -g questions.csv -m ndcg@5
       calipers fuse reranked.jsonl -g questions.csv
     """
-    from calipers.io.files.write import is_stream
-
-    outputs = Outputs()
-    if output and not is_stream(output):
-        check_jsonl(output)
-    outputs.check(page=html, chart=chart)
-    outputs.begin()
-    found = asked.answer(lanes=named_systems(asked.settings.get("lanes", ())))
-    if output:
-        outputs.write(output, lambda: calipers.convert(run=found.run, output=output, to="ours"))
-    outputs.write(html, lambda: write_document(found.document(), "Fusion", html or ""))
-    outputs.write(chart, lambda: write_chart(found, chart))
-    asked.show(found, explain=explain)
-    outputs.finish()
+    asked.show(asked.answer(lanes=named_systems(asked.settings.get("lanes", ()))))

@@ -1,16 +1,14 @@
 """Commands for decisions: gate and plan."""
 
-import click
-
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import EXPLAIN, JSON, text
-from calipers.cli.output import Outputs, console
+from calipers.cli.options import JSON, text
+from calipers.cli.output import check_page, print_lines, write_bytes
 from calipers.errors import CalipersError
 from calipers.operation import OUTPUT
 
 
-@command(EXPLAIN, JSON)
-def gate_save(asked: CommandInput, explain: bool) -> None:
+@command()
+def gate_save(asked: CommandInput) -> None:
     """Measure, and write the result with its date to a file.
 
     The gate compares recall and ndcg of the file, or the metrics that are named with -m.
@@ -19,24 +17,33 @@ def gate_save(asked: CommandInput, explain: bool) -> None:
     Examples:
       calipers gate save evals.jsonl -m recall@10,ndcg@10 -o main.json
     """
-    _print_baseline(asked, f"Saved to {asked.settings['to']}.", explain=explain)
+    from calipers.present.escape import printable
+
+    _print_baseline(asked)
+    if asked.form is None:
+        print_lines([printable(f"Saved to {asked.settings['to']}.")])
 
 
-@command(EXPLAIN, JSON)
-def gate_show(asked: CommandInput, explain: bool) -> None:
+@command()
+def gate_show(asked: CommandInput) -> None:
     """Show what a baseline holds: its name, its date and its scores."""
-    _print_baseline(asked, "", explain=explain)
+    _print_baseline(asked)
+
+
+def _print_baseline(asked: CommandInput) -> None:
+    from calipers.questions.baseline import baseline_dict
+
+    asked.show(asked.answer(), {"json": baseline_dict})
 
 
 @command(
     text("--junit", "FILE", "Write the checks as JUnit XML.", group=OUTPUT),
     text("--markdown", "FILE", "Write a summary as Markdown.", group=OUTPUT),
-    EXPLAIN,
-    JSON,
     fill=False,
     commands=[gate_save, gate_show],
+    exits=lambda verdict: 1 if verdict.stops else 0,
 )
-def gate(asked: CommandInput, junit: str | None, markdown: str | None, explain: bool) -> None:
+def gate(asked: CommandInput, junit: str | None, markdown: str | None) -> None:
     """Check a result against conditions and against a baseline.
 
     The first line is the answer: ✓ passed, ✗ failed, ~ no clear difference.
@@ -55,42 +62,24 @@ def gate(asked: CommandInput, junit: str | None, markdown: str | None, explain: 
 
     file = asked.fill(gate=True)
     junit, markdown = junit or file.gate.get("junit"), markdown or file.gate.get("markdown")
-    outputs = Outputs()
-    outputs.check(page=junit, markdown=markdown)
-    outputs.begin()
+    for path in filter(None, (junit, markdown)):
+        check_page(path)
+
+    def write(checks: bytes, summary: str) -> None:
+        asked.outputs.write(junit, lambda: write_bytes(junit or "", checks))
+        asked.outputs.write(markdown, lambda: write_bytes(markdown or "", summary.encode()))
+
     try:
         verdict = asked.answer()
     except CalipersError as error:
         # A report left over from an earlier run could be mistaken for this one's.
-        said = str(error)
-        outputs.write(junit, lambda: _write_file(junit, error_junit(said)))
-        outputs.write(markdown, lambda: _write_file(markdown, error_markdown(said).encode()))
+        write(error_junit(str(error)), error_markdown(str(error)))
         raise
-    outputs.write(junit, lambda: _write_file(junit, as_junit(verdict)))
-    outputs.write(markdown, lambda: _write_file(markdown, as_markdown(verdict.document()).encode()))
-    asked.show(verdict, explain=explain)
-    outputs.finish()
-    if verdict.stops:
-        raise click.exceptions.Exit(1)
+    write(as_junit(verdict), as_markdown(verdict.document()))
+    asked.show(verdict)
 
 
-def _write_file(path: str | None, content: bytes) -> None:
-    from calipers.io.files.write import whole_file
-
-    with whole_file(path or "") as file:
-        file.write(content)
-
-
-def _print_baseline(asked: CommandInput, last: str, *, explain: bool) -> None:
-    from calipers.present.escape import printable
-    from calipers.questions.baseline import baseline_dict
-
-    asked.show(asked.answer(), {"json": baseline_dict}, explain=explain)
-    if last and asked.form is None:
-        console().print(printable(last), markup=False, soft_wrap=True)
-
-
-@command(JSON, short_help="Say how many queries show a difference.", fill=False)
+@command(short_help="Say how many queries show a difference.", fill=False, answers=[JSON])
 def plan(asked: CommandInput) -> None:
     """Say how many queries show a difference, or how small a difference some queries show.
 

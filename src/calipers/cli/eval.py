@@ -8,38 +8,47 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import EXPLAIN, JSON, NO_RESULTS, TAG, csv, flag
+from calipers.cli.options import AS, flag, text
 from calipers.cli.output import (
-    Outputs,
-    print_long_json,
+    check_chart_place,
+    check_page,
+    check_table,
     working,
     write_chart,
     write_page,
-    write_short_form,
 )
 from calipers.errors import CalipersError, InvalidInput, MissingExtra, NoCommonIds
-from calipers.operation import STATISTICS
+from calipers.operation import HISTORY, STATISTICS
 
 if TYPE_CHECKING:
     from calipers.model.scores import Scores
     from calipers.questions.evaluate.rule import EvaluationAnswer
     from calipers.questions.report.result import Report
 
-FILES = ("per_query", "html", "markdown", "chart")
+FILES = {
+    "per_query": check_table,
+    "html": check_page,
+    "markdown": check_page,
+    "chart": check_chart_place,
+}
+"""The files to write, and what checks their places."""
 
 
-@command(EXPLAIN, JSON, csv("Print every call as CSV."))
-def _calls(asked: CommandInput, explain: bool) -> None:
+@command(AS)
+def _calls() -> None:
     """Show recall after the first call of the retriever, after the second, and so on."""
-    asked.show(asked.answer(), explain=explain)
 
 
 @command(
-    TAG,
-    NO_RESULTS,
-    JSON,
-    csv("Print the summary (with --by the slices) as CSV."),
-    EXPLAIN,
+    text(
+        "--tag tags",
+        "NAME=VALUE",
+        "Tag what is kept, such as model=e5; may be given several times.",
+        multiple=True,
+        group=HISTORY,
+    ),
+    flag("--no-results", "Keep the scores without what was retrieved; takes less room.", HISTORY),
+    AS,
     flag(
         "--calls each_call",
         "For an agent that searches several times: print what each further call adds, instead; "
@@ -49,9 +58,7 @@ def _calls(asked: CommandInput, explain: bool) -> None:
     operation="questions.evaluate.settings:ask",
     instead=("each_call", _calls),
 )
-def eval(  # noqa: A001 - as the command is called
-    asked: CommandInput, tags: tuple[str, ...], no_results: bool, explain: bool
-) -> None:
+def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None:  # noqa: A001 - as the command is called
     """Score what a retriever returned against what should be found.
 
     DATA is a file that holds both; or give --ground-truth and --run; or questions and
@@ -70,25 +77,26 @@ def eval(  # noqa: A001 - as the command is called
       calipers eval evals.jsonl --match "quote(min=0.8)" --level all
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
-    settings, outputs = asked.settings, Outputs()
+    settings, outputs = asked.settings, asked.outputs
     saving = None
     if tags or no_results or settings.keys() & {"save", "mlflow"}:
         saving = Saving(settings, tags, results=not no_results)
     per_query, html, markdown, chart = (settings.get(name, "") for name in FILES)
-    outputs.check(table=per_query, page=html, markdown=markdown, chart=chart)
-    outputs.begin(others=saving is not None)
+    for name in settings.keys() & FILES:
+        FILES[name](settings[name])
     is_page = bool(html or markdown or settings.get("mlflow"))
     ask = partial(
         asked.answer,
         # A table shows no fingerprints, so they are not computed for it.
         fingerprints=bool(asked.form == "json" or is_page or saving or per_query),
         given=asked.given,
-        one_result_for=["--csv"] if asked.form == "csv" else [],
+        one_result_for=["--as csv"] if asked.form == "csv" else [],
     )
     found: EvaluationAnswer = ask() if saving is None else saving.measured(ask)
     report = None
     if is_page:
         from calipers.questions.evaluate.rule import report_of
+        from calipers.questions.report.show import save_markdown
 
         with working("gathering the report"):
             report = outputs.attempt(lambda: report_of(found, settings))
@@ -98,10 +106,10 @@ def eval(  # noqa: A001 - as the command is called
         outputs.write(per_query, lambda: write_scores(found.result, per_query))
     if report is not None:
         outputs.write(html, lambda: write_page(report, html))
-        outputs.write(markdown, lambda: write_short_form(report, markdown))
+        outputs.write(markdown, lambda: save_markdown(report, markdown))
     outputs.write(chart, lambda: write_chart(found.slices or found.result, chart))
     try:
-        _show(asked, found, explain=explain)
+        asked.show(found, {"json": _to_dict})
     finally:
         # Outputs are written even if the reader of the table closed the pipe (`| head`).
         if saving is not None:
@@ -109,14 +117,12 @@ def eval(  # noqa: A001 - as the command is called
     outputs.finish()
 
 
-def _show(asked: CommandInput, found: "EvaluationAnswer", *, explain: bool) -> None:
-    if asked.form == "json":
-        from calipers.questions.evaluate.rule import evaluation_rows
+def _to_dict(found: "EvaluationAnswer") -> dict[str, Any]:
+    from calipers.questions.evaluate.rule import evaluation_rows
 
-        if (rows := evaluation_rows(found)) is not None:
-            print_long_json(found.to_dict(per_query=False), "per_query", rows)
-            return
-    asked.show(found, explain=explain)
+    if (rows := evaluation_rows(found)) is None:
+        return found.to_dict()
+    return {**found.to_dict(per_query=False), "per_query": rows}
 
 
 class Saving:

@@ -1,27 +1,33 @@
 """Commands for the history: show, trend, alarm, and maintenance."""
 
 import sys
+from typing import Any
 
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CHART, EXPLAIN, JSON, csv, flag, forms, text
-from calipers.cli.output import check_chart_place, working, write_chart
+from calipers.cli.options import AS, CHART, JSON, FileOption, flag, text
+from calipers.cli.output import check_table, working
 from calipers.errors import InvalidInput
 from calipers.present.escape import printable
 
 
+def _write_scores(found: Any, path: str) -> None:
+    from calipers.io.records.results import write_scores
+
+    write_scores(found.scores, path)
+
+
 @command(
-    text(
+    FileOption(
         "--per-query",
-        "FILE",
         "Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
+        check_table,
+        _write_scores,
     ),
-    EXPLAIN,
-    JSON,
-    csv("Print the summary as CSV."),
+    AS,
 )
-def history_show(asked: CommandInput, per_query: str | None, explain: bool) -> None:
+def history_show() -> None:
     """Show a saved evaluation exactly as it was measured.
 
     REFERENCE is @name (the latest), @name~2 (two before it), @id, @branch:main or
@@ -32,26 +38,10 @@ def history_show(asked: CommandInput, per_query: str | None, explain: bool) -> N
       calipers history show @nightly
       calipers history show @nightly~1 --json
     """
-    from calipers.io.files.write import check_writable
-    from calipers.io.records.results import write_scores
-
-    if per_query:
-        check_writable(per_query)
-    found = asked.answer()
-    if per_query:
-        write_scores(found.scores, per_query)
-    asked.show(found, explain=explain)
 
 
-@command(
-    CHART,
-    EXPLAIN,
-    JSON,
-    forms("markdown"),
-    csv("Print the points as CSV."),
-    short_help="Draw how the saved evaluations of one name moved.",
-)
-def history_trend(asked: CommandInput, chart: str | None, explain: bool) -> None:
+@command(CHART, AS, short_help="Draw how the saved evaluations of one name moved.")
+def history_trend() -> None:
     """Draw the metrics of the evaluations called NAME over time, beside their reference.
 
     The same answer as `calipers history alarm`, with exit code 0 whatever it says. Vertical marks
@@ -63,18 +53,15 @@ def history_trend(asked: CommandInput, chart: str | None, explain: bool) -> None
       calipers history trend nightly -m recall@10,precision@5
       calipers history trend nightly -m recall@10 --by type --chart trend.svg
     """
-    _over_time(asked, chart, explain=explain)
 
 
 @command(
     CHART,
-    EXPLAIN,
-    JSON,
-    forms("markdown"),
-    csv("Print the points as CSV."),
+    AS,
     short_help="Say whether the latest saved evaluation is worse than before.",
+    exits=lambda found: found.exit_code,
 )
-def history_alarm(asked: CommandInput, chart: str | None, explain: bool) -> None:
+def history_alarm() -> None:
     """Say whether the evaluations called NAME got worse, and draw them over time.
 
     The latest is compared with seven earlier ones, on queries with the same question and the same
@@ -92,33 +79,23 @@ def history_alarm(asked: CommandInput, chart: str | None, explain: bool) -> None
       calipers history alarm nightly
       calipers history alarm nightly -m recall@10,mrr --by type --as markdown
     """
-    if code := _over_time(asked, chart, explain=explain):
-        raise click.exceptions.Exit(code)
 
 
-def _over_time(asked: CommandInput, chart: str | None, *, explain: bool) -> int:
-    check_chart_place(chart)
-    found = asked.answer()
-    write_chart(found, chart)
-    asked.show(found, explain=explain)
-    return int(found.exit_code)
-
-
-@command(JSON, short_help="Say what the history holds, and whether all of it is whole.")
-def history_check(asked: CommandInput) -> None:
+@command(
+    short_help="Say what the history holds, and whether all of it is whole.",
+    exits=lambda found: 2 if found.problems else 0,
+    answers=[JSON],
+)
+def history_check() -> None:
     """Say where the history is and how much it holds, and read all of it.
 
     Every row and content is compared with its checksum.
     Exit codes: 0 everything is whole, 2 something is damaged.
     """
-    found = asked.answer()
-    asked.show(found)
-    if found.problems:
-        raise click.exceptions.Exit(2)
 
 
-@command(JSON, short_help="Copy every evaluation to another history.")
-def history_copy(asked: CommandInput) -> None:
+@command(short_help="Copy every evaluation to another history.", answers=[JSON])
+def history_copy() -> None:
     """Copy every evaluation to TARGET, an SQLite file or a PostgreSQL address.
 
     What TARGET has already stays as it is; what is damaged is refused. The other
@@ -129,10 +106,9 @@ def history_copy(asked: CommandInput) -> None:
       calipers history copy postgresql://user@host/evaluations
       calipers history copy .calipers/history.db --store theirs.db
     """
-    asked.show(asked.answer())
 
 
-@command(flag("--yes", "Do not ask."), JSON)
+@command(flag("--yes", "Do not ask."), answers=[JSON])
 def history_prune(asked: CommandInput, yes: bool) -> None:
     """Remove old evaluations, of NAME or of all names.
 
@@ -167,9 +143,7 @@ def _confirm(said: str) -> None:
 
 @command(
     text("--html", "FOLDER", "Write a site to share: lines over time, every report, a badge."),
-    EXPLAIN,
-    JSON,
-    csv("Print the list as CSV."),
+    AS,
     commands=[
         history_show,
         history_trend,
@@ -179,7 +153,7 @@ def _confirm(said: str) -> None:
         history_prune,
     ],
 )
-def history(asked: CommandInput, html: str | None, explain: bool) -> None:
+def history(asked: CommandInput, html: str | None) -> None:
     """List saved evaluations, newest first.
 
     With NAME only those of that name. Marks show where the ground truth or the corpus changed;
@@ -189,7 +163,7 @@ def history(asked: CommandInput, html: str | None, explain: bool) -> None:
     Examples:
       calipers history
       calipers history nightly --since 30d -m recall@10,mrr
-      calipers history --branch main --with-tag model=e5 --csv
+      calipers history --branch main --with-tag model=e5 --as csv
       calipers history nightly --html site
     """
     found = asked.answer()
@@ -199,7 +173,7 @@ def history(asked: CommandInput, html: str | None, explain: bool) -> None:
         with working("Writing the site"):
             said = write_site(found, html, asked.settings)
         click.echo(printable(said), err=True)
-    asked.show(found, explain=explain)
+    asked.show(found)
 
 
 history.commands = {"list": history, **history.commands}

@@ -8,7 +8,7 @@ import click
 
 from calipers.cli import GivenOnce
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import EXPLAIN, JSON, flag, output
+from calipers.cli.options import JSON, FileOption, flag, output
 from calipers.cli.output import check_jsonl
 from calipers.errors import InvalidInput
 
@@ -16,24 +16,23 @@ NO_CACHE = flag("--no-cache", "Keep no answers.")
 
 
 @command(
-    output("Write the questions, with what came back, to a .jsonl."),
-    JSON,
+    FileOption(
+        "--output -o",
+        "Write the questions, with what came back, to a .jsonl.",
+        check_jsonl,
+        lambda found, path: found.save(path),
+    ),
     operation="labels_traces",
+    answers=[JSON],
 )
-def _traces(asked: CommandInput, output: str | None) -> None:
+def _traces() -> None:
     """Take the questions that people really asked from traces, each once."""
-    if output is not None:
-        check_jsonl(output)
-    found = asked.answer()
-    if output is not None:
-        found.save(output)
-    asked.show(found)
 
 
 @command(
     output("The file to label, .jsonl or .csv."),
-    JSON,
     short_help="Make a file to label from what retrievers returned.",
+    answers=[JSON],
     instead=("files", _traces),
 )
 def labels_draft(asked: CommandInput, output: str | None) -> None:
@@ -66,7 +65,7 @@ def labels_draft(asked: CommandInput, output: str | None) -> None:
     asked.show(found, document=document(found, output), explain=True)
 
 
-@command(output("The labelled file, .jsonl or .csv.", required=True), NO_CACHE, JSON)
+@command(output("The labelled file, .jsonl or .csv.", required=True), NO_CACHE, answers=[JSON])
 def labels_judge(asked: CommandInput, output: str, no_cache: bool) -> None:
     """Let a language model grade what `calipers labels draft` wrote.
 
@@ -104,11 +103,9 @@ def ask_model(
 
 @command(
     flag("--drop", "Take unfit questions of `init FOLDER` out of their file."),
-    EXPLAIN,
-    JSON,
     short_help="Draw a random sample for people, and say when it is enough.",
 )
-def labels_sample(asked: CommandInput, drop: bool, explain: bool) -> None:
+def labels_sample(asked: CommandInput, drop: bool) -> None:
     """Draw questions at random for people to judge, until the corrected metric is narrow enough.
 
     Of questions that `init FOLDER` made 30 are drawn, and asked about here with two keys each:
@@ -127,7 +124,7 @@ def labels_sample(asked: CommandInput, drop: bool, explain: bool) -> None:
       calipers eval -g machine.jsonl -r run.jsonl --corrected-by people.jsonl
     """
     if not _check_made(asked, drop):
-        asked.show(asked.answer(), explain=explain)
+        asked.show(asked.answer())
 
 
 def _check_made(asked: CommandInput, drop: bool) -> bool:
@@ -186,8 +183,8 @@ def _key() -> str:
     flag("--close", "Close POOL: nothing is judged in it until it is opened again."),
     flag("--reopen", "Open POOL again."),
     flag("--delete", "Delete what POOL holds; the log of labels stays."),
-    JSON,
     short_help="Write labels as a ground truth, and say how far judges agree.",
+    answers=[JSON],
 )
 def labels_export(asked: CommandInput, **change: bool) -> None:
     """Write what was judged as one ground truth, and say how far the judges agree.
@@ -221,14 +218,13 @@ def labels_export(asked: CommandInput, **change: bool) -> None:
         asked.show(asked.answer())
 
 
-@command(JSON, short_help="Take labels from files into a pool.")
-def labels_import(asked: CommandInput) -> None:
+@command(short_help="Take labels from files into a pool.", answers=[JSON])
+def labels_import() -> None:
     """Take what judges filled in elsewhere into POOL.
 
     FILES are those of `labels draft` or `labels export`, or the JSON that Label Studio or Argilla
     gives back of the tasks of `labels export --to`.
     """
-    asked.show(asked.answer())
 
 
 class _Labels(GivenOnce):

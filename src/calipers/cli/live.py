@@ -8,7 +8,7 @@ import click
 
 import calipers
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import EXPLAIN, JSON, flag, output
+from calipers.cli.options import JSON, flag, output
 from calipers.cli.output import asking, is_terminal
 from calipers.errors import InvalidInput
 from calipers.shell import join_words
@@ -20,8 +20,8 @@ from calipers.words import COMPLETING
         "The run, a .jsonl file. A finished one is asked again, and kept as .bak.",
     ),
     flag("--check", "Ask one question, say in a line what is understood, and write nothing."),
-    JSON,
     short_help="Ask a live retriever every question and keep what it returns.",
+    answers=[JSON],
 )
 def retrieve(asked: CommandInput, output: str | None, check: bool) -> None:
     """Ask a live retriever every question and write what it returns to a run.
@@ -100,11 +100,10 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
 
 @command(
     flag("--dry-run", "List the combinations and what is left to ask."),
-    EXPLAIN,
-    JSON,
     short_help="Run every combination of retrievers and parameters.",
+    exits=lambda found: 2 if getattr(found, "failures", ()) else 0,
 )
-def grid(asked: CommandInput, dry_run: bool, explain: bool) -> None:
+def grid(asked: CommandInput, dry_run: bool) -> None:
     """Run every combination of retrievers and parameters in a file, and compare them all.
 
     FILE is a calipers.toml with a table [grid]; without it the nearest one is taken. Each
@@ -131,9 +130,7 @@ def grid(asked: CommandInput, dry_run: bool, explain: bool) -> None:
     except KeyboardInterrupt:
         click.echo("Every question that was finished is kept; the same command goes on.", err=True)
         raise
-    asked.show(found, explain=explain)
-    if found.failures:
-        raise click.exceptions.Exit(2)
+    asked.show(found)
 
 
 @contextmanager

@@ -3,15 +3,16 @@
 --help shows what most people need, and --help-all the rest in named groups.
 """
 
+from collections.abc import Callable
 from copy import copy
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from calipers.cli.output import check_chart_place, write_chart
 from calipers.errors import CalipersError
 from calipers.operation import (
-    HISTORY,
     READING,
     Argument,
     Setting,
@@ -34,6 +35,22 @@ class Option(click.Option):
     def __init__(self, *given: Any, group: str = "", **more: Any) -> None:
         super().__init__(*given, **more)
         self.group = group
+
+
+class FileOption(Option):
+    """An option for a file, which is checked before any work and written with the answer."""
+
+    def __init__(
+        self,
+        name: str,
+        help_text: str,
+        check: Callable[[str], None],
+        write: Callable[[Any, str], None],
+        group: str = "",
+    ) -> None:
+        complete = {"shell_complete": complete_value}
+        super().__init__(name.split(), metavar="FILE", help=help_text, group=group, **complete)
+        self.check, self.write = check, write
 
 
 class LayeredHelp(click.Command):
@@ -194,17 +211,6 @@ def text(name: str, metavar: str | None, help_text: str, **more: Any) -> click.O
     return Option(name.split(), metavar=metavar, help=help_text, shell_complete=complete, **more)
 
 
-def csv(help_text: str) -> click.Option:
-    """--csv."""
-    return Option(["--csv", "as_csv"], is_flag=True, help=help_text)
-
-
-def forms(*names: str) -> click.Option:
-    """--as FORM."""
-    help_text = "Print the result in this form."
-    return Option(["--as", "form"], type=click.Choice(names), help=help_text)
-
-
 def examples(help_text: str, default: int | None = None) -> click.Option:
     """--examples."""
     return Option(
@@ -230,7 +236,13 @@ def in_group(parameter: click.Parameter, group: str) -> click.Parameter:
     return copied
 
 
+EXPLAIN = flag("--explain", "Print everything that is known, with every note.")
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print the whole result as JSON.")
+AS = Option(
+    ["--as", "form"],
+    type=click.Choice(["csv", "markdown"]),
+    help="Print the rows as CSV, or the answer as Markdown.",
+)
 CONFIG = text(
     "--config",
     "FILE",
@@ -252,17 +264,5 @@ MASTER = text(
     "[default: as Spark is set]",
     group=READING,
 )
-EXPLAIN = flag("--explain", "Print everything that is known, with every note.")
 QUIET = flag("--quiet -q", "Print the first line of the answer and nothing else.")
-PAGE = text("--html", "FILE", "Write a page with everything that is known.")
-CHART = text("--chart", "FILE", "Draw it to an .svg file.")
-TAG = text(
-    "--tag tags",
-    "NAME=VALUE",
-    "Tag what is kept, such as model=e5; may be given several times.",
-    multiple=True,
-    group=HISTORY,
-)
-NO_RESULTS = flag(
-    "--no-results", "Keep the scores without what was retrieved; takes less room.", HISTORY
-)
+CHART = FileOption("--chart", "Draw it to an .svg file.", check_chart_place, write_chart)

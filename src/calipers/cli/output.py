@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from calipers.errors import CalipersError, InvalidInput, WriteFailed
+from calipers.errors import CalipersError, InvalidInput
 from calipers.model.result import SCHEMA
 from calipers.present.escape import printable
 
@@ -86,14 +86,12 @@ def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
 
 def check_outputs(params: Mapping[str, Any]) -> None:
     """Refuse, before any work, two formats, two outputs on standard output, an input as output."""
-    forms = {"as_json": "--json", "as_csv": "--csv", "quiet": "--quiet"}
-    forms["form"] = f"--as {params.get('form')}"
+    forms = {"as_json": "--json", "form": "--as", "quiet": "--quiet"}
     printed = [forms[name] for name, given in params.items() if given and name in forms]
     if len(printed) > 1:
-        first, second = (one.partition(" ")[0] for one in printed[:2])
         raise InvalidInput(
-            f"Both {first} and {second} are given; a result is printed in one form, so leave one "
-            "out."
+            f"Both {printed[0]} and {printed[1]} are given; a result is printed in one form, so "
+            "leave one out."
         )
     taken = [f"--{name.replace('_', '-')}" for name in _to_standard_output(params)]
     if taken and len(both := [*printed, *taken]) > 1:
@@ -128,27 +126,28 @@ def _check_not_read(params: Mapping[str, Any]) -> None:
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """Print one JSON document, in UTF-8 whatever the terminal's encoding."""
-    import msgspec
+    """Print one JSON document, in UTF-8 whatever the terminal's encoding.
 
-    # As bytes: in a str, one rare letter would make all of it four times as large.
-    content = msgspec.json.encode({"schema": SCHEMA, **value})
-    click.echo(harmless(msgspec.json.format(content, indent=2)))
-
-
-def print_long_json(value: Mapping[str, Any], name: str, pieces: Iterator[bytes]) -> None:
-    """Print a JSON document with a long list under ``name``, one piece at a time in memory.
-
-    A piece is some members of the list, encoded and indented as in the document.
+    A long list may be an iterator of pieces, of which one is in memory at a time: some members
+    each, encoded and indented as in the document.
     """
     from uuid import uuid4
 
     import msgspec
 
     # A placeholder to find in the encoded text, so no data may contain it.
-    here = uuid4().hex
-    content = msgspec.json.encode({"schema": SCHEMA, **value, name: [here]})
-    before, after = msgspec.json.format(content, indent=2).split(f'\n    "{here}"\n  '.encode())
+    here, pieces = uuid4().hex, iter(())
+    for name, one in value.items():
+        if isinstance(one, Iterator):
+            value, pieces = {**value, name: [here]}, one
+    # As bytes: in a str, one rare letter would make all of it four times as large.
+    content = msgspec.json.encode({"schema": SCHEMA, **value})
+    before, found, after = msgspec.json.format(content, indent=2).partition(
+        f'\n    "{here}"\n  '.encode()
+    )
+    if not found:
+        click.echo(harmless(before))
+        return
     between = b"\n"
     click.echo(harmless(before), nl=False)
     for piece in pieces:
@@ -169,45 +168,52 @@ def harmless(document: bytes) -> bytes:
 
 
 def write_page(report: Any, path: str) -> None:
-    """Write the HTML page, and name it on standard error."""
+    """Write the HTML page of a report."""
     from calipers.questions.report.show import save_html
 
     with working("drawing the page"):
         save_html(report, path)
-    click.echo(f"Written to {path}", err=True)
 
 
 def write_document(document: Any, title: str, path: str) -> None:
-    """Write a document as an HTML page, and name the file on standard error."""
-    from calipers.io.files.write import whole_file
+    """Write a document as an HTML page."""
     from calipers.questions.report.page.page import document_page
 
+    write_bytes(path, document_page(document, title).encode("utf-8", "replace"))
+
+
+def write_bytes(path: str, content: bytes) -> None:
+    """Write a whole file."""
+    from calipers.io.files.write import whole_file
+
     with whole_file(path) as file:
-        file.write(document_page(document, title).encode("utf-8", "replace"))
-    click.echo(f"Written to {path}", err=True)
+        file.write(content)
 
 
-def check_chart_place(path: str | None) -> None:
+def write_chart(answer: Any, path: str) -> None:
+    """Write the chart of an answer."""
+    answer.save_chart(path)
+
+
+def check_chart_place(path: str) -> None:
     """Check the path of a chart before any work."""
-    if path:
-        from calipers.present.chart_output import check_chart
+    from calipers.present.chart_output import check_chart
 
-        check_chart(path)
-
-
-def write_chart(answer: Any, path: str | None) -> None:
-    """Write the chart of an answer if a path is given, and name it on standard error."""
-    if path:
-        answer.save_chart(path)
-        click.echo(f"Written to {path}", err=True)
+    check_chart(path)
 
 
-def write_short_form(report: Any, path: str) -> None:
-    """Write the report as Markdown, and name the file on standard error."""
-    from calipers.questions.report.show import save_markdown
+def check_page(path: str) -> None:
+    """Check the path of a page or a text before any work."""
+    from calipers.io.files.write import check_place
 
-    save_markdown(report, path)
-    click.echo(f"Written to {path}", err=True)
+    check_place(path)
+
+
+def check_table(path: str) -> None:
+    """Check the path of a table, and its extension, before any work."""
+    from calipers.io.files.write import check_writable
+
+    check_writable(path)
 
 
 T = TypeVar("T")
@@ -216,59 +222,28 @@ T = TypeVar("T")
 class Outputs:
     """Several files to write; if one fails, the others are still written."""
 
-    def __init__(self) -> None:
-        self._asked = 0
-        self._unwritable: dict[str, WriteFailed] = {}
-        self.failed = False
+    failed = False
 
-    def check(self, **places: str | None) -> None:
-        """Check the path of each page, table or chart before any work.
+    def write(self, path: str | None, make: Callable[[], object]) -> None:
+        """Write one of the files, if it is asked for, and name it on standard error."""
+        from calipers.io.files.write import is_standard_output
 
-        An unknown file extension is refused at once.
-        """
-        from calipers.io.files.write import check_place, check_writable
-
-        kinds = {"table": check_writable, "chart": check_chart_place}
-        for name, path in places.items():
-            if path:
-                self._asked += 1
-                try:
-                    kinds.get(name, check_place)(path)
-                except WriteFailed as error:
-                    self._unwritable[path] = error
-
-    def begin(self, *, others: bool = False) -> None:
-        """Report now what cannot be written; stop if nothing can be.
-
-        ``others``: something else is saved too, so there is work to do anyway.
-        """
-        if self._unwritable and len(self._unwritable) == self._asked and not others:
-            raise next(iter(self._unwritable.values()))
-        for error in self._unwritable.values():
-            self._say(error)
-
-    def write(self, path: str | None, make: Callable[[], T]) -> T | None:
-        """Write one of the files; a failure is reported, and the others are still written."""
-        if not path or path in self._unwritable:
-            return None
-        return self.attempt(make)
+        if path and self.attempt(lambda: (make(),)) and not is_standard_output(path):
+            click.echo(f"Written to {path}", err=True)
 
     def attempt(self, make: Callable[[], T]) -> T | None:
         """Make something that an output needs; report a failure and return None."""
         try:
             return make()
         except CalipersError as error:
-            self._say(error)
+            self.failed = True
+            click.echo(f"Error: {printable(str(error))}", err=True)
             return None
 
     def finish(self) -> None:
         """Exit with 2 if any requested output is missing."""
         if self.failed:
             raise click.exceptions.Exit(2)
-
-    def _say(self, error: CalipersError) -> None:
-        self.failed = True
-        click.echo(f"Error: {printable(str(error))}", err=True)
 
 
 PATIENCE_SECONDS = 2.0

@@ -29,6 +29,7 @@ os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
     text("--port", None, "The port. [default: 8642, or the next that is free]", type=int),
     operation="labels_pool",
     fill=False,
+    answers=(),
 )
 def serve(
     asked: CommandInput, host: str | None, port: int | None, address: str | None, **face: Any

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CONFIG, EXPLAIN, JSON, QUIET, flag, text
+from calipers.cli.options import CONFIG, JSON, QUIET, flag, text
 from calipers.cli.output import print_json, print_lines
 from calipers.shell import join_words
 
@@ -25,8 +25,6 @@ DEFAULT_K = 3
     text("--output -o", "FOLDER", "Where to write the files. [default: the current folder]"),
     text("--price", "PRICE", "What a million tokens of the model cost.", type=float),
     flag("--yes -y", "Ask nothing, and take the defaults."),
-    EXPLAIN,
-    JSON,
     operation="first_questions",
     short_help="Make first questions from a folder, or write the files to start with.",
 )
@@ -37,7 +35,6 @@ def init(
     output: str | None,
     price: float | None,
     yes: bool,
-    explain: bool,
 ) -> None:
     """Make questions from a folder of documents, and measure what word matching finds.
 
@@ -59,7 +56,7 @@ def init(
         if retriever:
             check_target(retriever)
         named = {"retriever": retriever, **({} if k is None else {"k": k})}
-        _begin(asked, Path(output or "."), explain, None if yes else price or 0.0, named)
+        _begin(asked, Path(output or "."), None if yes else price or 0.0, named)
         return
     from calipers.cli.starter import QUESTIONS, WORKFLOW, start_project
     from calipers.present.escape import printable
@@ -110,9 +107,7 @@ def init(
     click.echo(f"  {printable(join_words(after))}")
 
 
-def _begin(
-    asked: CommandInput, into: Path, explain: bool, price: float | None, named: dict[str, Any]
-) -> None:
+def _begin(asked: CommandInput, into: Path, price: float | None, named: dict[str, Any]) -> None:
     """Make questions from a folder, write them and show what word matching finds.
 
     Before a model is asked, the user must agree, unless ``price`` is None.
@@ -135,11 +130,11 @@ def _begin(
         asked.settings = {"cache": ".calipers/answers", **asked.settings, "agree": agree}
     found = asked.answer()
     written = tuple(str(one) for one in found.write(into, **named))
-    asked.show(replace(found, written=written), explain=explain)
+    asked.show(replace(found, written=written))
 
 
-@command(EXPLAIN, JSON, short_help="List what can be measured, with formulas and parameters.")
-def metrics(asked: CommandInput, explain: bool) -> None:
+@command(short_help="List what can be measured, with formulas and parameters.")
+def metrics(asked: CommandInput) -> None:
     """List the usual metrics with their formulas in words; with --all every one.
 
     With NAME (in any tool's spelling) or --explain also parameters, bounds and other names.
@@ -149,7 +144,7 @@ def metrics(asked: CommandInput, explain: bool) -> None:
       calipers metrics --all
       calipers metrics nDCG@10
     """
-    asked.show(asked.answer(), {"json": lambda one: {"metrics": one}}, explain=explain)
+    asked.show(asked.answer(), {"json": lambda one: {"metrics": one}})
 
 
 @click.command(

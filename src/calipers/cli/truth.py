@@ -1,11 +1,19 @@
 """Commands for a ground truth: audit, convert, seal and confirm."""
 
+from typing import Any
+
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import EXPLAIN, JSON, flag, output, text
+from calipers.cli.options import JSON, FileOption, flag, text
 from calipers.cli.output import check_jsonl, print_lines
 from calipers.errors import InvalidInput
+
+
+def _write_to_add(found: Any, path: str) -> None:
+    from calipers.questions.audit.real_questions import write_to_add
+
+    write_to_add(found, path)
 
 
 @command(
@@ -15,12 +23,15 @@ from calipers.errors import InvalidInput
         "Exit with 1 if there is a finding at least this grave.",
         type=click.Choice(["error", "warning", "info"]),
     ),
-    output("With --traces: write the real questions to add to a .jsonl."),
-    EXPLAIN,
-    JSON,
+    FileOption(
+        "--output -o",
+        "With --traces: write the real questions to add to a .jsonl.",
+        check_jsonl,
+        _write_to_add,
+    ),
     short_help="Say which differences a ground truth can detect, and what is wrong with it.",
 )
-def audit(asked: CommandInput, fail_on: str | None, output: str | None, explain: bool) -> None:
+def audit(asked: CommandInput, fail_on: str | None) -> None:
     """Say which differences a ground truth can detect, and what is wrong with it.
 
     Alone, against the corpus that is searched, by several runs, or beside real questions. Each
@@ -39,19 +50,10 @@ def audit(asked: CommandInput, fail_on: str | None, output: str | None, explain:
         raise InvalidInput(
             "No ground truth is given to check; name its file, or set it in calipers.toml."
         )
-    if output is not None:
-        if asked.settings.get("traces") is None:
-            raise InvalidInput(
-                "-o writes real questions to add; say where they are: --traces FILE."
-            )
-        check_jsonl(output)
-    found = asked.answer()
-    if output is not None:
-        from calipers.questions.audit.real_questions import write_to_add
-
-        write_to_add(found, output)
-    asked.show(found, explain=explain)
-    if found.fails(fail_on):
+    if asked.files and asked.settings.get("traces") is None:
+        raise InvalidInput("-o writes real questions to add; say where they are: --traces FILE.")
+    asked.show(asked.answer())
+    if asked.found.fails(fail_on):
         raise click.exceptions.Exit(1)
 
 
@@ -61,11 +63,9 @@ PATHS = click.Argument(["paths"], nargs=-1, metavar="[IN] OUT")
 @command(
     PATHS,
     flag("--strict", "Exit with 1 if a quote has no span in the end."),
-    EXPLAIN,
-    JSON,
     leave_out=["ground_truth"],
 )
-def _resolve(asked: CommandInput, paths: tuple[str, ...], strict: bool, explain: bool) -> None:
+def _resolve(asked: CommandInput, paths: tuple[str, ...], strict: bool) -> None:
     """Find the document, start and end of every quote in a ground truth."""
     from calipers.io.files.write import check_place, ending_or
 
@@ -84,7 +84,7 @@ def _resolve(asked: CommandInput, paths: tuple[str, ...], strict: bool, explain:
     found = asked.answer(ground_truth=ground_truth)
     if written is not None:
         found.write(written)
-    asked.show(found, explain=explain)
+    asked.show(found)
     if asked.form is None:
         said = f"Written to {written}." if written else "Nothing was written: name a second file."
         print_lines([said])
@@ -92,7 +92,7 @@ def _resolve(asked: CommandInput, paths: tuple[str, ...], strict: bool, explain:
         raise click.exceptions.Exit(1)
 
 
-@command(PATHS, JSON, instead=("corpus", _resolve), fill=False)
+@command(PATHS, instead=("corpus", _resolve), fill=False, answers=[JSON])
 def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
     """Write a ground truth, a run or both in another form.
 
@@ -123,8 +123,8 @@ def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
     asked.show(asked.answer(data=None if separate else paths[0], output=paths[-1]))
 
 
-@command(JSON, short_help="Set queries aside, to confirm by.")
-def seal(asked: CommandInput) -> None:
+@command(short_help="Set queries aside, to confirm by.", answers=[JSON])
+def seal() -> None:
     """Set queries aside: an open part to tune on, a sealed part to confirm by, and its ledger.
 
     Every other command refuses the sealed part, also where it was copied to; `calipers retrieve`
@@ -136,13 +136,12 @@ def seal(asked: CommandInput) -> None:
       calipers seal gt.jsonl
       calipers seal gt.jsonl --share 0.3 --cluster intent
     """
-    asked.show(asked.answer())
 
 
 @command(
     flag("--strict", "Exit with 1 if it is not confirmed."),
-    JSON,
     short_help="Ask sealed queries whether a gain is real.",
+    answers=[JSON],
 )
 def confirm(asked: CommandInput, strict: bool) -> None:
     """Ask the sealed queries one thing: is NEW better than OLD?
@@ -156,7 +155,6 @@ def confirm(asked: CommandInput, strict: bool) -> None:
       calipers confirm old.jsonl new.jsonl --sealed gt.sealed.jsonl
       calipers confirm old.jsonl new.jsonl --sealed gt.sealed.jsonl -m ndcg@10 --strict
     """
-    found = asked.answer()
-    asked.show(found)
-    if strict and not found.confirmed:
+    asked.show(asked.answer())
+    if strict and not asked.found.confirmed:
         raise click.exceptions.Exit(1)

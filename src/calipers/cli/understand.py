@@ -1,15 +1,16 @@
 """Commands that explain a result: sweep, diagnose, misses and explain."""
 
+from typing import Any
+
 import calipers
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CHART, EXPLAIN, JSON, csv, flag, output
-from calipers.cli.output import check_chart_place, write_chart
+from calipers.cli.options import AS, CHART, FileOption, flag
+from calipers.cli.output import check_table
 
 
-@command(EXPLAIN, JSON, csv("Print every floor as CSV."))
-def _floor(asked: CommandInput, explain: bool) -> None:
+@command(AS)
+def _floor() -> None:
     """Find the score below which results are better not returned."""
-    asked.show(asked.answer(), explain=explain)
 
 
 @command(
@@ -18,13 +19,11 @@ def _floor(asked: CommandInput, explain: bool) -> None:
         "Find the score below which to return nothing; -k then says how many results count.",
     ),
     CHART,
-    EXPLAIN,
-    JSON,
-    csv("Print every k, or every floor, as CSV."),
+    AS,
     short_help="Find the k to use; with --floor a lowest score instead.",
     instead=("floor", _floor),
 )
-def sweep(asked: CommandInput, chart: str | None, explain: bool) -> None:
+def sweep() -> None:
     """Measure at every k, and find the k to use.
 
     DATA is a file that holds results and ground truth; or give --ground-truth and --run; or
@@ -38,22 +37,16 @@ def sweep(asked: CommandInput, chart: str | None, explain: bool) -> None:
       calipers sweep evals.jsonl --floor
       calipers sweep evals.jsonl --tokens 4000 --price 2.50
       calipers sweep evals.jsonl --floor -k 5 --recall 0.8
-      calipers sweep -g qrels.txt -r run.txt -k 1,5,10,20,50,100 -m recall,ndcg --csv
+      calipers sweep -g qrels.txt -r run.txt -k 1,5,10,20,50,100 -m recall,ndcg --as csv
     """
-    check_chart_place(chart)
-    found = asked.answer()
-    write_chart(found, chart)
-    asked.show(found, explain=explain)
 
 
 @command(
     flag("--rules", "List the rules and their thresholds."),
-    EXPLAIN,
-    JSON,
     short_help="Look for the known failure modes of a retriever.",
     fill=False,
 )
-def diagnose(asked: CommandInput, rules: bool, explain: bool) -> None:
+def diagnose(asked: CommandInput, rules: bool) -> None:
     """Look for the known failure modes of a retriever, with evidence and what to do.
 
     DATA is a file that holds results and ground truth; or give --ground-truth and --run; or
@@ -69,17 +62,28 @@ def diagnose(asked: CommandInput, rules: bool, explain: bool) -> None:
         asked.show(calipers.rules(), {"json": lambda one: {"rules": one}})
         return
     asked.fill()
-    asked.show(asked.answer(), explain=explain)
+    asked.show(asked.answer())
+
+
+def _write_misses(found: Any, path: str) -> None:
+    from calipers.io.files.write import ending_or, write_table
+    from calipers.questions.misses.document import flat
+
+    lists = ending_or(path, ".csv") in (".csv", ".tsv")
+    write_table(flat(found.table) if lists else found.table, path)
 
 
 @command(
-    output("Write one line per miss to a .jsonl, .csv, .tsv, .json or .parquet file."),
+    FileOption(
+        "--output -o",
+        "Write one line per miss to a .jsonl, .csv, .tsv, .json or .parquet file.",
+        check_table,
+        _write_misses,
+    ),
     CHART,
-    EXPLAIN,
-    JSON,
     short_help="Say why each piece of ground truth was not found.",
 )
-def misses(asked: CommandInput, output: str | None, chart: str | None, explain: bool) -> None:
+def misses() -> None:
     """Give one reason for each piece of ground truth that is not in the first k results.
 
     The rules are tried in a fixed order: not in the corpus; split over chunks; below rank k;
@@ -91,22 +95,10 @@ def misses(asked: CommandInput, output: str | None, chart: str | None, explain: 
       calipers misses evals.jsonl -k 10 --corpus chunks.jsonl -o misses.jsonl
       calipers misses -g qrels.txt -r reranked.txt --candidates bm25.txt
     """
-    from calipers.io.files.write import check_writable, ending_or, write_table
-    from calipers.questions.misses.document import flat
-
-    if output:
-        check_writable(output)
-    check_chart_place(chart)
-    found = asked.answer()
-    if output:
-        lists = ending_or(output, ".csv") in (".csv", ".tsv")
-        write_table(flat(found.table) if lists else found.table, output)
-    write_chart(found, chart)
-    asked.show(found, explain=explain)
 
 
-@command(EXPLAIN, JSON, short_help="Explain one question: ranks, and why targets are missing.")
-def explain(asked: CommandInput, explain: bool) -> None:
+@command(short_help="Explain one question: ranks, and why targets are missing.")
+def explain() -> None:
     """Explain one question: what comes back for it, and why targets are not among it.
 
     QUESTION is a text, or the id of a question in the ground truth. It is asked of a live
@@ -119,4 +111,3 @@ def explain(asked: CommandInput, explain: bool) -> None:
       calipers explain "Who gave the party?" --retriever my_app.search:search -g truth.jsonl
       calipers explain q17 --retriever 'mcp:./server#search' -g truth.jsonl -c chunks.jsonl
     """
-    asked.show(asked.answer(), explain=explain)

@@ -185,6 +185,6 @@ def test_the_command_prints_every_call(tmp_path):
     rows = {line.split()[0]: line.split() for line in done.out.splitlines() if line.strip()}
     assert rows["1"] == ["1", "1", "0.500", "0.500", "0.000", "2.000", "20.000"]
     assert rows["2"] == ["2", "1", "1.000", "0.500", "0.000", "1.000", "10.000"]
-    csv = calipers_command("eval", "--calls", str(path), "--csv").out.splitlines()
+    csv = calipers_command("eval", "--calls", str(path), "--as", "csv").out.splitlines()
     assert csv[0] == "call,queries,recall,added,useless,results,tokens"
     assert csv[2] == "2,1,1.0,0.5,0.0,1.0,10.0"

@@ -141,6 +141,6 @@ def test_on_a_terminal_all_of_it_is_explained_where_that_is_asked_for(tmp_path):
     plain, whole = (calipers_command(*map(str, asked), *more).out for more in ((), ("--explain",)))
     assert "the errors of the machine" not in plain
     assert "the errors of the machine" in " ".join(whole.split())
-    table = calipers_command(*map(str, asked), "-m", "mrr", "--csv").out.splitlines()
+    table = calipers_command(*map(str, asked), "-m", "mrr", "--as", "csv").out.splitlines()
     assert table[0].startswith("metric,value,interval_low,interval_high")
     assert table[1].startswith("mrr,1.0,")

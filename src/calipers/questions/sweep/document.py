@@ -39,7 +39,7 @@ def document(sweep: Sweep) -> Document:
     """The k to use, the main rows of the table (CSV and JSON have all), and the reasons."""
     points = _shown_points(sweep)
     left = len(sweep.points) - len(points)
-    more = f"{left} more k: --csv" if left else ""
+    more = f"{left} more k: --as csv" if left else ""
     return of_claim(
         leading_claim(sweep),
         *notes(sweep),
