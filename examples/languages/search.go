@@ -56,7 +56,10 @@ func search(query string, k int) []result {
 		}
 		return found[a].ID < found[b].ID
 	})
-	return found[:min(k, len(found))]
+	if k < len(found) {
+		found = found[:k]
+	}
+	return found
 }
 
 func main() {
