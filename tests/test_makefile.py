@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -58,3 +59,18 @@ def test_every_test_that_is_named_is_there():
     named = re.findall(r"\btests/[\w/.]+", (ROOT / "Makefile").read_text(encoding="utf-8"))
     assert named
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_a_test_whose_worker_died_runs_again_once(request):
+    plugins = request.config.pluginmanager
+    hook = next(
+        one.pytest_handlecrashitem
+        for one in plugins.get_plugins()
+        if hasattr(one, "DIED") and hasattr(one, "pytest_handlecrashitem")
+    )
+    again = []
+    for expected in ("rerun", "failed"):
+        report = SimpleNamespace(outcome="failed")
+        hook("tests/made_up.py::test", report, SimpleNamespace(mark_test_pending=again.append))
+        assert report.outcome == expected
+    assert again == ["tests/made_up.py::test"]
