@@ -25,7 +25,6 @@ from tests.reference_query import (
     wanted,
     worth,
 )
-from tests.reference_readers import inst, nerr8, nerr9, nerr10, nerr11
 
 
 def share(above: float, below: float) -> float | None:
@@ -354,11 +353,6 @@ REFERENCE: dict[str, Callable[..., float | None]] = {
         iprec_at_recall,
         eleven_point_average,
         nerr,
-        nerr8,
-        nerr9,
-        nerr10,
-        nerr11,
-        inst,
         alpha_ndcg,
         unjudged,
         inferred_ap,

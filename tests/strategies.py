@@ -28,7 +28,6 @@ VALUES: dict[str, tuple[float | str, ...]] = {
     "multiple": (0.4, 1.0, 1.6),
     "p": (0.5, 0.95),
     "rel": (0.5, 2.0),
-    "t": (0.75, 3.0),
 }
 """What is tried for a parameter that is no choice of words; a new one needs a line here."""
 

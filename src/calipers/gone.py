@@ -129,6 +129,10 @@ GONE = {
     ),
     "spark": "Give the DataFrames to `calipers.evaluate(run=…, ground_truth=…)` or to any other "
     "question; the scores come to the driver.",
+    **dict.fromkeys(
+        ("inst", "nerr8", "nerr9", "nerr10", "nerr11"),
+        "Take err, nerr or rbp, or compute it with cwl-eval.",
+    ),
     "--ties trec-9": "Take --ties trec, as trec_eval has it from version 10 on.",
 }
 """Keys are as typed: a command or a name of the package, `COMMAND --option`, `--option value`."""

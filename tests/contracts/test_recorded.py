@@ -29,7 +29,7 @@ TWO = "recall@5,mrr"
 METRICS = (
     "f(beta=2)@3,full_recall@3,capped_recall@3,tp@3,fp@3,fn@3,num_ret,num_rel,num_rel_ret,num_q,"
     "set_precision,set_recall,set_f,set_map,dcg,dcg@3,ndcg,ndcg(gain=exp)@3,err@3,nerr,rbp,"
-    "rbp(p=0.5)@3,inst,nerr8@3,nerr9@3,nerr10,nerr11,mrr@3,map@3,r_precision,rprec_mult,gm_map,"
+    "rbp(p=0.5)@3,mrr@3,map@3,r_precision,rprec_mult,gm_map,"
     "first_rank,iprec_at_recall,eleven_point_average,judged@3,unjudged@3,inferred_ap,bpref,"
     "rbp_residual"
 )

@@ -93,7 +93,6 @@ SPELLINGS = {
     "st_recall@20": "recall@20",
     "alpha_nDCG@20": "alpha_ndcg@20",
     "NERR@10": "nerr@10",
-    "INST": "inst",
     "RBP(p=0.9)@10": "rbp@10(p=0.9)",
     "nDCG(gains={0:0, 1:1, 2:3.50})@10": "ndcg@10(gains={0:0,1:1,2:3.5})",
     "ndcg@10(gain=exp,gains={1:1,2:3})": "ndcg@10(gain=exp,gains={1:1,2:3})",
