@@ -69,6 +69,10 @@ def finds_little(rng, i):
     return at(rng, i, 1) if i % 4 == 0 else at(rng, i, wanted=1)
 
 
+def a_quarter_finds_nothing(rng, i):
+    return at(rng, i, wanted=1) if i % 4 == 0 else at(rng, i, 1)
+
+
 def finds_half_of_several(rng, i):
     return at(rng, i, 1, wanted=3)
 
@@ -207,6 +211,7 @@ HEALTHY = {
 }
 FAULTS = {
     "finds one target in four": Animal(finds_little, "finds_little"),
+    "a quarter of the queries finds nothing": Animal(a_quarter_finds_nothing, "finds_little"),
     "finds one of three targets": Animal(finds_half_of_several, "finds_little"),
     "results cut short": Animal(cut_short, "too_selective"),
     "score threshold too high": Animal(score_threshold, "too_selective"),

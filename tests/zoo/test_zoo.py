@@ -79,6 +79,39 @@ def test_a_precision_at_its_ceiling_is_no_fault(wanted, k):
     assert diagnose([{"query": f"q{i}", **one} for i, one in enumerate(made)], k=k).findings == ()
 
 
+def missing(n, empty):
+    """A perfect retriever of n queries, but for those that find nothing."""
+    rng = random.Random(n)
+    made = [at(rng, i, wanted=1) if i in empty else at(rng, i, 1) for i in range(n)]
+    return diagnose([{"query": f"q{i}", **one} for i, one in enumerate(made)])
+
+
+@pytest.mark.parametrize("n", [20, 200])
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.15, 0.2, 0.5, 0.95])
+def test_queries_that_find_nothing_are_always_counted(n, share):
+    """Law: the fact stands in the first line, and from 0.2 on it is a finding."""
+    lost = round(share * n)
+    diagnosis = missing(n, range(lost))
+    assert [one.rule for one in diagnosis.findings] == (["finds_little"] if share >= 0.2 else [])
+    claim = diagnosis.claim
+    assert f"{lost} of {n} queries find nothing" in claim.fact or f"; {lost} find" in claim.fact
+    assert "`calipers misses`" in claim.next
+    if diagnosis.findings:
+        assert f"q0, q1, q2 and {lost - 3} more" in claim.next
+
+
+def test_by_chance_a_fault_is_heard_and_a_healthy_retriever_left_alone():
+    """Thirty queries, of which 3 in 200 or one in three find nothing in truth."""
+    rng = random.Random(7)
+    heard = {0.015: 0, 1 / 3: 0}
+    for rate in heard:
+        for _ in range(25):
+            drawn = {i for i in range(30) if rng.random() < rate}
+            heard[rate] += bool(missing(30, drawn).findings)
+    assert heard[0.015] == 0
+    assert heard[1 / 3] >= 24
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_advice_names_a_number_that_would_change_and_freezes_no_fault(name):
     first, *others = findings(name)

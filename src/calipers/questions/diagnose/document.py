@@ -29,7 +29,7 @@ FINE = {
     "k too small for this ground truth": "k",
     "too selective": "length of the lists",
     "right document, wrong chunk": "chunks",
-    "a slice collapses while the mean looks fine": "slices",
+    "a slice collapses": "slices",
     "finds too little": "recall",
     "ground truth too thin": "labels",
     "ordered badly": "order",
@@ -47,7 +47,9 @@ def document(diagnosis: Diagnosis) -> Document:
         lines = _change_lines(diagnosis, diagnosis.comparison)
         answer = first_line(diagnosis.comparison.document())
         blocks.append(Lines([answer, *lines], "What changed"))
-    claim = replace(diagnosis.claim, next=None)
+    claim = diagnosis.claim
+    if diagnosis.findings:  # their advice is in the table
+        claim = replace(claim, next=None)
     return of_claim(claim, *remarks(diagnosis), blocks=blocks, rows=lambda: diagnosis.findings)
 
 

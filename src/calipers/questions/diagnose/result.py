@@ -93,10 +93,13 @@ class Diagnosis(Plain, HasRows):
         if recall.interval:
             low, high = number(recall.interval.low), number(recall.interval.high)
             between = f"Recall lies between {low} and {high} as far as these queries can tell. "
+        hits = next(one.mean for one in self.summaries if one.metric.startswith("hit_rate"))
+        empty = round(self.n * (1.0 - (1.0 if hits is None else hits)))
+        but = f"; {empty} {'finds' if empty == 1 else 'find'} nothing in the first {self.k} results"
         return Claim(
             "no clear difference" if self.n < FEW else "passed",
-            f"No known failure mode in {plural(self.n, 'query', 'queries')}: "
-            f"{plural(len(self.fine), 'rule')} checked.",
+            f"No known failure mode in {plural(self.n, 'query', 'queries')}{but if empty else ''}.",
+            next="See why: `calipers misses`" if empty else None,
             range=f"{between}Smaller faults than the thresholds, and faults no rule looks for, are "
             "possible.",
         )

@@ -104,10 +104,10 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "slice_collapses",
-        "a slice collapses while the mean looks fine",
-        "recall is at least {mean}, and a slice of at least {queries} queries is "
-        "significantly below the rest, by at least {gap}",
-        {"mean": 0.5, "gap": 0.2, "queries": 5},
+        "a slice collapses",
+        "recall in a slice of at least {queries} queries is significantly below the rest, by at "
+        "least {gap}",
+        {"gap": 0.2, "queries": 5},
         symptoms.slice_collapses,
         _NO_RANKING,
     ),
@@ -115,7 +115,7 @@ RULES: tuple[Rule, ...] = (
         "finds_little",
         "finds too little",
         "recall is at most {recall} of what is possible, in the queries that got results",
-        {"recall": 0.7},
+        {"recall": 0.8},
         symptoms.finds_little,
         {**_NO_RANKING, "too_selective": "the lists end before k"},
     ),

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calipers.model.claim import p_text
 from calipers.model.matched import FAILED
 from calipers.model.scores import Scores
 from calipers.model.slicing import MOST_SLICES, auto_cuts
@@ -16,6 +15,7 @@ from calipers.questions.diagnose.result import FEW, Confidence
 from calipers.questions.slices.result import Slice
 from calipers.questions.slices.rule import slice_scores
 from calipers.questions.sweep.rule import ceilings
+from calipers.words import listed
 
 Thresholds = Mapping[str, float]
 
@@ -131,7 +131,7 @@ def retriever_fails(seen: Evidence, at: Thresholds) -> Symptom | None:
         (
             f"The retriever failed on {int(failed.sum())} of {share.n} queries, {in_percent(share)}"
             ": each of them counts as a miss.",
-            *_named(seen, failed),
+            f"First {_names(seen, failed)}.",
         ),
         (
             "Repair this before anything else is read from the numbers (`calipers misses` lists "
@@ -199,7 +199,7 @@ def nothing_returned(seen: Evidence, at: Thresholds) -> Symptom | None:
         (
             f"{int(empty.sum())} of {share.n} queries with something to find got no results, "
             f"{in_percent(share)}.",
-            *_named(seen, empty),
+            f"First {_names(seen, empty)}.",
         ),
         (
             "Look for what empties these lists: a filter, a score threshold, a word that is not in "
@@ -319,17 +319,15 @@ def wrong_chunk(seen: Evidence, at: Thresholds) -> Symptom | str | None:
 
 def slice_collapses(seen: Evidence, at: Thresholds) -> Symptom | str | None:
     """The mean hides a group of queries that fail."""
-    recall = seen.fact(seen.metric("recall"))
-    if not recall or recall.value < at["mean"]:
-        return None
     found = worst_slices(seen.scores, gap=at["gap"], least=int(at["queries"]), cuts=seen.cuts)
     if isinstance(found, str):
         return found
-    if not found:
+    recall = seen.fact(seen.metric("recall"))
+    if not found or not recall:
         return None
     lines = tuple(
-        f"{row.by} = {row.value}: recall {row.mean:.3f} over {row.n} queries, against "
-        f"{row.rest:.3f} for the rest ({p_text(row.p_adjusted or 0.0)})."
+        f"recall@{seen.k} is {row.mean:.3f} on {row.n} queries of {row.by} = {row.value}, "
+        f"{row.rest:.3f} on the rest."
         for row in found
     )
     worst = found[0]
@@ -337,41 +335,46 @@ def slice_collapses(seen: Evidence, at: Thresholds) -> Symptom | str | None:
     chosen = shlex.quote(f"{worst.by}={worst.value}")
     return Symptom(
         "high" if certain else "moderate" if worst.n >= FEW else "low",
-        (f"recall@{seen.k} is {in_words(recall)} over all queries.", *lines),
+        (*lines, f"recall@{seen.k} is {in_words(recall)} over all queries."),
         (
-            f"Were the queries of {worst.by} = {worst.value} like the rest, their recall@{seen.k} "
-            f"would be {worst.rest:.3f}; see why they fail: `calipers misses --where {chosen}`",
+            f"See why these {worst.n} fail; like the rest they would have {worst.rest:.3f}: "
+            f"`calipers misses --where {chosen}`",
         ),
-        {"mean": recall.value, "gap": -(worst.difference or 0.0), "queries": float(worst.n)},
+        {"gap": -(worst.difference or 0.0), "queries": float(worst.n)},
     )
 
 
 def finds_little(seen: Evidence, at: Thresholds) -> Symptom | None:
-    """Most targets are not found."""
+    """Many targets are not found."""
     found = seen.fact(seen.answered)
     if not found or found.value > at["recall"]:
         return None
     recall = seen.fact(seen.metric("recall")) or found
     precision = seen.fact(seen.useful_share)
     lines = [f"recall@{seen.k} is only {in_words(recall)}."]
+    look = "See the reason of every miss before changing anything: `calipers misses`"
+    empty = seen.answerable & (seen.answered == 0.0)
+    if empty.any():
+        lines = [
+            f"{int(empty.sum())} of {found.n} queries find nothing in the first {seen.k} results.",
+            f"recall@{seen.k} is {in_words(recall)}.",
+        ]
+        look = f"See why nothing is found for {_names(seen, empty)}: `calipers misses`"
     if precision:
         lines.append(f"{in_percent(precision)} of what is shown holds a target.")
     return Symptom(
         confidence((found, at["recall"], -1)),
         (*lines, *multi_hop(seen)),
-        (
-            *raise_k(seen, recall),
-            "See `calipers misses` for the reason of every miss before changing anything.",
-        ),
+        (*raise_k(seen, recall), look),
         {"recall": found.value},
     )
 
 
-def _named(seen: Evidence, which: np.ndarray) -> list[str]:
-    """Name the first of these queries."""
+def _names(seen: Evidence, which: np.ndarray) -> str:
+    """The first three of these queries, and how many more there are."""
     names = seen.matches.asked["query"].gather(np.flatnonzero(which)[:3]).to_list()
     more = int(which.sum()) - len(names)
-    return [f"First {', '.join(map(str, names))}{f', and {more} more' if more else ''}."]
+    return listed([*map(str, names), *([f"{more} more"] if more else [])])
 
 
 def _without(seen: Evidence, which: np.ndarray, what: str) -> list[str]:
