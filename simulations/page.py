@@ -33,9 +33,9 @@ METHOD = """## The methods in brief
   (0.6 + u/2) / (1+u) = 0.596. The interval reaches √(u·0.24 + u²/4) / (1+u) = 0.096 to either
   side: 0.500 to 0.692. Where all of 20 hit, the lower end is 0.025^(1/20) = 0.832.
 - **A difference**: the signs of the paired differences are flipped; p is the share of flips with a
-  sum as far from zero, two-sided. It is exact up to 30 queries that changed, else from 20,480
-  flips; for hits it is the exact sign test at any number. The interval holds every mean that this
-  test does not reject, and is given where 8 or more queries changed. Equal texts count once.
+  sum as far from zero, two-sided. It is exact up to 30 queries that changed, and for hits at any
+  number (the sign test); else within 1 %, and normal beyond 2,000. The interval holds every mean
+  that this test does not reject, where 8 or more queries changed. Equal texts count once.
 - **Several differences**: all rows of a command are flipped together. The adjusted p is the share
   of flips in which any row is as extreme (Westfall and Young's step-down minP).
 - **A slice**: the permutation test, and neither side's interval holds the other's mean.
@@ -74,7 +74,7 @@ class Part:
 RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
     "intervals": (20_000, means.coverage),
     "clusters": (400, means.clustered),
-    "tests": (1_500, differences.level),
+    "tests": (4_000, differences.level),
     "tests-intervals": (1_500, differences.coverage),
     "tests-few": (1_200, differences.few_changes),
     "power": (1_500, differences.power),
