@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from calipers import evaluate
+from calipers import audit, convert, evaluate
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.load import load
+from calipers.io.tables.columns import Columns
 
 
 def put(folder, content, name="data"):
@@ -50,8 +51,6 @@ def test_a_key_of_a_target_that_may_be_its_grade_is_refused(key, tmp_path):
     path = put(tmp_path, [record])
     with pytest.raises(InvalidInput, match=f"--column grade={key};.*--column ignore={key}"):
         load(path, "ground_truth")
-    from calipers.io.tables.columns import Columns
-
     found = targets(path, columns=Columns.of([f"grade={key}"]))
     assert found == {("q", "a"): 0, ("q", "z"): 1}
     assert targets(path, columns=Columns.of([f"ignore={key}"]))[("q", "a")] == 1
@@ -64,64 +63,6 @@ def test_keys_of_targets_that_say_nothing_about_relevance_are_harmless(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "cell",
-    [
-        *("['u' 'z']", "['u'\n 'z']", "array(['u', 'z'], dtype=object)", '["u" "z"]'),
-        *("(u,z)", "('u', 'z')", "[u, z]", "u、z", "u，z", "u; z", "{'u', 'z'}", "['u' 'z'] "),
-    ],
-)
-def test_a_list_in_a_cell_is_a_list(cell, tmp_path):
-    quoted = cell.replace('"', '""')
-    for name in ("expected_ids", "latency_ms,ground_truth"):
-        path = put(tmp_path, f'question,{name}\nq,{"1," * ("," in name)}"{quoted}"\n')
-        assert targets(path) == {("q", "u"): 1, ("q", "z"): 1}
-
-
-@pytest.mark.parametrize("between", [" and ", " & ", " + ", " und ", " / "])
-def test_words_between_ids_are_not_guessed(between, tmp_path):
-    with pytest.raises(InvalidInput, match="could be 2 ids or one"):
-        load(put(tmp_path, f"question,expected_ids\nq,doc1{between}doc2\n"), "ground_truth")
-
-
-@pytest.mark.parametrize(
-    "header", ["expected_doc,expected_doc_2", "Chunk,Chunk 2", "gold_id,gold_id2"]
-)
-def test_a_second_target_in_a_column_of_its_own_counts(header, tmp_path):
-    path = put(tmp_path, f"question,{header}\nq,u,z\n")
-    assert targets(path) == {("q", "u"): 1, ("q", "z"): 1}
-
-
-@pytest.mark.parametrize(
-    ("yes", "no"),
-    [
-        *(("good", "bad"), ("hit", "miss"), ("pass", "fail"), ("○", "×"), ("👍", "👎")),
-        *(("accepted", "rejected"), ("gold", "distractor"), ("correct", "wrong"), ("+", "-")),
-    ],
-)
-def test_words_of_judgement_are_grades_or_refused(yes, no, tmp_path):
-    rows = f"q,u,{no}\nq,z,{yes}\n"
-    path = put(tmp_path, f"question,chunk_id,our view\n{rows}")
-    with pytest.raises(InvalidInput, match="--column 'grade=our view'"):
-        load(path, "ground_truth")
-    assert targets(put(tmp_path, f"question,chunk_id,relevance\n{rows}")) == {
-        ("q", "u"): 0,
-        ("q", "z"): 1,
-    }
-
-
-def test_words_of_a_column_can_be_said_to_be_grades(tmp_path):
-    from calipers.io.tables.columns import Columns
-
-    path = put(tmp_path, "question,chunk_id,verdict\nq,u,meh\nq,z,superb\nq,y,awful\n")
-    with pytest.raises(InvalidInput, match="--column grade=verdict"):
-        load(path, "ground_truth")
-    with pytest.raises(InvalidInput, match="--grades"):
-        load(path, "ground_truth", columns=Columns.of(["grade=verdict"]))
-    said = Columns.of(["grade=verdict", "grades=superb=2,meh=1,awful=0"])
-    assert targets(path, columns=said) == {("q", "u"): 1, ("q", "z"): 2, ("q", "y"): 0}
-
-
-@pytest.mark.parametrize(
     "truth",
     [
         [{"id": "u", "rating": "meh"}, {"id": "z", "rating": "Superb"}],
@@ -130,104 +71,11 @@ def test_words_of_a_column_can_be_said_to_be_grades(tmp_path):
     ],
 )
 def test_words_of_records_can_be_said_to_be_grades(truth, tmp_path):
-    from calipers.io.tables.columns import Columns
-
     path = put(tmp_path, [{"query": "q", "ground_truth": truth}])
     with pytest.raises(InvalidInput, match=r"'meh' at .*\$\[0\]\.ground_truth\[.*--grades"):
         load(path, "ground_truth")
     said = Columns.of(["grades=superb=2,meh=1"])
     assert targets(path, columns=said) == {("q", "u"): 1, ("q", "z"): 2}
-
-
-ONE_HIT_A_ROW = "Frage;Treffer;Punkte\nA?;u;3\nA?;z;1\nB?;z;2\n"
-
-
-@pytest.mark.parametrize(("role", "what"), [("run", "score"), ("ground_truth", "grade")])
-def test_one_result_in_each_row_is_said_with_the_proposed_line(role, what, tmp_path):
-    from calipers.io.tables.columns import Columns
-
-    path = put(tmp_path, ONE_HIT_A_ROW)
-    line = f"--column item=Treffer --column {what}=Punkte"
-    with pytest.raises(InvalidInput, match=f"Say {line}"):
-        load(path, role)
-    with pytest.raises(InvalidInput, match=line):
-        load(path, "both")
-    found = load(path, role, columns=Columns.of(["item=Treffer", f"{what}=Punkte"]))
-    rows = found.run.frame if role == "run" else found.ground_truth.targets
-    assert rows.select("item", what).rows() == [("u", 3), ("z", 1), ("z", 2)]
-
-
-def test_one_result_in_each_row_under_our_own_name(tmp_path):
-    path = put(tmp_path, "query,retrieved,score\nq,a,3\nq,b,2\n")
-    with pytest.raises(InvalidInput, match="Say --column item=retrieved; "):
-        load(path, "run")
-    scores = {"ground_truth": {"q": ["b"]}, "run": path, "columns": "item=retrieved"}
-    assert mean("mrr", **scores) == 0.5
-
-
-def test_rising_scores_are_not_taken_for_scores(tmp_path):
-    rows = "".join(f"q{q},d{n},{n / 10}\n" for q in range(2) for n in range(1, 4))
-    path = put(tmp_path, f"query,doc_id,score\n{rows}")
-    with pytest.raises(InvalidInput, match=r"--distance score; .*--column score=score"):
-        load(path, "run").run.frame  # noqa: B018
-    from calipers.io.tables.columns import Columns
-
-    for said, first in (("distance=score", "d1"), ("score=score", "d3")):
-        run = load(path, "run", columns=Columns.of([said])).run
-        ranked = next(iter(run.ranked()))
-        assert ranked.frame["item"][0] == first
-
-
-@pytest.mark.parametrize("header", ["#", "index", "nr", "No.", "idx", "Pos"])
-def test_numbers_that_say_another_order_than_the_rows_are_refused(header, tmp_path):
-    path = put(tmp_path, f"query,{header},doc_id\nq,2,b\nq,1,a\nq,3,c\n")
-    try:
-        run = load(path, "run").run
-    except InvalidInput as error:
-        assert f"rank={header}" in str(error).replace("'", "")  # noqa: PT017
-    else:
-        assert next(iter(run.ranked())).frame["item"].to_list() == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize("column", ["method", "System", "retriever", "run_id"])
-def test_two_systems_in_one_table_are_never_one_ranking(column, tmp_path):
-    wide = f"{column},question,expected_ids,retrieved_ids\nbm25,q,a,b;c\ndense,q,a,a;c\n"
-    with pytest.raises(InvalidInput, match=f"{column}.*bm25.*dense"):
-        load(put(tmp_path, wide), "both")
-    long = f"{column},query,doc_id,score\nbm25,q,b,2\nbm25,q,c,1\ndense,q,a,9\ndense,q,c,8\n"
-    with pytest.raises(InvalidInput, match=f"{column}.*bm25.*dense"):
-        load(put(tmp_path, long), "run")
-
-
-@pytest.mark.parametrize("second", ["a;c", "a"])
-def test_a_question_with_two_lists_of_results_is_refused(second, tmp_path):
-    path = put(tmp_path, f"question,expected_ids,retrieved_ids\nq,a,b\nq,a,{second}\n")
-    with pytest.raises(InvalidInput, match=r"'q'.* twice"):
-        load(path, "both")
-
-
-def test_a_run_with_two_tags_is_refused(tmp_path):
-    lines = "".join(f"q Q0 d{n} {n} {9 - n} {tag}\n" for tag in ("one", "two") for n in (1, 2))
-    with pytest.raises(InvalidInput, match="tags 'one' and 'two'"):
-        load(put(tmp_path, lines), "run")
-    # One tag for each query is no second list.
-    other = "q1 Q0 a 1 2 one\nq2 Q0 a 1 2 two\n"
-    assert load(put(tmp_path, other), "run").run is not None
-
-
-@pytest.mark.parametrize("empty", ["N/A", "none", "nan", "-", "", "n/a", "null", "None", "[]"])
-def test_an_empty_target_is_none(empty, tmp_path):
-    path = put(tmp_path, f"question,expected_ids\nq1,a\nq2,{empty}\n")
-    truth = load(path, "ground_truth").ground_truth
-    assert truth.targets["item"].to_list() == ["a"]
-    assert truth.queries["query"].to_list() == ["q1", "q2"]
-    assert any(
-        "1 question has nothing that should be found, such as 'q2'" in n for n in truth.notes
-    )
-    if empty not in ("[]", ""):
-        listed = [{"query": "q1", "ground_truth": ["a"]}, {"query": "q2", "ground_truth": [empty]}]
-        found = load(listed, "ground_truth").ground_truth
-        assert found.targets["item"].to_list() == ["a"]
 
 
 @pytest.mark.parametrize("key", ["chunk_id", "doc_id", "node_id", "docid", "document_id"])
@@ -260,23 +108,7 @@ def test_flat_records_under_a_key_are_read(tmp_path):
     assert mean("mrr", put(tmp_path, {"samples": rows})) == 0.5
 
 
-def test_numbers_in_other_dress_are_read(tmp_path):
-    run = put(tmp_path, "query,doc_id,rank\nq,b,1.0\nq,a,2.0\n", "run.csv")
-    assert mean("mrr", ground_truth={"q": ["a"]}, run=run) == 0.5
-    run = put(tmp_path, "query,doc_id,score\nq,b,95%\nq,a,7.5%\n", "run.csv")
-    assert mean("mrr", ground_truth={"q": ["a"]}, run=run) == 0.5
-    truth = put(tmp_path, "question,chunk_id,relevance\nq,a,1\nq,b,\n", "truth.csv")
-    assert mean("mrr", ground_truth=truth, run={"q": ["b", "a"]}) == 0.5
-
-
-def test_a_table_of_distances_and_labels_is_read(tmp_path):
-    rows = "query,doc_id,distance,label\nq,b,0.1,0\nq,a,0.2,1\n"
-    assert mean("mrr", put(tmp_path, rows)) == 0.5
-
-
 def test_names_can_be_several_patterns_and_paths(tmp_path):
-    from calipers.io.tables.columns import Columns
-
     truth = put(tmp_path, "question,URL\nq,a\n", "sheet.csv")
     run = put(tmp_path, "question,url,score\nq,b,2\nq,a,1\n", "log.csv")
     said = Columns.of(["item=URL,url"])
@@ -382,11 +214,6 @@ def test_values_that_no_table_holds_are_read_or_refused_in_words(value):
         assert "run" in str(error) or "ground_truth" in str(error)  # noqa: PT017
 
 
-def test_what_is_about_the_question_is_no_grade(tmp_path):
-    path = put(tmp_path, "question,expected_ids,weight class\nq,a;b,0\nr,c,1\n")
-    assert set(targets(path)) == {("q", "a"), ("q", "b"), ("r", "c")}
-
-
 def test_like_trec_eval_reads_no_subtopics(tmp_path):
     lines = "q 1 a 1\nq 2 a 1\nq 2 b 0\nq 2 c 1\n"
     given = {"ground_truth": put(tmp_path, lines, "d.qrels"), "run": {"q": {"a": 2, "b": 1}}}
@@ -403,8 +230,6 @@ def test_standard_output_gets_the_form_that_is_named(tmp_path):
     assert out.startswith("query,retrieved,ground_truth")
     assert "--to qrels or --to run" in refused("convert", path, "-", "--to", "trec")
     back = tmp_path / "back.csv"
-    from calipers import convert
-
     convert(path, back)
     assert load(back, "run").run.frame["item"].to_list() == ["a\rb"]
 
@@ -442,19 +267,6 @@ def test_lists_beside_the_targets_are_merged_with_them(name, lines, tmp_path):
             assert targets(value) == {("q", "u"): 0, ("q", "z"): 1}, value
 
 
-@pytest.mark.parametrize("cells", ["u;z,0;1", '"[""u"", ""z""]","[0, 1]"', '"u, z","0, 1"'])
-def test_grades_of_several_ids_in_a_cell_are_refused(cells, tmp_path):
-    path = put(tmp_path, f"question,expected_ids,grades\nq,{cells}\n")
-    with pytest.raises(InvalidInput, match=r"--column ignore=grades; .* seem to grade several ids"):
-        load(path, "ground_truth")
-    from calipers.io.tables.columns import Columns
-
-    said = Columns.of(["ignore=grades"])
-    assert targets(path, columns=said) == {("q", "u"): 1, ("q", "z"): 1}
-    path = put(tmp_path, "question,expected_ids,labels\nq,u;z,faq\n")
-    assert targets(path) == {("q", "u"): 1, ("q", "z"): 1}
-
-
 @pytest.mark.parametrize(
     ("written", "grade"), [("50%", 0.5), ("2,5", 2.5), ("7.5 %", 0.075), ("x", 1.0), ("👎", 0.0)]
 )
@@ -490,8 +302,6 @@ def test_a_tag_is_one_text_in_every_form(value, tmp_path):
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet", "csv"])
 def test_an_id_that_looks_like_nothing_is_written_and_read_again(ending, tmp_path):
-    from calipers import convert
-
     group = {"query": "q", "ground_truth": [{"id": "-", "grade": 1, "group": "g"}, {"id": "b"}]}
     plain = {"query": "p", "ground_truth": {"-": 1, "b": 0}}
     convert([group, plain], tmp_path / f"out.{ending}")
@@ -520,3 +330,50 @@ def test_one_id_beside_lists_of_ids_is_a_list_of_one(tmp_path):
         rows = [{"query": "q", name: "a b"}, {"query": "p", name: ["b c", "d"]}]
         for given in (rows, put(tmp_path, rows)):
             assert [*targets(given)] == [("q", "a b"), ("p", "b c"), ("p", "d")]
+
+
+def test_audit_convert_and_eval_say_the_same_of_the_reading(tmp_path):
+    path = put(tmp_path, "query,correct_chunks,__expected\nHow?,a;b,x:y\nWhen?,c,x:y\n", "q.csv")
+    said = list(load(path, "ground_truth").ground_truth.notes)
+    assert said[0] == "target ← correct_chunks; not read: __expected."
+    assert list(audit(path).notes) == said
+    assert list(convert(path, tmp_path / "out.jsonl").remarks) == said
+    scores = evaluate({"How?": ["a"], "When?": ["c"]}, ground_truth=path)
+    assert list(scores.settings["notes"][: len(said)]) == said
+
+
+def test_a_run_may_name_queries_by_their_texts_and_with_blanks(tmp_path):
+    path = put(tmp_path, "id,question,chunk_id\nq1,How?,a\nq2,When?,c\n", "q.csv")
+    truth = load(path, "ground_truth").ground_truth
+    assert truth.queries.rows() == [("q1", "How?"), ("q2", "When?")]
+    run = {"How?": ["a"], "When?": ["c"]}
+    for given in (run, {f" {query}": [f"{one} " for one in some] for query, some in run.items()}):
+        scores = evaluate(given, ground_truth=path, metrics="mrr")
+        assert scores["mrr"].mean == 1.0
+        assert any("by their texts" in note for note in scores.settings["notes"])
+    records = [{"id": "q1", "query": "How?", "retrieved": ["a"]}]
+    by_text = put(tmp_path, "question,chunk_id\nHow?,a\nWhen?,c\n", "texts.csv")
+    assert mean("mrr", records, ground_truth=by_text) == 0.5
+    with pytest.raises(InvalidInput, match=r"two queries that differ only by blanks"):
+        evaluate({"q": ["a"], "q ": ["b"]}, ground_truth={"q": ["a"]})
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        (["item=nothing"], "no column 'nothing' to take as item: .* has question, chunk_id"),
+        (["itm=chunk_id"], "cannot be named as 'itm'; it can be .*Did you mean item"),
+        (["chunk_id"], "'chunk_id' cannot be read; write what it is"),
+        (["item=chunk_id", "item=question"], "said beside another column for the same"),
+        ({"item": 3}, "The column for item is 3"),
+    ],
+)
+def test_a_column_that_cannot_be_named_so(named, said, tmp_path):
+    path = put(tmp_path, "question,chunk_id\nHow?,a\n", "q.csv")
+    with pytest.raises(InvalidInput, match=said):
+        evaluate({"How?": ["a"]}, ground_truth=path, columns=named)
+
+
+def test_an_object_of_another_tool_in_memory_is_named():
+    with pytest.raises(InvalidInput, match="run is a result of MTEB"):
+        evaluate({"task_name": "x", "scores": {"test": []}}, ground_truth={"q": ["a"]})

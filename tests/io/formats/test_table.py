@@ -81,12 +81,6 @@ def test_a_table_without_scores_is_what_the_caller_says(tmp_path):
         load(path, "both")
 
 
-def test_ranks_make_the_order(tmp_path):
-    path = tmp_path / "run.csv"
-    path.write_text("query,docno,rank,score\nq,b,2,9\nq,a,1,1\n")
-    assert ranking(path) == [("q", "a"), ("q", "b")]
-
-
 def test_results_and_grades_in_one_table():
     frame = pl.DataFrame(
         {"query": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "grade": [None, 3]}
@@ -126,37 +120,19 @@ def test_quotes_spans_and_groups_in_a_long_table():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("content", "said"),
     [
-        ("query,item,score\nq,a,1\nq,b,high\n", r"'score' holds 'high' at .*a\.csv:3; .* finite"),
-        ("query,item,score\nq,a,nan\n", r"'score' holds 'nan' at .*a\.csv:2"),
-        ("query,item,score\nq,a,1\nq,b,\n", r"'score' holds nothing at .*a\.csv:3"),
-        ("query,item,rank\nq,a,1.5\n", r"'rank' holds '1\.5' at .*a\.csv:2; .* whole number"),
-        ("query,item,score\n,a,1\n", r"'query' holds nothing at .*a\.csv:2"),
-        ("query,score\nq,1\n", r"no column for the item; found query, score"),
         (b"query,item,score\nq,a,1\nq,\xff,1\n", r"a\.csv:3:3 is not valid UTF-8 \(byte 0xff\)"),
-        ("query,item,score\nq,a,1\nq,b,2,3\n", r"a\.csv:3 has 4 cells, and the header has 3"),
-        # A line end in a cell does not shift the line of an error.
-        ('query,item,score\n"two\nlines",a,1\nq,b,x\n', r"a\.csv:4"),
         (b"PAR1 not really", r"a\.csv .*cannot be read"),
         (b"ARROW1\0\0 no", r"a\.csv .*cannot be read"),
         (b"\xff\xff\xff\xff no", r"a\.csv .*cannot be read"),
-        (
-            "query,item,quote,grade\nq,a,,1\nq,,,1\n",
-            r"A row names nothing at .*a\.csv:3: item, quo",
-        ),
-        (
-            'query,ground_truth\nq,"[""a""]"\nr,[b]\n',
-            r"'ground_truth' is no list of ids at .*:3 ",
-        ),
     ],
 )
-def test_what_cannot_be_read_is_named_with_its_line(tmp_path, text, said):
+def test_bytes_that_cannot_be_read_are_named(tmp_path, content, said):
     path = tmp_path / "a.csv"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    read = judgements if said.startswith(("A row", "'ground")) else ranking
+    path.write_bytes(content)
     with pytest.raises(InvalidInput, match=said):
-        read(path)
+        ranking(path)
 
 
 @pytest.mark.parametrize(
@@ -228,17 +204,3 @@ def test_one_row_per_query(tmp_path, write):
     ]
     assert dataset.run.queries is not None
     assert dataset.run.queries["latency_ms"].to_list() == [3.5, None]
-
-
-def test_a_cell_that_only_begins_as_a_list_is_an_id(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text('query,ground_truth\nq,"[""a""]"\nr,[b\n')
-    assert judgements(path) == [("q", "a", 1.0), ("r", "[b", 1.0)]
-
-
-def test_a_query_that_looks_like_json_stays_a_text(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text('query,ground_truth\n"[1, 2]","[""a""]"\n')
-    truth = load(path, "ground_truth").ground_truth
-    assert truth is not None
-    assert truth.queries["query"].to_list() == ["[1, 2]"]

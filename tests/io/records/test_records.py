@@ -280,16 +280,3 @@ def test_scores_that_rise_along_a_list_are_said():
     assert not calipers.evaluate(falling, ground_truth={"q": ["a"]}, metrics="mrr").settings[
         "notes"
     ]
-
-
-def test_ranks_of_ms_marco_with_gaps_are_refused(tmp_path):
-    path = tmp_path / "run.tsv"
-    path.write_text("q\ta\t1\nq\tb\t2\nq\tc\t5\n")
-    run = load(path, "run").run
-    assert run is not None
-    with pytest.raises(InvalidInput, match=r"ranks of query 'q' in .* have gaps: 3 results, .* 5"):
-        _ = run.frame
-    path.write_text("q\ta\t1\nq\tb\t3\nr\td\t1\nq\tc\t2\n")
-    run = load(path, "run").run
-    assert run is not None
-    assert run.frame.filter(query="q")["item"].to_list() == ["a", "c", "b"]

@@ -1,0 +1,103 @@
+"""Small files as people have them, each with what it means: ``tests/data/files_read.txt``.
+
+A case begins with ``###`` and its name, then ``role``, ``file``, ``columns`` and the like, if they
+are not the usual ones. Below the file stand the targets (``> query: item | item=grade``), the
+results (``< query: item | item``), a note (``~ pattern``) or the refusal (``! pattern``). Where the
+name ends with words in braces, the case is tried with each of them in place of ``{}``.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calipers.errors import CalipersError
+from calipers.io.load import load
+from calipers.io.tables.columns import Columns
+from calipers.model.matched import Dataset
+
+FILE = Path(__file__).parents[1] / "data" / "files_read.txt"
+MARKS = ("> ", "< ", "~ ", "! ")
+
+
+@dataclass
+class Case:
+    """A file and what it means."""
+
+    settings: dict[str, str]
+    content: str = ""
+    said: dict[str, list[str]] = field(default_factory=lambda: {mark: [] for mark in MARKS})
+
+
+def read_cases() -> dict[str, Case]:
+    found: dict[str, Case] = {}
+    for block in FILE.read_text(encoding="utf-8").split("### ")[1:]:
+        title, *lines = block.rstrip("\n").split("\n")
+        name, *settings = title.split(" @")
+        name, _, words = name.partition(" {")
+        for word in words.removesuffix("}").split("; ") if words else [""]:
+            case = Case(dict(one.split("=", 1) for one in settings))
+            for line in lines:
+                for number, part in enumerate(word.split(" / ")):
+                    line = line.replace(f"{{{number}}}", part)
+                line = line.replace("{}", word) if word else line
+                if line[:2] in MARKS:
+                    case.said[line[:2]].append(line[2:])
+                else:
+                    case.content += f"{line}\n"
+            found[f"{name} {word}".strip()] = case
+    return found
+
+
+def listed(rows: list[tuple[str, str, float]], queries: list[str]) -> list[str]:
+    """Items by query, each with its grade if it is not 1."""
+    items: dict[str, list[str]] = {query: [] for query in queries}
+    for query, item, grade in rows:
+        items[query].append(item.replace("\n", "\\n") + (f"={grade:g}" if grade != 1 else ""))
+    return [f"{query}: {' | '.join(some)}".rstrip() for query, some in items.items()]
+
+
+def whole(path: Path, role: Any, columns: Columns) -> Dataset:
+    """What a file holds; some of what is wrong is found only when all its rows are read."""
+    found = load(path, role, None, columns)
+    assert found.run is None or found.run.frame.height
+    return found
+
+
+CASES = read_cases()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_file_is_read_as_it_is_meant_or_refused(name, tmp_path):
+    case = CASES[name]
+    settings, said = case.settings, case.said
+    ends = settings.get("ends", "\\n").encode().decode("unicode_escape")
+    content = case.content.replace("\n", ends).encode(settings.get("encoding", "utf-8"))
+    path = tmp_path / settings.get("file", "questions.csv")
+    path.write_bytes(content)
+    columns = Columns.of(settings["columns"].split("; ") if "columns" in settings else ())
+    for role in settings.get("role", "ground_truth").split(","):
+        if said["! "]:
+            with pytest.raises(CalipersError, match=f"(?s){said['! '][0]}"):
+                whole(path, role, columns)
+            continue
+        found = whole(path, role, columns)
+        truth, run = found.ground_truth, found.run
+        notes = [*(truth.notes if truth else ()), *(run.notes if run else ())]
+        if truth is not None and (role != "run" or said["> "]):
+            kind = "item" if truth.targets["item"].count() else "quote"
+            rows = truth.targets.select("query", kind, "grade").rows()
+            assert listed(rows, truth.queries["query"].to_list()) == said["> "]
+        if run is not None and (role != "ground_truth" or said["< "]):
+            ranked = [(q, i, 1.0) for q, i in run.frame.select("query", "item").rows()]
+            asked = run.queries if run.queries is not None else run.frame
+            assert (
+                listed(ranked, asked["query"].unique(maintain_order=True).to_list()) == said["< "]
+            )
+        for pattern in said["~ "]:
+            assert re.search(pattern, " ".join(notes)), notes
+        if not said["~ "]:
+            # The first line says which column is what; others are expected only where they are.
+            assert [note for note in notes if "←" not in note] == []
