@@ -1,8 +1,10 @@
 """Pairs with everything that real data has, and every question that is asked of a pair."""
 
 import json
+import random
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,7 +12,6 @@ import polars as pl
 
 import calipers
 from calipers.model.matched import Matched
-from tests.contracts.test_engines import made_tables
 
 QUOTED = pl.DataFrame(
     {
@@ -53,6 +54,37 @@ CHUNKS = pl.DataFrame(
         ],
     }
 )
+
+
+@dataclass(frozen=True)
+class Tables:
+    truth: pl.DataFrame
+    run: pl.DataFrame
+
+
+def made_tables() -> Tables:
+    """Queries with everything that goes wrong in real ones, one of them far longer than others."""
+    draw = random.Random(16)
+    truth, run = [], []
+    for q in range(120):
+        judged = draw.sample(range(60), draw.choice((1, 2, 7)))
+        # The highest grade is in one query alone, and some have nothing relevant.
+        truth += [
+            (f"q{q}", f"d{d}", float(draw.choice((0, 1, 2)) if q != 77 else 4)) for d in judged
+        ]
+        if q % 10 == 3:
+            continue
+        depth = 3000 if q == 50 else draw.choice((1, 5, 30))
+        run += [
+            (f"q{q}", f"d{draw.randrange(depth + 40)}", draw.choice((0.1, 0.5, 0.25, 3.0)))
+            for _ in range(depth)
+        ]
+    run += [(f"unknown{i}", "d1", 1.0) for i in range(5)]
+    truth += truth[:4]
+    return Tables(
+        pl.DataFrame(truth, schema=["query", "item", "grade"], orient="row"),
+        pl.DataFrame(run, schema=["query", "item", "score"], orient="row"),
+    )
 
 
 def graded() -> tuple[pl.DataFrame, pl.DataFrame]:

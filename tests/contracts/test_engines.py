@@ -1,140 +1,201 @@
 """Every engine gives what evaluation in memory gives, whatever its partitions and their order."""
 
+import pickle
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import calipers
-from calipers.engines.in_blocks import EnginePlan, Part, measure
+from calipers.errors import CalipersError
+from calipers.match import by_span
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matching import Matching
-from calipers.model.policy import Policy
-from calipers.model.run import Run
+from calipers.model.run import Block, Run, Scan
 from calipers.model.scores import Scores
 
-METRICS = (
-    "recall@5",
-    "precision@3",
-    "ndcg@10",
-    "map",
-    "err@5",
-    "rbp(p=0.9)",
-    "mrr",
-    "bpref",
-    "judged@10",
-    "first_rank",
-    "f1@5",
-    "err@5(gains={2:7})",
+BY_ID = (
+    "recall@5,ndcg@3,map,err@5,mrr,bpref,judged@10,first_rank,gm_map,num_ret,"
+    "err@5(gains={2:7}),precision@1"
 )
-PARTITIONS = (1, 2, 8, 33)
-COUNTS = (
-    "queries",
-    "answered",
-    "empty",
-    "missing",
-    "unanswerable",
-    "unanswerable_silent",
-    "unknown",
-    "targets",
-    "judgements",
-    "repeated_judgements",
-    "retrieved",
-    "duplicates",
-    "ties",
-    "ties_on_targets",
-    "depth",
-    "shown",
-    "unjudged",
-)
+BY_TEXT = "recall@1,3,ndcg@2,map,mrr"
+BY_SPAN = "recall@1,mrr,span_recall@2,span_precision@3,iou@3"
+POLICIES = {
+    "missing": (None, "exclude", "error"),
+    "unanswerable": (None, "zero", "error"),
+    "unknown": (None, "ignore", "error"),
+    "duplicates": (None, "error"),
+    "ties": (None, "input", "error"),
+    "nothing_in_common": (None, "zero"),
+}
+WORDS = ("a lock", "Of many", "threads", "time is", "a place", "in two", "halves", "no such")
+CASES = ("id", "id", "group", "quote", "tolerant", "span", "document", "mapped")
 
 
-@dataclass(frozen=True)
-class Tables:
-    truth: pl.DataFrame
-    run: pl.DataFrame
+@dataclass(frozen=True, eq=False)
+class Machines:
+    """A run on n other machines, as on Spark: each has whole queries, all answer in any order."""
 
-    def evaluate(self, **settings) -> Scores:
-        return calipers.evaluate(
-            ground_truth=self.truth, run=self.run, metrics=list(METRICS), ties="trec", **settings
-        )
+    rows: pl.DataFrame
+    n: int
+    steps: tuple[Callable[[Run], Run], ...] = ()
+    scan: Scan | None = None
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        return iter((self.rows,)) if self.scan is None else self.scan()
+
+    def then(self, step: Callable[[Run], Run], scan: Scan) -> "Machines":
+        return replace(self, steps=(*self.steps, step), scan=scan)
+
+    def over_blocks(self, truth: GroundTruth, work: Callable[[Block], Any]) -> Iterator[Any]:
+        for number in random.Random(self.n).sample(range(self.n), self.n):
+            # What is sent there and back is pickled.
+            yield pickle.loads(pickle.dumps(work(self._block(truth, number))))
+
+    def _block(self, truth: GroundTruth, number: int) -> Block:
+        def here(queries: pl.Series) -> np.ndarray:
+            return np.flatnonzero((queries.hash(self.n) % self.n == number).to_numpy())
+
+        run = Run.from_frame(self.rows[here(self.rows["query"])])
+        for step in self.steps:
+            run = step(run)
+        codes, rows = here(truth.queries["query"]), here(truth.targets["query"])
+        rows = rows[np.argsort(truth.target_query[rows], kind="stable")]
+        part = GroundTruth(truth.targets[rows], truth.queries[codes])
+        return Block(part, codes, rows, run)
 
 
-@pytest.fixture(scope="module")
-def tables() -> Tables:
-    return made_tables()
+def in_pieces(frame: pl.DataFrame, rows: int) -> Run:
+    """A run that is read from a file, so many rows at a time."""
+    return replace(Run.from_frame(frame), scan=lambda: frame.iter_slices(rows), in_memory=False)
 
 
-def made_tables() -> Tables:
-    """Queries with everything that goes wrong in real ones, one of them far longer than others."""
-    draw = random.Random(16)
-    truth, run = [], []
-    for q in range(120):
-        judged = draw.sample(range(60), draw.choice((1, 2, 7)))
-        # The highest grade is in one query alone, and some have nothing relevant.
-        truth += [
-            (f"q{q}", f"d{d}", float(draw.choice((0, 1, 2)) if q != 77 else 4)) for d in judged
-        ]
-        if q % 10 == 3:
-            continue
-        depth = 3000 if q == 50 else draw.choice((1, 5, 30))
-        run += [
-            (f"q{q}", f"d{draw.randrange(depth + 40)}", draw.choice((0.1, 0.5, 0.25, 3.0)))
-            for _ in range(depth)
-        ]
-    run += [(f"unknown{i}", "d1", 1.0) for i in range(5)]
-    truth += truth[:4]
-    return Tables(
-        pl.DataFrame(truth, schema=["query", "item", "grade"], orient="row"),
-        pl.DataFrame(run, schema=["query", "item", "score"], orient="row"),
+def on_machines(frame: pl.DataFrame, n: int) -> Run:
+    return replace(
+        Run.from_frame(frame), scan=Machines(frame.sort("query", maintain_order=True), n)
     )
 
 
-def plan_for(tables: Tables, policy: Policy) -> EnginePlan:
-    return EnginePlan(
-        metrics=METRICS,
-        matching=Matching(match="id", level="evidence", policy=policy),
-        grades=tuple(tables.truth["grade"].unique()),
+def drawn_tables(draw: random.Random, kind: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A ground truth with whatever goes wrong in real ones, and a run of most of its queries."""
+    names = ("q", "query-with-a-long-name-", "Q 0")
+    queries = [f"{draw.choice(names)}{i}" for i in range(draw.choice((1, 2, 6, 12, 40)))]
+    strangers = draw.choice(([], ["unknown1", "q00", "unknown2", "UNKNOWN"]))
+    share = draw.choice((0.5, 1.0))
+    asked = [query for query in queries if draw.random() < share] or queries[:1]
+    truth = [row for query in queries for row in targets(draw, kind, query)]
+    run = [row for query in [*asked, *strangers] for row in results(draw, kind, query)]
+    order = draw.choice(("truth", "queries", "rows"))
+    if order == "queries":
+        place = {query: draw.random() for query in [*asked, *strangers]}
+        run.sort(key=lambda row: place[row["query"]])
+    if order == "rows":
+        draw.shuffle(run)
+    if draw.random() < 0.3:
+        draw.shuffle(truth)
+    return _table(truth + truth[:2]), _table(run)
+
+
+def _table(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    columns = dict.fromkeys(name for row in rows for name in row)
+    return pl.DataFrame(
+        {name: [row.get(name) for row in rows] for name in columns}, infer_schema_length=None
     )
 
 
-def partitions(tables: Tables, n: int, seed: int) -> Iterator[list[pl.DataFrame]]:
-    """The rows of both sides, shuffled, divided by query, and sorted by it."""
-    for number in random.Random(seed).sample(range(n), n):
-        yield [
-            one.filter(one["query"].hash(seed) % n == number)
-            .sample(fraction=1.0, shuffle=True, seed=seed)
-            .sort("query")
-            for one in (tables.run, tables.truth)
-        ]
+def targets(draw: random.Random, kind: str, query: str) -> list[dict[str, Any]]:
+    grade = float(draw.choice((0, 1, 1, 2, 5)))
+    tag = {"tag.land": f"l{len(query) % 3}"} if len(query) % 2 else {}
+    about: dict[str, Any] = {"query": query, "grade": grade, **tag}
+    if kind in ("quote", "tolerant"):
+        quotes = draw.sample(WORDS, draw.choice((1, 2)))
+        return [{**about, "quote": quote, "document": f"d{quote[0]}"} for quote in quotes]
+    if kind == "span":
+        starts = draw.sample(range(0, 60, 7), draw.choice((1, 3)))
+        return [{**about, "document": f"d{at % 3}", "start": at, "end": at + 9} for at in starts]
+    ids = draw.sample(range(30), draw.choice((1, 2, 6)))
+    group = {"group": draw.choice(("g", None))} if kind == "group" else {}
+    return [{**about, "item": f"d{i}", "document": f"D{i // 2}", **group} for i in ids]
 
 
-@pytest.mark.parametrize("n", PARTITIONS)
-@pytest.mark.parametrize(
-    "policy", [Policy(ties="trec"), Policy(ties="trec", missing="exclude", unanswerable="zero")]
-)
-def test_blocks_give_the_values_counts_and_fingerprints_of_memory(tables, n, policy):
-    whole = tables.evaluate(missing=policy.missing, unanswerable=policy.unanswerable)
-    measured = [
-        measure(
-            GroundTruth.from_targets(judged, where=lambda _: ""),
-            Run.from_frame(results, order="score", ties="trec"),
-            plan_for(tables, policy),
-        )
-        for results, judged in partitions(tables, n, seed=n)
-    ]
-    table = pl.concat([found.table for found in measured])
-    in_order = whole.per_query.select("query").join(table, on="query", maintain_order="left")
-    assert in_order.equals(whole.per_query.select(table.columns))
-    part = Part()
-    for one in measured:
-        part.merge(one.part)
-    audit = part.audit(whole.audit.depth)
-    assert {c: getattr(audit, c) for c in COUNTS} == {c: getattr(whole.audit, c) for c in COUNTS}
-    assert audit.unknown_examples == ("unknown0", "unknown1", "unknown2")
-    assert part.digest.hexdigest() == whole.fingerprints["run"]
-    for i, name in enumerate(METRICS):
-        assert np.array_equal(part.column(name), np.sort(whole.values[:, i]), equal_nan=True)
+def results(draw: random.Random, kind: str, query: str) -> list[dict[str, Any]]:
+    found = []
+    for rank in range(draw.choice((1, 3, 8, 30))):
+        i = draw.randrange(40)
+        start = draw.randrange(60)
+        letter = "D" if draw.random() < 0.05 else "d"
+        row: dict[str, Any] = {
+            "query": query,
+            "item": f"{letter}{i}",
+            "document": f"D{i // 2}",
+            "score": draw.choice((0.5, 0.25, 1.0 + rank, 1.0 + 1e-12 * rank)),
+        }
+        if kind in ("quote", "tolerant"):
+            row |= {"text": " ".join(draw.sample(WORDS, 3)), "document": f"d{i % 3}"}
+        if kind == "span":
+            row |= {"document": f"d{i % 3}", "start": start, "end": start + draw.choice((3, 30))}
+        found.append(row)
+    return found
+
+
+def outcome(run: Any, asked: dict[str, Any]) -> Any:
+    try:
+        return calipers.evaluate(run=run, **asked)
+    except CalipersError as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("seed", range(32))
+def test_pieces_and_machines_give_what_memory_gives(monkeypatch, seed):
+    monkeypatch.setattr(by_span, "ROWS_PER_JOIN", 20)
+    draw = random.Random(seed)
+    kind = CASES[seed % len(CASES)]
+    truth, run = drawn_tables(draw, kind)
+    asked: dict[str, Any] = {
+        name: draw.choice((None, None, None, None, *some)) for name, some in POLICIES.items()
+    }
+    asked["metrics"] = {"quote": BY_TEXT, "tolerant": BY_TEXT, "span": BY_SPAN}.get(kind, BY_ID)
+    asked["rel"] = draw.choice((None, 2.0))
+    if kind == "document":
+        asked["level"] = "document"
+    elif kind in ("quote", "tolerant", "span"):
+        asked["level"] = draw.choice((None, "chunk"))
+        asked["match"] = "quote(min=0.7)" if kind == "tolerant" else None
+    elif kind == "mapped":
+        asked["map_ids"] = "prefix=doc/,case"
+    else:
+        asked["weights"] = draw.choice((None, {"recall@5": 1.0, "mrr": 2.0}))
+        asked["corpus_size"] = draw.choice((None, 100))
+    asked["ground_truth"] = truth
+    memory = outcome(run, asked)
+    found = outcome(in_pieces(run, draw.choice((1, 7, 1000))), asked)
+    assert _answer(found) == _answer(memory)
+    if asked["ties"] != "input":  # rows on other machines have no order
+        there = outcome(on_machines(run, draw.choice((1, 2, 8, 33))), asked)
+        assert _beyond_order(there) == _beyond_order(memory)
+
+
+def _answer(found: Any) -> Any:
+    return found.to_dict() if isinstance(found, Scores) else found
+
+
+def _beyond_order(found: Any) -> Any:
+    """The answer, or the kind of error, without examples: those depend on which rows come first."""
+    if not isinstance(found, Scores):
+        return found[0]
+    answer = found.to_dict()
+    del answer["settings"]["notes"], answer["audit"]["unknown_examples"]
+    return answer
+
+
+@pytest.mark.parametrize("place", [0, 3000])
+def test_a_query_may_come_back_at_the_beginning_or_at_the_end(place):
+    truth = pl.DataFrame({"query": ["a", "b", "c"], "item": ["i0", "y", "z"], "grade": [1.0] * 3})
+    asked = ["a", "b", "a", *["c"] * 3000]
+    run = pl.DataFrame({"query": asked[place:] + asked[:place], "score": 1.0})
+    run = run.with_row_index("row").with_columns(pl.format("i{}", "row").alias("item")).drop("row")
+    how = {"ground_truth": truth, "metrics": "recall@5,mrr"}
+    assert outcome(in_pieces(run, 500), how).to_dict() == outcome(run, how).to_dict()

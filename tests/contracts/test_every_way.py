@@ -17,14 +17,12 @@ import polars as pl
 import pytest
 
 from calipers.cli.eval import eval as command
-from calipers.errors import InvalidInput
 from tests.command import Printed, calipers_command
 from tests.engines.spark_frames import FILTERS, every_other
 from tests.workbook import write_workbook
 
 pytestmark = FILTERS
 
-MANY = "calipers.engines.in_blocks.MANY_QUERIES"
 PAIR = ("-g", "truth.jsonl", "-r", "run.parquet")
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "data": ("evals.jsonl",),
@@ -87,7 +85,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 AS_TEXT = ("form", "quiet", "explain")
 """Settings that show nothing in JSON."""
 THE_WAY_ITSELF = {
-    "blocks": ("per_query",),
     "saved": ("data",),
     "levels": ("level",),
     "page": ("markdown",),
@@ -223,13 +220,10 @@ def written() -> list[str]:
     return [name for name in FILES if Path(name).exists()]
 
 
-def in_a_way(way: str, name: str, monkeypatch: pytest.MonkeyPatch) -> Printed:
+def in_a_way(way: str, name: str) -> Printed:
     if way == "saved":
         calipers_command("eval", *PAIR, "--per-query", "base.parquet")
         return calipers_command(*arguments_of(name, saved=True))
-    if way == "blocks":
-        monkeypatch.setattr(MANY, 1)
-        return calipers_command(*arguments_of(name), "--per-query", "blocks.parquet")
     further = {
         "levels": ("--level", "all"),
         "page": ("--markdown", "way.md"),
@@ -241,14 +235,6 @@ def in_a_way(way: str, name: str, monkeypatch: pytest.MonkeyPatch) -> Printed:
         files = (".parquet", ".jsonl")
         arguments = [str(Path(one).resolve()) if one.endswith(files) else one for one in arguments]
     return calipers_command(*arguments, *further[way])
-
-
-def test_blocks_are_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(*_: Any, **__: Any) -> None:
-        raise InvalidInput("These are blocks.")
-
-    monkeypatch.setattr("calipers.engines.in_blocks.evaluate_in_blocks", stop)
-    assert in_a_way("blocks", "as_json", monkeypatch).err == "Error: These are blocks.\n"
 
 
 def comparable(printed: str, way: str) -> Any:
@@ -273,15 +259,13 @@ def cases() -> Iterable[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("name", "way"), [*cases()])
-def test_the_same_effect_or_a_sentence(
-    name: str, way: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
+def test_the_same_effect_or_a_sentence(name: str, way: str, request: pytest.FixtureRequest) -> None:
     if way == "spark":
         request.getfixturevalue("session")
     here, files = in_memory(name)
     assert (here.code == 0) == (name != "master"), here.err
     take_away(files)
-    there = in_a_way(way, name, monkeypatch)
+    there = in_a_way(way, name)
     assert "Traceback" not in there.err
     if there.code == 2:
         named = [name, name.upper(), *(one for one in EXAMPLES[name] if one.startswith("-"))]
@@ -290,7 +274,7 @@ def test_the_same_effect_or_a_sentence(
     assert (there.code, here.code) == (0, 0), (there.err, here.err)
     assert files <= {*written()}
     if way == "levels" and name in AS_TEXT:
-        plain = in_a_way(way, "", monkeypatch)
+        plain = in_a_way(way, "")
         assert there.out != plain.out
     else:
         assert comparable(there.out, way) == comparable(here.out, way)

@@ -10,15 +10,12 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import calipers
-from calipers.engines.in_blocks import evaluate_in_blocks
-from tests.command import calipers_command
 from tests.contracts.recorded_inputs import INPUTS, Record, altered, corpus
 from tests.questions.samples import without
 
@@ -432,21 +429,3 @@ def test_from_disk_in_small_blocks(name: str, rows: int, monkeypatch: pytest.Mon
     same(
         {question: asked(ask, pair, other) for question, ask in OF_A_PAIR.items()}, name, part=True
     )
-
-
-@pytest.mark.parametrize("name", [name for name in INPUTS if name != "live"])
-def test_evaluated_in_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The engine for very many queries, which writes the scores as they come."""
-    write_input(name)
-    monkeypatch.setattr("calipers.engines.in_blocks.MANY_QUERIES", 1)
-    usual = evaluate_in_blocks.__kwdefaults__
-    monkeypatch.setattr(evaluate_in_blocks, "__kwdefaults__", {**usual, "rows": 20})
-    pair = ["-g", "truth.jsonl", "-r", "run.jsonl"]
-    if name == "table":
-        named = [("--column", f"{field}={column}") for field, column in COLUMNS.items()]
-        pair = ["-g", "truth.csv", "-r", "run.csv", *chain(*named)]
-    printed = calipers_command("eval", *pair, "-k", "5", "--per-query", "out.parquet", "--json")
-    assert printed.code == 0, printed.err
-    found = json.loads(printed.out)
-    found["per_query"].sort(key=lambda row: int(row["query"][1:]))
-    same({"evaluate": kept(found, per_query=True)}, name, part=True)

@@ -100,7 +100,7 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
 
         with working("gathering the report"):
             report = outputs.attempt(lambda: report_of(found, settings))
-    if per_query and not found.is_written:
+    if per_query:
         from calipers.io.records.results import write_scores
 
         outputs.write(per_query, lambda: write_scores(found.result, per_query))

@@ -207,10 +207,6 @@ class Scores(Picklable, Plain, HasRows):
         """The weighted mean of the chosen metrics, per query; undefined where one of them is."""
         return combine(self.metrics, self.values, self.weights)
 
-    def to_slice(self, by: Sequence[str], metrics: Sequence[str]) -> "Scores":  # noqa: ARG002
-        """Scores in memory with what slices of these metrics need."""
-        return self
-
     @cached_property
     def per_query(self) -> pl.DataFrame:
         """One row per query: its text, status, counts and the value of every metric."""

@@ -229,13 +229,6 @@ def is_cut(labels: Iterable[str]) -> bool:
     return len(sizes) <= MOST_SLICES and sum(size >= FEWEST for size in sizes.values()) > 1
 
 
-def with_computed(by: Iterable[str]) -> tuple[str, ...]:
-    """The cuts asked for, with every cut that "auto" may stand for."""
-    return tuple(
-        dict.fromkeys(one for name in by for one in (COMPUTED if name == AUTO else [name]))
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class QuerySlice:
     """Some of the queries: all of them, or those with one value of a tag."""

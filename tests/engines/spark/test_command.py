@@ -6,8 +6,7 @@ import pytest
 
 from tests.cli.test_spark import ASKED
 from tests.command import calipers_command, refused
-from tests.contracts.pairs import as_text, worse
-from tests.contracts.test_engines import made_tables
+from tests.contracts.pairs import as_text, made_tables, worse
 from tests.engines.spark_frames import FILTERS
 
 pytestmark = FILTERS

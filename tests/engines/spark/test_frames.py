@@ -9,7 +9,7 @@ import pytest
 import calipers
 from calipers.errors import InvalidInput
 from calipers.io import spark
-from tests.contracts.test_engines import made_tables
+from tests.contracts.pairs import made_tables
 from tests.engines.conftest import BATCH
 from tests.engines.spark_frames import FILTERS, every_other, frame_of
 

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import msgspec
 import polars as pl
 
-from calipers.engines.scoring import choose_metrics, deepest, facts_of, score
+from calipers.engines.scoring import choose_metrics, deepest, score
 from calipers.errors import InvalidInput
 from calipers.io.files.open import HEAD
 from calipers.io.files.probe import holds_score_rows
-from calipers.match.pair import match_pair, settle
+from calipers.match.pair import match_pair
 from calipers.measures import Metric
 from calipers.model.document import Block, Document, Heading, Note, Rows
 from calipers.model.matched import Matched
-from calipers.model.matching import Matching
 from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
 from calipers.model.slicing import refuse_weighted
@@ -49,8 +48,6 @@ class EvaluationAnswer(ShowsItself):
     corrected: "CorrectedScores | None" = None
     pair: Matched | None = None
     """The matched pair that was scored, for further questions; None without one."""
-    is_written: bool = False
-    """Whether the per-query scores were already written to their file."""
 
     @property
     def result(self) -> Scores:
@@ -147,9 +144,7 @@ def answer(
     if not isinstance(scores, Scores):
         return EvaluationAnswer(scores=scores)
     further = _further(scores, source)
-    return EvaluationAnswer(
-        scores=scores, pair=source.pair, is_written=source.is_written, **further
-    )
+    return EvaluationAnswer(scores=scores, pair=source.pair, **further)
 
 
 def _further(scores: Scores, source: "ScoreSource") -> dict[str, Any]:
@@ -223,8 +218,8 @@ class ScoreSource(ABC):
     """The settings that the caller gave; the others are from the settings file."""
     needs: Mapping[str, frozenset[str]]
     """What each of them needs, as the command writes it: a pair (results and ground truth to look
-    into), one result, a run (that is measured now), every value (of a metric, in memory at once),
-    or measuring (which settles what cannot be changed later)."""
+    into), one result, a run (that is measured now), or measuring (which settles what cannot be
+    changed later)."""
     lacks: ClassVar[frozenset[str]] = frozenset()
     pair: Matched | None = None
     """The matched pair, once it is scored."""
@@ -241,11 +236,6 @@ class ScoreSource(ABC):
     def scores(self) -> "Scores | Levels":
         """The scores, measured or read."""
 
-    @property
-    def is_written(self) -> bool:
-        """Whether the per-query scores are already in their file."""
-        return False
-
     def _refusal(self, option: str) -> str:
         """Why this source does not support an option."""
         return f"{option} cannot be had of these data."
@@ -258,38 +248,14 @@ class InMemory(ScoreSource):
     """A ground truth and a run, read and matched."""
 
     def scores(self) -> Scores:
-        """Score the pair; with very many queries, block by block straight to the file."""
-        needs = frozenset[str]().union(*self.needs.values())
-        reading, path = self._some(_READ_IN_MEMORY), self.asked.get("per_query")
+        """The scores of the pair; a run of which more is asked stays in memory."""
+        reading = self._some(_READ_IN_MEMORY)
         fingerprints = reading.pop("fingerprints", True)
         truth, run, matching = as_read(self.asked.get("data"), reading, deepest(self.metrics))
-        if path and not needs & {"pair", "every value"}:
-            from calipers.engines.in_blocks import is_for_blocks
-
-            if is_for_blocks(truth, run, path):
-                return self._in_blocks(truth, run, matching)
-        if "pair" in needs:
+        if any("pair" in needs for needs in self.needs.values()):
             run = run.kept(few_bytes(reading.get("memory")))
         self.pair = match_pair(truth, run, matching, fingerprints=fingerprints)
         return _scored(self.pair, self.metrics, self.asked)
-
-    @property
-    def is_written(self) -> bool:
-        """Scores of blocks are already in their file."""
-        return self.pair is None
-
-    def _in_blocks(self, truth: Any, run: Any, matching: Matching) -> Scores:
-        from calipers.engines.in_blocks import evaluate_in_blocks
-        from calipers.questions.slices.rule import check_before
-
-        asked, rel = self.asked, matching.rel
-        facts = list(dict.fromkeys(facts_of(metric.with_rel(rel)) for metric in self.metrics))
-        named, primary = "metrics" in asked, asked.get("primary")
-        check_before(truth, asked.get("by", ()), facts, named=named, primary=primary)
-        further = tuple(to_record(asked, Evaluating).items())
-        settled = settle(truth, run, replace(matching, further=further))
-        measuring = self._some(("weights", "confidence"))
-        return evaluate_in_blocks(settled, self.metrics, asked["per_query"], **measuring)
 
 
 class AtLevels(ScoreSource):

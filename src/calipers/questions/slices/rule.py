@@ -9,19 +9,11 @@ from calipers.engines.summary import facts_by_name, interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.measures.define import from_scale, to_scale
 from calipers.model.arrays import Bools, Ints
-from calipers.model.ground_truth import GroundTruth
 from calipers.model.scores import Interval, MetricFacts, Scores
 from calipers.model.slicing import (
-    AUTO,
-    FROM_TEXT,
-    check_cut,
-    check_slices,
-    check_texts,
     clusters_in,
     cut,
     cuts_of,
-    has_questions,
-    labels_of,
     refuse_weighted,
 )
 from calipers.questions.default_metrics import HEADLINES, choose_primary, deepest
@@ -45,7 +37,6 @@ def slice_scores(
     known = facts_by_name(scores)
     named = (known[scores[name].metric] for name in dict.fromkeys(metrics or ()))
     facts = _headlines(scores.metrics) if metrics is None else list(named)
-    scores = scores.to_slice(tuple(dict.fromkeys(by)), [metric.name for metric in facts])
     level, clusters = scores.settings["confidence"], clusters_in(scores)
     decisive = choose_primary(_tested_facts(facts), primary)
     by = cuts_of(scores, by)
@@ -103,31 +94,6 @@ def _holds(interval: Interval, mean: float | None) -> bool:
 def _headlines(metrics: Sequence[MetricFacts]) -> list[MetricFacts]:
     found = [deepest(metrics, (kind,)) for kind in HEADLINES]
     return [one for one in found if one] or list(metrics)
-
-
-def check_before(
-    truth: GroundTruth,
-    by: Sequence[str],
-    metrics: Sequence[MetricFacts],
-    *,
-    named: bool,
-    primary: str | None,
-) -> None:
-    """Reject slices that cannot be made, before anything is measured.
-
-    With ``named`` the user named the metrics, and all of them are sliced.
-    """
-    for name in by:
-        if name == AUTO:
-            continue
-        check_cut(name, list(truth.tags))
-        if name in truth.tags:
-            several = labels_of(truth.queries, truth.tags, name).n_unique()
-            check_slices(name, several, truth.queries.height)
-        elif name in FROM_TEXT:
-            check_texts(name, has_questions(truth.queries))
-    if by:
-        choose_primary(_tested_facts(metrics if named else _headlines(metrics)), primary)
 
 
 def _tested_facts(metrics: Sequence[MetricFacts]) -> list[MetricFacts]:
