@@ -2,10 +2,10 @@
 
 from importlib import import_module
 
-from calipers import _HOMES
+from calipers import _homes
 from calipers.operation import OPERATIONS as OPERATIONS
 
-for _module in _HOMES:
-    _room, _, _name = _module.partition(".")
-    if _room in ("labels", "live", "questions") and not _name.endswith(("result", "rule")):
-        import_module(f"calipers.{_module}")
+for _module in dict.fromkeys(_homes().values()):
+    _is_ours = _module.startswith(("calipers.labels", "calipers.live", "calipers.questions"))
+    if _is_ours and not _module.endswith((".result", ".rule")):
+        import_module(_module)

@@ -222,7 +222,8 @@ def written() -> list[str]:
 
 def in_a_way(way: str, name: str) -> Printed:
     if way == "saved":
-        calipers_command("eval", *PAIR, "--per-query", "base.parquet")
+        if not Path("base.parquet").exists():
+            calipers_command("eval", *PAIR, "--per-query", "base.parquet")
         return calipers_command(*arguments_of(name, saved=True))
     further = {
         "levels": ("--level", "all"),
@@ -259,12 +260,17 @@ def cases() -> Iterable[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("name", "way"), [*cases()])
-def test_the_same_effect_or_a_sentence(name: str, way: str, request: pytest.FixtureRequest) -> None:
+def test_the_same_effect_or_a_sentence(
+    name: str, way: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     if way == "spark":
         request.getfixturevalue("session")
     here, files = in_memory(name)
     assert (here.code == 0) == (name != "master"), here.err
     take_away(files)
+    if way == "page" and not files & {"page.html", "short.md", "logged"} and len(name) % 2:
+        # Half of the pages are enough to see that one can be drawn; it takes longest.
+        monkeypatch.setattr("calipers.questions.evaluate.rule.report_of", lambda *_: None)
     there = in_a_way(way, name)
     assert "Traceback" not in there.err
     if there.code == 2:

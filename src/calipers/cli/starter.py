@@ -25,114 +25,7 @@ WORKFLOW = ".github/workflows/retrieval.yml"
 FUNCTION_FILES = ("search.py", "calipers_search.py")
 """File names for the search function; the first free one is used."""
 
-QUESTIONS_TEXT = """\
-question,chunk_id
-How can I get my money back?,refunds#1
-How long does delivery abroad take?,shipping#2
-I forgot my password. What now?,account#1
-When can I call you?,contact#1
-"""
-
-FUNCTION_TEXT = '''\
-"""The retriever that Calipers asks. Put a call of your own search here."""
-
-DOCUMENTS = {
-    "refunds#1": "Send the item back within 30 days and you get your money back.",
-    "refunds#2": "Opened software cannot be sent back.",
-    "shipping#1": "How long an order takes: it leaves the warehouse within two days.",
-    "shipping#2": "Delivery abroad: one to two weeks.",
-    "account#1": "A new password: follow the link on the page where you sign in.",
-    "account#2": "I want to leave: how you can delete your account.",
-    "payment#1": "You can pay by card or by invoice.",
-    "payment#2": "What is on an invoice, and how can I get it again?",
-    "contact#1": "You can write to us, or call on weekdays from 9 to 5.",
-    "contact#2": "What we do with your letters, and when we answer.",
-}
-
-
-def search(query, k):
-    """The ids of the k best documents, the best first; (id, score) pairs and dicts do as well."""
-    words = set(query.split())
-    best = sorted(DOCUMENTS, key=lambda name: -len(words & set(DOCUMENTS[name].split())))
-    return best[:k]
-'''
-
-SETTINGS_TEXT = """\
-# Settings of every calipers command that runs in this folder; `calipers config` shows them.
-ground-truth = "{questions}"
-retriever = {retriever}
-metrics = ["recall@{k}", "precision@{k}", "mrr"]
-
-[gate]
-require = ["recall@{k} >= 0.5"]
-"""
-
-WORKFLOW_TEXT = """\
-# Checks the retriever on every pull request: the conditions in {settings}, and that no metric there
-# fell by more than 0.1 since the baseline, or got significantly worse. The baseline is kept in the
-# cache. It moves up by itself when main is better; to accept a loss, run this workflow by hand and
-# say why.
-name: retrieval
-on:
-  pull_request:
-  push:
-    branches: [main]
-  workflow_dispatch:
-    inputs:
-      accept:
-        description: Why a loss is accepted
-        required: true
-permissions:
-  contents: read
-jobs:
-  gate:
-    runs-on: ubuntu-latest
-    timeout-minutes: 30
-    steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with:
-          python-version: "3.12"
-      # {origin}
-      - name: Install
-        run: python -m pip install "{package}"
-      - name: Fetch the baseline of main
-        uses: actions/cache/restore@v4
-        with:
-          path: .calipers/baseline.json
-          key: calipers-baseline-${{{{ github.sha }}}}
-          restore-keys: calipers-baseline-
-      - name: Check a pull request
-        if: github.event_name == 'pull_request'
-        run: |
-          if [ -f .calipers/baseline.json ]
-          then
-            calipers gate --baseline .calipers/baseline.json --allow 0.1 --markdown retrieval.md
-          else calipers gate --markdown retrieval.md
-          fi
-      - name: Move the baseline of main
-        if: github.event_name != 'pull_request'
-        env:
-          ACCEPT: ${{{{ inputs.accept }}}}
-        run: |
-          mkdir -p .calipers
-          if [ ! -f .calipers/baseline.json ]
-          then calipers gate save -o .calipers/baseline.json
-          elif [ -n "$ACCEPT" ]
-          then calipers gate --baseline .calipers/baseline.json --allow 0.1 --accept "$ACCEPT"
-          else
-            calipers gate --baseline .calipers/baseline.json --allow 0.1 --move-up
-          fi
-      - name: Keep the baseline
-        if: github.event_name != 'pull_request'
-        uses: actions/cache/save@v4
-        with:
-          path: .calipers/baseline.json
-          key: calipers-baseline-${{{{ github.sha }}}}-${{{{ github.run_id }}}}
-      - name: Show the result
-        if: always() && hashFiles('retrieval.md') != ''
-        run: cat retrieval.md >> "$GITHUB_STEP_SUMMARY"
-"""
+TEXTS = Path(__file__).with_name("starter_files")
 
 
 @dataclass(frozen=True)
@@ -151,26 +44,31 @@ class Started:
 def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
     """Write the files that do not exist yet; existing ones are not touched."""
     check_number("k", k, whole=True, least=1)
-    files: dict[str, str] = {QUESTIONS: QUESTIONS_TEXT}
+    files = {QUESTIONS: _text(QUESTIONS)}
     target = retriever
     if target is None:
         free = (name for name in FUNCTION_FILES if not (folder / name).exists())
         name = next(free, FUNCTION_FILES[-1])
-        files[name] = FUNCTION_TEXT
+        files[name] = _text("search.txt")
         target = f"{name.removesuffix('.py')}:search"
     settings = _settings_of(folder)
     if settings is None:
         # TOML strings are escaped like those of JSON.
         written_as = msgspec.json.encode(target).decode()
-        files[PLAIN] = SETTINGS_TEXT.format(questions=QUESTIONS, retriever=written_as, k=k)
+        files[PLAIN] = _text(PLAIN, questions=QUESTIONS, retriever=written_as, k=str(k))
     package, origin = requirement(folder)
-    files[WORKFLOW] = WORKFLOW_TEXT.format(
-        package=package, origin=origin, settings=settings or PLAIN
-    )
+    names = {"package": package, "origin": origin, "settings": settings or PLAIN}
+    files[WORKFLOW] = _text("retrieval.yml", **names)
     written, left = _write(folder, files)
     if settings is not None:
         left.append(settings)
     return Started(tuple(written), tuple(left), target, retriever is None, origin)
+
+
+def _text(name: str, **values: str) -> str:
+    """One of the texts, with its {names} filled in."""
+    text = (TEXTS / name).read_text(encoding="utf-8")
+    return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], text)
 
 
 def requirement(folder: Path) -> tuple[str, str]:
