@@ -107,6 +107,10 @@ GONE = {
     "retrieve --stage-components": "Give a function that returns the results and their stages: "
     '{"retrieved": […], "stages": {"candidates": […]}}.',
     "retrieve --batch": "Give a function of one question; --workers asks several at a time.",
+    **dict.fromkeys(
+        ("retrieve --progress", "retrieve --total"),
+        "Take watch=, a function of the counts and the number of questions.",
+    ),
     "retrieve --method": "An address is asked by POST with --request, else by GET.",
     "retrieve --warm-up": "The first question of each worker, at most a tenth, is kept out of the "
     "latencies.",

@@ -2,10 +2,12 @@
 
 import io
 import sys
+from collections import Counter
 
 import pytest
 
 from calipers.cli import output as progress
+from calipers.live.run_file import AnswerCounts
 
 
 class Terminal(io.StringIO):
@@ -14,8 +16,8 @@ class Terminal(io.StringIO):
 
 
 def test_nothing_where_nobody_looks() -> None:
-    with progress.reading() as told:
-        assert told is None
+    with progress.reading() as told, progress.asking() as asked:
+        assert told is asked is None
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, patience: float) -> str:
@@ -32,3 +34,14 @@ def shown(monkeypatch: pytest.MonkeyPatch, patience: float) -> str:
 def test_a_bar_after_some_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "reading" in shown(monkeypatch, patience=-1.0)
     assert shown(monkeypatch, patience=60.0) == ""
+
+
+def test_a_retriever_is_named_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", -1.0)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.asking() as told:
+        told(AnswerCounts(1, "a[/x]", answered=1, errors=Counter(timeout=2)), 4)
+    assert "asking a[/x]" in terminal.getvalue()
+    assert "2 failed" in terminal.getvalue()

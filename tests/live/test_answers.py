@@ -15,16 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.io.records.documents import BadDocument, Row
-from calipers.live.answers import (
-    Answer,
-    Layout,
-    NoMatch,
-    Path,
-    read_answer,
-    row_of,
-    rows_at_once,
-)
+from calipers.io.records.documents import Row
+from calipers.live.answers import Answer, Layout, NoMatch, Path, read_answer
 from calipers.live.failures import AskFailed
 
 
@@ -200,48 +192,14 @@ odd = st.sampled_from([None, True, *NUMBERS, *NUMPY, UUID(int=5), b"x", *NESTED]
 values = st.one_of(words, st.floats(0, 1), st.integers(0, 9), odd)
 
 
-def one_by_one(listed: list[Any]) -> list[Row] | None:
+@given(st.lists(values | st.tuples(values, values) | st.lists(values, max_size=3), max_size=4))
+def test_every_list_is_rows_or_a_bad_answer(listed: list[Any]) -> None:
     try:
-        return [row_of(one, Layout()) for one in listed]
-    except (BadDocument, OverflowError):
-        return None
-
-
-@st.composite
-def alike(draw: st.DrawFn) -> list[Any]:
-    """Results of one shape, where each column is mostly of one kind."""
-    n = draw(st.integers(1, 4))
-
-    def column() -> list[Any]:
-        pure = draw(st.sampled_from([words, st.floats(0, 1), st.integers(0, 9), values]))
-        return draw(st.lists(pure, min_size=n, max_size=n))
-
-    shape = draw(st.sampled_from(["values", "tuples", "lists"]))
-    if shape == "values":
-        return column()
-    pairs = zip(*(column() for _ in range(draw(st.integers(1, 3)))), strict=True)
-    return [tuple(one) if shape == "tuples" else list(one) for one in pairs]
-
-
-@given(alike() | st.lists(values, max_size=4))
-def test_as_a_whole_and_one_by_one_are_the_same(listed: list[Any]) -> None:
-    try:
-        whole = rows_at_once(listed)
-    except OverflowError:
-        assert one_by_one(listed) is None
+        rows = read(listed).retrieved
+    except AskFailed:
         return
-    assert whole is None or whole == one_by_one(listed)
-    assert all(type(row.id) in (str, type(None)) for row in whole or ())
-
-
-@pytest.mark.parametrize(
-    "listed",
-    [["a", "b"], [7, 8], [("a", 0.5), ("b", 1)], [["a", np.float32(0.5)]], [(7, 0.5)]],
-)
-def test_the_usual_shapes_are_read_as_a_whole(listed: list[Any]) -> None:
-    assert rows_at_once(listed) == one_by_one(listed) is not None
-    for mixed in ([*listed, None], [*listed, {"id": "a"}], [*listed, ("a", math.inf)]):
-        assert rows_at_once(mixed) is None
+    assert all(type(row.id) in (str, type(None)) for row in rows)
+    assert all(row.score is None or math.isfinite(row.score) for row in rows)
 
 
 ANSWER = {"a": {"b": [{"c": 1}, {"c": 2}]}, "odd name": [[3], [4, 5]], "none": None}

@@ -247,8 +247,7 @@ def test_k_is_a_whole_number(k: Any) -> None:
 
 
 def test_progress_is_told() -> None:
-    seen: list[int] = []
-    totals: list[int] = []
+    seen: list[tuple[int, int]] = []
 
     def slow(query: str, k: int) -> list[str]:
         time.sleep(0.05)
@@ -258,12 +257,10 @@ def test_progress_is_told() -> None:
         slow,
         ["a", "b", "c", "d"],
         workers=1,
-        progress=lambda counts: seen.append(counts.done),
-        total=totals.append,
+        watch=lambda counts, questions: seen.append((counts.done, questions)),
     )
-    assert totals == [4]
     assert seen == sorted(seen)
-    assert seen[-1] == 4
+    assert seen[-1] == (4, 4)
 
 
 @given(

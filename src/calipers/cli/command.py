@@ -115,13 +115,9 @@ class CommandInput:
                     f"{what} is not given, and no settings file has it; give it, or write "
                     f"{one.setting.file} = … into calipers.toml."
                 )
-        if "total" in takes:
-            with asking() as (total, progress):
-                return call(total=total, progress=progress)
-        if "watch" in takes and "watch" not in more:
-            call = partial(call, watch=asking)
-        with reading() as progress:
-            return call(progress=progress) if "progress" in takes else call()
+        with asking() as watch, reading() as progress:
+            told = {"watch": watch, "progress": progress}
+            return call(**{name: one for name, one in told.items() if name in takes})
 
     def _called(self, name: str) -> str:
         """The name of a setting as the user wrote it: an option, or a key of the settings file."""

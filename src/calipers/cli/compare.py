@@ -195,13 +195,12 @@ def _systems(asked: CommandInput) -> tuple[Any, str | None]:
         from calipers.questions.systems import name_systems, with_retrievers
 
         how = {name: given.pop(name, None) for name in ("ask_for", "workers")}
-        named = with_retrievers(
-            name_systems(named),
-            live,
-            given.get("ground_truth"),
-            choose_metrics(given.get("metrics"), given.get("k"), None, given.get("weights")),
-            {**how, "watch": asking},
-        )
+        metrics = choose_metrics(given.get("metrics"), given.get("k"), None, given.get("weights"))
+        truth = given.get("ground_truth")
+        with asking() as watch:
+            named = with_retrievers(
+                name_systems(named), live, truth, metrics, {**how, "watch": watch}
+            )
     return named, fallback
 
 

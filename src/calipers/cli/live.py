@@ -1,7 +1,5 @@
 """Commands that call live retrievers: one, or every combination of a grid."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -9,7 +7,6 @@ import click
 import calipers
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import JSON, flag, output
-from calipers.cli.output import asking, is_terminal
 from calipers.errors import InvalidInput
 from calipers.shell import join_words
 from calipers.words import COMPLETING
@@ -126,18 +123,8 @@ def grid(asked: CommandInput, dry_run: bool) -> None:
         asked.show(calipers.plan_grid(asked.settings.get("config")))
         return
     try:
-        found = asked.answer(watch=_watched)
+        found = asked.answer()
     except KeyboardInterrupt:
         click.echo("Every question that was finished is kept; the same command goes on.", err=True)
         raise
     asked.show(found)
-
-
-@contextmanager
-def _watched(combination: Any) -> Iterator[tuple[Any, Any]]:
-    if is_terminal():
-        from calipers.present.escape import printable
-
-        click.echo(printable(combination.name), err=True)
-    with asking() as callbacks:
-        yield callbacks

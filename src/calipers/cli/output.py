@@ -280,32 +280,30 @@ def _late_bar(doing: str, *columns: Any, after: Sequence[Any] = ()) -> Iterator[
 
 
 @contextmanager
-def asking() -> Iterator[tuple[Any, Any]]:
-    """Callbacks for a progress bar: one for the number of questions, one for the counts."""
+def asking() -> Iterator[Any]:
+    """A callback (counts, questions in all) for a progress bar if asking takes long."""
     if not is_terminal():
-        yield None, None
+        yield None
         return
+    from rich.markup import escape
     from rich.progress import MofNCompleteColumn, TextColumn
 
     rate, errors = TextColumn("{task.fields[rate]}"), TextColumn("{task.fields[errors]}")
-    started, questions = time.monotonic(), 0
-    before: int | None = None
+    begun: dict[str, tuple[float, int]] = {}
+    """When each retriever was first asked, and how many of its questions were done then."""
+    with _late_bar(
+        "asking {task.fields[name]}", MofNCompleteColumn(), rate, after=[errors]
+    ) as move:
 
-    def total(n: int) -> None:
-        nonlocal questions
-        questions = n
-
-    with _late_bar("asking", MofNCompleteColumn(), rate, after=[errors]) as move:
-
-        def told(tally: Any) -> None:
-            nonlocal before
-            before = tally.done if before is None else before
-            speed = (tally.done - before) / max(time.monotonic() - started, 0.001)
-            failed = tally.errors.total()
+        def told(counts: Any, questions: int) -> None:
+            name, now = escape(printable(counts.retriever, 40)), time.monotonic()
+            since, before = begun.setdefault(name, (now, counts.done))
+            speed = f"{(counts.done - before) / max(now - since, 0.001):,.1f}/s"
+            failed = counts.errors.total()
             said = f"{failed:,} failed" if failed else ""
-            move(total=questions, completed=tally.done, rate=f"{speed:,.1f}/s", errors=said)
+            move(name=name, total=questions, completed=counts.done, rate=speed, errors=said)
 
-        yield total, told
+        yield told
 
 
 @contextmanager

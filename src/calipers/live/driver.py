@@ -18,7 +18,6 @@ from calipers.errors import RetrieverFailed, check_number
 from calipers.live.adapters.base import Question, Retriever, Session
 from calipers.live.answers import read_answer
 from calipers.live.failures import AskFailed, explain
-from calipers.live.keywords import Progress
 from calipers.live.run_file import AnswerCounts, RunEntry, encode
 from calipers.words import plural
 
@@ -274,7 +273,7 @@ class Driver:
         """Questions asked so far, without those found in the cache."""
         return self._ledger.asked
 
-    def run(self, progress: Progress | None = None) -> None:
+    def run(self, tick: Callable[[], None] | None = None) -> None:
         """Ask every question; return when all are finished, or raise the reason for stopping."""
         begun = time.perf_counter()
         with self._changed:
@@ -282,8 +281,8 @@ class Driver:
                 self._start()
         try:
             while self._wait():
-                if progress is not None:
-                    progress(self.counts)
+                if tick is not None:
+                    tick()
         except BaseException:
             self._stop.set()
             with self._changed:
@@ -293,8 +292,8 @@ class Driver:
             self._ledger.close()
             self.seconds = time.perf_counter() - begun
             self.retriever.close()
-        if progress is not None:
-            progress(self.counts)
+        if tick is not None:
+            tick()
         if self._crash is not None:
             raise self._crash
         self._ledger.settle()

@@ -1,8 +1,7 @@
 """Settings for querying a retriever, declared once: editors complete and mypy checks them."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
 
@@ -12,11 +11,15 @@ from calipers.operation import ASKING, PYTHON, READING, Setting
 if TYPE_CHECKING:
     from calipers.live.run_file import AnswerCounts
 
-Progress = Callable[["AnswerCounts"], None]
-"""Called with the counts as they grow."""
-Callbacks = AbstractContextManager[tuple[Any, Any]]
-"""Callbacks for the number of questions, and for the counts as they grow."""
-Watch = Callable[[], Callbacks]
+Watch = Callable[["AnswerCounts", int], None]
+Watched = Annotated[
+    Watch | None,
+    Setting(
+        "Called while a retriever is asked, with the counts and the number of questions.",
+        only=PYTHON,
+        changes_nothing=True,
+    ),
+]
 
 
 def _pairs(given: tuple[str, ...], divider: str, option: str, example: str) -> dict[str, str]:
@@ -98,14 +101,13 @@ _asking = partial(Setting, group=ASKING)
 
 
 class Patience(TypedDict, total=False):
-    """Timeouts, retries and limits, and the progress callbacks."""
+    """Timeouts, retries and limits, and the progress callback."""
 
     retries: Annotated[
         int, _number("Attempts after a lost connection, a timeout, 429 or 5xx.", default=2)
     ]
     max_errors: Annotated[int | None, _number("Stop when more than N fail.")]
-    progress: Annotated[Progress | None, _python("Told the counts as they grow.")]
-    total: Annotated[Callable[[int], None] | None, _python("Told how many questions there are.")]
+    watch: Watched
 
 
 def _place(what: str) -> Setting:
@@ -218,29 +220,3 @@ class AskingModel(Patience, total=False):
         ),
     ]
     """In Python no answers are kept unless a folder is named."""
-
-
-@contextmanager
-def callbacks(watch: Callable[..., Callbacks] | None, *about: Any) -> Iterator[tuple[Any, Any]]:
-    """The two callbacks while questions are asked; both None without ``watch``.
-
-    >>> with callbacks(None) as (total, progress):
-    ...     print(total, progress)
-    None None
-    """
-    if watch is None:
-        yield None, None
-        return
-    try:
-        given = watch(*about)
-    except Exception as error:
-        raise InvalidInput(
-            f"The function given as watch failed: {type(error).__name__}: {error!s:.200}"
-        ) from error
-    with given if isinstance(given, AbstractContextManager) else nullcontext(given) as pair:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise InvalidInput(
-                f"The function given as watch returned {pair!r:.60}; it returns a context manager "
-                "that gives two callbacks, for the number of questions and for the counts."
-            )
-        yield pair

@@ -15,7 +15,7 @@ from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Question
 from calipers.live.adapters.recognise import as_retriever
 from calipers.live.driver import TIMEOUT_SECONDS, Driver, Pace
-from calipers.live.keywords import MOST_RESULTS, Progress, RetrieverOptions
+from calipers.live.keywords import MOST_RESULTS, RetrieverOptions, Watch
 from calipers.live.questions import read_questions
 from calipers.live.result import LiveRun, RetrievalReport
 from calipers.live.run_file import AnswerCounts, ExistingRun, RunWriter, read_entry
@@ -70,8 +70,7 @@ def retrieve_to_report(
     cache: str | os.PathLike[str] | None = None,
     label: str | None = None,
     columns: Any = None,
-    progress: Progress | None = None,
-    total: Callable[[int], None] | None = None,
+    watch: Watch | None = None,
     on_line: Callable[[bytes], None] | None = None,
     **settings: Any,
 ) -> RetrievalReport:
@@ -89,7 +88,7 @@ def retrieve_to_report(
         limits["workers"] = retriever.workers
     pace = Pace(**limits)
     decides = {**retriever.settings, "k": k, **({"label": label} if label is not None else {})}
-    counts = AnswerCounts(k)
+    counts = AnswerCounts(k, retriever.name)
 
     def kept(_: Sequence[int], lines: Sequence[bytes]) -> None:
         if on_line is not None:
@@ -108,13 +107,11 @@ def retrieve_to_report(
         if output is not None:
             opened = RunWriter.open(output, decides, asked, counts, code=retriever.code, wish=wish)
             writer = stack.enter_context(closing(opened))
-        if total is not None:
-            total(len(asked))
         left = enumerate(asked) if writer is None else writer.unfinished()
         write = kept if writer is None else writer.write
         driver = Driver(retriever, left, k, pace, counts, write, cached)
         try:
-            driver.run(progress)
+            driver.run(None if watch is None else lambda: watch(counts, len(asked)))
         except RetrieverFailed as failed:
             raise RetrieverFailed(_what_now(str(failed), counts, len(asked), writer)) from None
         if counts.answered and counts.marks["empty"] == counts.answered:
@@ -127,7 +124,6 @@ def retrieve_to_report(
                 "by hand: is its index filled, and does it return a list?"
             )
         report = counts.report(
-            retriever=retriever.name,
             questions=len(asked),
             asked=driver.asked,
             seconds=driver.seconds,

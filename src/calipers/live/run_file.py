@@ -114,6 +114,7 @@ class AnswerCounts:
     """Counts that grow with each entry, new or read back from the file."""
 
     k: int
+    retriever: str = ""
     answered: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     first_error: str | None = None
@@ -164,6 +165,7 @@ class AnswerCounts:
         """The report of the finished retrieval."""
         about |= {name: self.marks[name] for name in MARKS}
         return RetrievalReport(
+            retriever=self.retriever,
             k=self.k,
             answered=self.answered,
             errors=dict(sorted(self.errors.items())),

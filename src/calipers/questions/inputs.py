@@ -352,18 +352,10 @@ def refuse_sealed(questions: Any, columns: Any = None) -> None:
 def ask(retriever: Any, questions: Any, asking: Mapping[str, Any], looks: int) -> "LiveRun":
     """Ask one retriever all questions; ``looks`` is the default number of results."""
     # Imported here so that measuring files does not load the code for live retrievers.
-    from calipers.live.keywords import callbacks
     from calipers.live.retrieve import retrieve_to_run
 
-    with callbacks(asking.get("watch")) as (total, progress):
-        return retrieve_to_run(
-            retriever,
-            questions,
-            k=asking.get("ask_for") or looks,
-            workers=asking.get("workers"),
-            total=total,
-            progress=progress,
-        )
+    k, workers = asking.get("ask_for") or looks, asking.get("workers")
+    return retrieve_to_run(retriever, questions, k=k, workers=workers, watch=asking.get("watch"))
 
 
 def _questions(data: Any, reading: Reading) -> Any:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from calipers.errors import InvalidInput
-from calipers.live.keywords import AskFor, ColumnNames, Watch, Workers
+from calipers.live.keywords import AskFor, ColumnNames, Watched, Workers
 from calipers.model.policy import (
     CHOICES,
     LIKE,
@@ -272,14 +272,6 @@ Now = Annotated[
 Reported = Annotated[
     Callable[[int, int], None] | None,
     Setting("Called with the bytes read and the bytes in all.", only=PYTHON, changes_nothing=True),
-]
-Watched = Annotated[
-    Watch | None,
-    Setting(
-        "Gives the callbacks for the progress of asking: the number of questions, the counts.",
-        only=PYTHON,
-        changes_nothing=True,
-    ),
 ]
 
 

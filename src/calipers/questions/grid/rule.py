@@ -13,7 +13,6 @@ from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.live.adapters.base import Retriever, Secrets, without_secrets
 from calipers.live.adapters.recognise import as_retriever, load_target, put_first
 from calipers.live.code import code_of
-from calipers.live.keywords import callbacks
 from calipers.live.questions import Questions
 from calipers.live.retrieve import retrieve_to_report
 from calipers.live.run_file import Meta, read_meta
@@ -128,19 +127,17 @@ def _retrieved(
             failures[one.name] = str(error)
             continue
         try:
-            with callbacks(settings["watch"], one) as (total, progress):
-                reports[one.name] = retrieve_to_report(
-                    made,
-                    list(questions),
-                    k=one.k,
-                    output=one.output,
-                    restart=restart,
-                    afresh=True,
-                    retry_errors=retry_errors,
-                    total=total,
-                    progress=progress,
-                    **plan.pace,
-                ).to_dict()
+            reports[one.name] = retrieve_to_report(
+                made,
+                questions,
+                k=one.k,
+                output=one.output,
+                restart=restart,
+                afresh=True,
+                retry_errors=retry_errors,
+                watch=settings["watch"],
+                **plan.pace,
+            ).to_dict()
         except RetrieverFailed as error:
             failures[one.name] = str(error)
     if plan.baseline in failures or len(reports) < 2:

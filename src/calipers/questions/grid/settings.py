@@ -1,11 +1,10 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
-from calipers.live.keywords import Callbacks
-from calipers.operation import PYTHON, Setting, operation
+from calipers.live.keywords import Watched
+from calipers.operation import Setting, operation
 from calipers.questions.reading import Anyway
 
 if TYPE_CHECKING:
@@ -34,10 +33,7 @@ class GridSettings(TypedDict, total=False):
     retry_errors: Annotated[bool, Setting("Ask the failed questions again.", default=False)]
     restart: Annotated[bool, Setting("Begin again, replacing the runs.", default=False)]
     anyway: Anyway
-    watch: Annotated[
-        Callable[..., Callbacks] | None,
-        Setting("Called with each combination before it is asked.", only=PYTHON),
-    ]
+    watch: Watched
 
 
 @operation(page="grid", command="grid")
@@ -52,8 +48,7 @@ def grid(
     interrupted goes on where it stopped, and what is finished is neither built nor asked again,
     unless its parameters, the questions or the code of its retriever changed. ``restart``
     begins again, ``retry_errors`` asks again what failed. ``baseline`` and ``metrics`` go before
-    those of the file. A combination that fails is reported, and the others go on. ``watch`` is
-    told of each combination before it is asked.
+    those of the file. A combination that fails is reported, and the others go on.
     """
     from calipers.questions.grid.file import read_grid
     from calipers.questions.grid.rule import run_grid
