@@ -1,4 +1,4 @@
-"""Answers made with the clients' own classes, without a server (`make clients`)."""
+"""Answers made with the clients' own classes, without a server (`make clients adapters`)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -97,6 +97,48 @@ def vespa(**root: Any) -> Any:
 def vespa_hits() -> Any:
     hits = [{"id": row.id, "relevance": row.score, "fields": {"text": row.text}} for row in ROWS]
     return vespa(children=hits)
+
+
+def chroma() -> Any:
+    chromadb = library("chromadb")
+    # Nothing goes out: no news of its use, and no model to embed with.
+    client = chromadb.EphemeralClient(settings=chromadb.Settings(anonymized_telemetry=False))
+    collection = client.get_or_create_collection("texts", embedding_function=None)
+    documents = [str(row.text) for row in ROWS]
+    collection.upsert(ids=["1", "2"], documents=documents, embeddings=[[1.0], [3.0]])
+    return collection.query(query_embeddings=[[1.0]], n_results=2)
+
+
+def qdrant() -> Any:
+    client, models = (
+        library("qdrant_client").QdrantClient(":memory:"),
+        library("qdrant_client").models,
+    )
+    vectors = models.VectorParams(size=1, distance=models.Distance.DOT)
+    client.create_collection("texts", vectors_config=vectors)
+    points = [
+        models.PointStruct(id=int(row.id or 0), vector=[row.score], payload={"text": row.text})
+        for row in ROWS
+    ]
+    client.upsert("texts", points)
+    return client.query_points("texts", query=[1.0], limit=2)
+
+
+def lancedb(folder: Any) -> Any:
+    rows = [{"id": row.id, "text": row.text, "vector": [row.score, 0.0]} for row in ROWS]
+    table = library("lancedb").connect(folder).create_table("texts", rows)
+    return table.search([2.0, 0.0]).limit(2)
+
+
+def test_the_answers_of_vector_stores_are_read(tmp_path: Any) -> None:
+    listed = [("1", "one"), ("2", "two")]
+    assert [(row.id, row.text) for row in read_answer(chroma(), 10).retrieved] == listed
+    found = qdrant()
+    for answer in (found, found.points, {"result": found.model_dump()}):
+        assert read_answer(answer, 10).retrieved == ROWS
+    table = lancedb(tmp_path)
+    for answer in (table.to_list(), table.to_arrow(), table.to_polars()):
+        assert [(row.id, row.text) for row in read_answer(answer, 10).retrieved] == listed
 
 
 @pytest.mark.parametrize(
