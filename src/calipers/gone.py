@@ -54,8 +54,10 @@ GONE = {
     ),
     **dict.fromkeys(
         ("labels_draft --by", "labels_draft --disagreement"),
-        "Up to half of the questions are those whose results differ; the rest are drawn at random.",
+        "The questions of traces are drawn at random.",
     ),
+    "labels_draft --changed": "`calipers serve --judge OLD NEW --changed` makes a pool of what "
+    "differs, and `calipers labels sample --pool NAME` says whether to switch.",
     **dict.fromkeys(
         ("labels_sample --by", "labels_sample --cluster"),
         "Every question is drawn alike, by itself.",

@@ -124,7 +124,7 @@ def test_the_command_serves_and_goes_on_with_its_pool(files):
 
 def test_what_is_open_to_other_machines_is_said(capsys):
     from calipers.cli.serve import _say
-    from calipers.web.start import listen
+    from calipers.web.app import listen
 
     for host, opened in (("0.0.0.0", True), (None, False)):
         listening = listen(host, 0, "https://judge.example.org" if host else None)

@@ -1,6 +1,5 @@
 """May I switch? Only what differs is labelled, and the answer is over all questions."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from calipers.errors import InvalidInput
 from calipers.labels.changed import compare_first, switch_at
 from calipers.model.labels import SwitchDraw
 from calipers.model.run import Run
-from tests.command import calipers_command
 from tests.web.served import served, shelf_of
 
 N = 60
@@ -191,26 +189,6 @@ def test_runs_that_cannot_be_compared_get_a_sentence(
 ) -> None:
     with pytest.raises(InvalidInput, match=sentence):
         pool(tmp_path, how)
-
-
-def test_a_file_to_label_and_what_it_says(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name, results in runs().items():
-        lines = [{"query": q, "retrieved": items} for q, items in results.items()]
-        Path(f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in lines))
-    asked = ("labels", "draft", "old.jsonl", "new.jsonl", "--changed", "-k", "3")
-    done = calipers_command(*asked, "-o", "label.jsonl")
-    assert "30 of 60 questions changed" in done.out
-    rows: list[dict[str, Any]] = [
-        json.loads(line) for line in Path("label.jsonl").read_text().splitlines()
-    ]
-    assert len(rows) == 60
-    assert not {"rank", "score", "run"} & rows[0].keys()
-    for row in rows[:50]:
-        row["grade"] = 1
-    Path("filled.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    found = json.loads(calipers_command(*asked, "--filled", "filled.jsonl", "--json").out)["switch"]
-    assert (found["labelled"], found["counted"], found["verdict"]) == (25, 20, "safe")
 
 
 def test_the_page_of_the_pool_says_it_and_that_of_the_judge_does_not(tmp_path: Path) -> None:

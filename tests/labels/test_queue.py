@@ -80,7 +80,7 @@ def test_two_processes_see_what_the_other_made_of_the_pool(tmp_path):
     other = calipers.labels_desk("first", store=place)
     before = len(other.items)
     content = one.content
-    one.enlarge(to_judge(content.runs, content.ground_truth, settings=content.settings))
+    one.enlarge(to_judge(content.runs, content.ground_truth, content.settings))
     last = one.items[-1].position
     for judge, grade in (("anna", 3), ("ben", 0)):
         one.give(judge, last, grade)
@@ -124,7 +124,7 @@ def test_a_pool_is_what_it_was_made_of(tmp_path):
         runs = runs or {"bm25": BM25, "dense": DENSE}
         return calipers.labels_pool(name, runs, store=place, judges=("ben",), **settings)
 
-    assert make(if_there="same").content.number == first.content.number
+    assert make().content.number == first.content.number
     other = run(("d1", "d2", "d3"), *[("d5", "d3", "d4")] * 3)
     refusals: dict[str, dict[str, Any]] = {
         "another run dense": {"runs": {"bm25": BM25, "dense": other}},
@@ -135,10 +135,10 @@ def test_a_pool_is_what_it_was_made_of(tmp_path):
     }
     for words, settings in refusals.items():
         with pytest.raises(InvalidInput, match=words):
-            make(if_there="same", **settings)
-    second = make(if_there="another", metric="recall@2")
+            make(**settings)
+    second = make(another=True, metric="recall@2")
     assert second.name == "first-2"
-    assert make(if_there="another", metric="recall@2").content.number == second.content.number
+    assert make(another=True, metric="recall@2").content.number == second.content.number
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,9 @@ import threading
 
 import uvicorn
 
-from calipers.web.app import make_app
-from calipers.web.login import Doors
+from calipers.web.app import listen, make_app
+from calipers.web.guard import Doors
 from calipers.web.sources import WebSources
-from calipers.web.start import listen
 from tests.web.served import Visitor
 
 LONGEST = 0.1

@@ -13,10 +13,9 @@ from typing import Any
 import uvicorn
 
 from calipers.store.pool import PoolSettings
-from calipers.web.app import make_app
-from calipers.web.login import Doors
+from calipers.web.app import Listening, config, doors_of, listen, make_app
+from calipers.web.guard import Doors
 from calipers.web.sources import WebSources
-from calipers.web.start import Listening, config, doors_of, listen
 
 FORM = "application/x-www-form-urlencoded"
 

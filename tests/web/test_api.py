@@ -258,7 +258,7 @@ def test_my_labels_are_a_judges_own_and_can_be_changed(differing):
 @pytest.mark.parametrize(("form", "kind"), [("csv", "text/csv"), ("jsonl", "application/x-ndjson")])
 def test_every_label_can_be_downloaded(differing, tmp_path, form, kind):
     own, me, _ = differing
-    answer = me.get(f"/api/v1/pools/{own.pool}/labels?as={form}")
+    answer = me.get(f"/api/v1/pools/{own.pool}/export?as={form}")
     assert answer.headers["content-type"].startswith(kind)
     assert (
         answer.headers["content-disposition"]
@@ -269,6 +269,6 @@ def test_every_label_can_be_downloaded(differing, tmp_path, form, kind):
     other = str(tmp_path / "other.db")
     pool(other)
     assert calipers.labels_import("first", path, store=other).added == 20
-    assert me.get(f"/api/v1/pools/{own.pool}/labels?as=exe").status == 400
+    assert me.get(f"/api/v1/pools/{own.pool}/export?as=exe").status == 400
     for tool in ("label-studio", "argilla"):
-        assert len(json.loads(me.get(f"/api/v1/pools/{own.pool}/labels?as={tool}").body)) == 10
+        assert len(json.loads(me.get(f"/api/v1/pools/{own.pool}/export?as={tool}").body)) == 10

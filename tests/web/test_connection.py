@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from calipers.web import start
+from calipers.web import app
 from calipers.web.sources import WebSources
 from tests.web.served import served
 
@@ -13,10 +13,10 @@ from tests.web.served import served
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory):
     """A server with little patience."""
-    before, start.PATIENCE = start.PATIENCE, 0.4
+    before, app.PATIENCE = app.PATIENCE, 0.4
     with served(WebSources(str(tmp_path_factory.mktemp("hasty") / "no.db"))) as running:
         yield running
-    start.PATIENCE = before
+    app.PATIENCE = before
 
 
 def is_hung_up(link, within=3.0):
@@ -70,12 +70,12 @@ def test_a_byte_now_and_then_buys_no_time(hasty):
 
 def test_a_head_that_is_too_large_is_refused(hasty):
     with socket.create_connection(("127.0.0.1", hasty.listening.port)) as link:
-        link.sendall(b"GET / HTTP/1.1\r\nX: " + b"x" * (start.LARGEST_HEAD + 10))
+        link.sendall(b"GET / HTTP/1.1\r\nX: " + b"x" * (app.LARGEST_HEAD + 10))
         assert b" 400 " in link.recv(200)
 
 
 def test_who_comes_when_all_connections_are_taken_is_told_to_try_again(tmp_path, monkeypatch):
-    monkeypatch.setitem(start.LIMITS, "limit_concurrency", 3)
+    monkeypatch.setitem(app.LIMITS, "limit_concurrency", 3)
     with served(WebSources(str(tmp_path / "no.db"))) as running:
         port = running.listening.port
         held = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]

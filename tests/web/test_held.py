@@ -8,9 +8,8 @@ import calipers
 from calipers.questions.audit.settings import audit
 from calipers.questions.report import browse
 from calipers.store.load import load_retrieved
-from calipers.web import held, pages, sources
-from calipers.web.held import Held, StillWorkingError
-from calipers.web.sources import WebSources
+from calipers.web import pages, sources
+from calipers.web.sources import Held, StillWorkingError, WebSources
 from tests.store.judged import BM25, TRUTH
 from tests.web.conftest import fill
 from tests.web.served import served
@@ -18,7 +17,7 @@ from tests.web.served import served
 
 @pytest.fixture
 def hasty(monkeypatch):
-    monkeypatch.setattr(held, "PATIENCE", 0.01)
+    monkeypatch.setattr(sources, "PATIENCE", 0.01)
 
 
 def wait_for(shown):

@@ -9,7 +9,7 @@ import pytest
 
 import calipers
 from calipers.questions.report.rule import describe
-from calipers.web import held, pages
+from calipers.web import pages, sources
 from calipers.web.app import ADDRESSES
 from tests.reports import records, reversed_records
 from tests.web.served import served, shelf_of
@@ -141,7 +141,7 @@ def test_a_page_that_is_being_made_is_clean_and_shows_it_in_the_end(rich, window
         return describe(*given, **more)
 
     monkeypatch.setattr(pages, "describe", slow)
-    monkeypatch.setattr(held, "PATIENCE", 0.05)
+    monkeypatch.setattr(sources, "PATIENCE", 0.05)
     look(window, 1280)
     answer = window.goto(f"http://{rich[0].host}/evaluations/a%20b/report")
     assert answer.status == 202

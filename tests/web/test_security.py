@@ -9,10 +9,9 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from calipers.errors import InvalidInput
-from calipers.web.guard import LARGEST_BODY
-from calipers.web.login import LIFETIME, TRIES, WITHIN, Doors
+from calipers.web.app import listen
+from calipers.web.guard import LARGEST_BODY, LIFETIME, TRIES, WITHIN, Doors
 from calipers.web.sources import WebSources
-from calipers.web.start import listen
 from tests.store.judged import entries as log
 from tests.store.judged import pool
 from tests.web.served import FORM, served, shelf_of
@@ -130,7 +129,7 @@ def test_tries_are_limited_for_each_client_and_the_limit_passes(monkeypatch):
     now[0] += WITHIN + 1
     assert doors.enter("wrong", "6.6.6.6") is None
     # Those of very many clients are not kept forever.
-    monkeypatch.setattr("calipers.web.login.MOST_CLIENTS", 5)
+    monkeypatch.setattr("calipers.web.guard.MOST_CLIENTS", 5)
     for n in range(20):
         doors.enter("wrong", f"10.0.0.{n}")
     assert len(doors._wrong) == 5

@@ -7,9 +7,8 @@ import pytest
 from calipers.errors import StoreAway
 from calipers.store.open import open_store
 from calipers.store.schema import SESSION
-from calipers.web.guard import Address
-from calipers.web.login import LIFETIME, Doors
-from calipers.web.start import doors_of
+from calipers.web.app import doors_of
+from calipers.web.guard import LIFETIME, Address, Doors
 from tests.store.judged import pool
 from tests.web.served import FORM, served, shelf_of
 

@@ -47,23 +47,23 @@ def serve(
       calipers serve --judge bm25.jsonl dense.jsonl -g gt.jsonl --judges anna,ben
       calipers serve --judge old.jsonl new.jsonl --changed --depth 5
     """
-    start = _library()
+    web = _library()
     # Before any file is read, so that a port in use fails at once.
-    listening = start.listen(host, port, address)
+    listening = web.listen(host, port, address)
     with listening.socket:
         shelf = _shelf(asked, **face)
         _log_to_stderr()
-        start.serve(shelf, listening, lambda links: _say(links, listening, shelf.owner))
+        web.serve(shelf, listening, lambda links: _say(links, listening, shelf.owner))
 
 
 def _library() -> Any:
     try:
-        from calipers.web import start
+        from calipers.web import app
     except ImportError as error:
         raise MissingExtra(
             f"The web app needs {error.name}, which is not installed; run {pip_install('web')}."
         ) from error
-    return start
+    return app
 
 
 def _shelf(
@@ -110,9 +110,7 @@ def _shelf(
     name = pool or name_from(runs)
     before = _pools(store)
     # Under a given name it must be the pool with the same inputs.
-    made = calipers.labels_pool(
-        name, runs, if_there="another" if pool is None else "same", **settings
-    )
+    made = calipers.labels_pool(name, runs, another=pool is None, **settings)
     if made.name in before:
         click.echo(f"Going on with the pool {made.name}.", err=True)
     elif made.name != name:

@@ -4,7 +4,7 @@ Questions are drawn by how many results differ (``calipers.statistics.switching`
 not change make no difference and need no label. Labels that were given before count as known.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,20 +12,19 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, check_number
-from calipers.labels.draft import Draft, keep, question_texts, read_asked, with_corpus
+from calipers.labels.draft import question_texts, read_asked, with_corpus
 from calipers.labels.judging import JudgedTruth, is_relevant, why_waiting
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Standing
 from calipers.model.document import Document, Note, of_claim
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import JUDGED_BY, MACHINE, IfThere, Label, Pair, SwitchDraw, TargetsAs
+from calipers.model.labels import JUDGED_BY, MACHINE, Label, SwitchDraw, TargetsAs
 from calipers.model.result import Plain, ShowsItself
 from calipers.model.run import Run
 from calipers.questions.pooling import FACTS, first_results, known_grade, rows_to_label, shuffled
 from calipers.shell import join_words
 from calipers.statistics import switching
 from calipers.store.label_pools import PoolContent
-from calipers.store.open import Store
 from calipers.store.pool import LabelState, PoolSettings
 from calipers.words import plural
 
@@ -82,7 +81,7 @@ class Switch(Plain, ShowsItself):
     """Their results."""
     waiting: str | None = None
     """Why the next query cannot count: a result was skipped, or is a tie."""
-    pool: str | None = None
+    pool: str = ""
 
     @property
     def line(self) -> str:
@@ -130,9 +129,7 @@ class Switch(Plain, ShowsItself):
     def _next(self) -> str | None:
         if self.waiting is not None or self.verdict != "open":
             return self.waiting
-        go_on = "Fill in `grade` from the top of the file, then run this with --filled FILE."
-        if self.pool is not None:
-            go_on = f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
+        go_on = f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
         if self.counted is None:
             return go_on
         more = plural(self.more_queries, "more question")
@@ -313,7 +310,7 @@ def switch_at(
     k: int,
     rel: float | None = None,
     waiting: str | None = None,
-    pool: str | None = None,
+    pool: str = "",
 ) -> Switch:
     """What the labels say at the last look that they reach: one grade or None for each row."""
     many, parts = len(found.sizes), np.array(found.start[:-1], dtype=np.int64)
@@ -357,74 +354,32 @@ def switch_at(
     )
 
 
-def make_changed(
-    opened: Callable[[], Store],
-    name: str,
+def what_changed(
     runs: Mapping[str, Run],
-    *,
-    ground_truth: GroundTruth | None = None,
-    if_there: IfThere = "refuse",
-    allow: float,
+    truth: GroundTruth | None,
     settings: PoolSettings,
-    **texts: Any,
-) -> int:
-    """Keep a pool of what differs between an old and a new run; returns its number."""
+    *,
+    allow: float,
+    questions: Any = None,
+    corpus: Any = None,
+) -> tuple[Sequence[Label], PoolSettings]:
+    """The results to judge in which an old and a new run differ, and the settings of their pool."""
     k = settings.depth
     draw = switch_draw(runs, k, allow)
-    found = compare_first(runs, k, settings.seed, ground_truth, settings.rel)
+    found = compare_first(runs, k, settings.seed, truth, settings.rel)
     if not found.rows:
         raise InvalidInput(f"There is nothing to judge. {switch_at(found, (), draw, k).claim.fact}")
-    rows = _to_label(found, runs, ground_truth, **texts)
+    texts = read_asked(questions) or {}
+    asked = dict.fromkeys(one.query_id for one in found.rows)
+    known = [*runs.values()] if truth is None or questions is not None else [truth, *runs.values()]
+    texts = {**question_texts(known, [one for one in asked if one not in texts]), **texts}
+    rows = rows_to_label([found.rows], texts.get)
+    if corpus is not None:
+        rows = rows.like(with_corpus(rows.table, corpus))
     as_span = found.by_place and all(one.start is not None for one in rows)
     by_id = any(one.item is not None for one in rows)
     targets_as: TargetsAs = "span" if as_span else "id" if by_id else "quote"
-    settings = replace(settings, order="plain", switch=draw, targets_as=targets_as)
-    return keep(opened(), name, rows, runs, ground_truth, settings, if_there)
-
-
-def draft_changed(
-    runs: Mapping[str, Run],
-    *,
-    k: int,
-    seed: int,
-    allow: float,
-    ground_truth: GroundTruth | None = None,
-    grades: Mapping[Pair, float],
-    **texts: Any,
-) -> Draft:
-    """The rows of a file to label only what differs, and what the filled-in grades say."""
-    draw = switch_draw(runs, k, allow)
-    found = compare_first(runs, k, seed, ground_truth)
-    rows = _to_label(found, runs, ground_truth, **texts)
-    return Draft(
-        rows=rows,
-        runs=len(runs),
-        k=k,
-        seed=seed,
-        queries=len(found.sizes),
-        silent=(),
-        unknown=0,
-        judged=found.labelled_before,
-        without_text=sum(one.text is None for one in rows),
-        switch=switch_at(found, [grades.get(one.pair) for one in found.rows], draw, k),
-    )
-
-
-def _to_label(
-    found: ChangedResults,
-    runs: Mapping[str, Run],
-    truth: GroundTruth | None,
-    questions: Any = None,
-    corpus: Any = None,
-) -> Sequence[Label]:
-    """The rows with the texts of their questions, and those of a corpus."""
-    texts = read_asked(questions) or {}
-    if questions is None and truth is not None:
-        texts = dict(truth.queries.select("query", "text").drop_nulls().iter_rows())
-    missing = [one for one in dict.fromkeys(one.query_id for one in found.rows) if one not in texts]
-    texts = {**question_texts(list(runs.values()), missing), **texts}
-    rows = rows_to_label([found.rows], texts.get)
-    return rows.like(with_corpus(rows.table, corpus)) if corpus is not None and rows else rows
+    return rows, replace(settings, order="plain", switch=draw, targets_as=targets_as)
 
 
 def switch_state(

@@ -52,8 +52,7 @@ class OwnLabel(NamedTuple):
     note: str | None
 
 
-@dataclass(frozen=True)
-class JudgeProgress(Plain):
+class JudgeProgress(NamedTuple):
     """The progress of a pool and of one judge."""
 
     judge: str
@@ -256,12 +255,12 @@ class PoolSession(ShowsItself):
             if state.current(one.position, judge) or self._is_open(one.position, judge)
         ]
 
-    def next(
-        self, judge: str, count: int = 1, query: str | None = None, *, fresh: bool = True
-    ) -> list[PoolItem]:
-        """The next items for a judge, those of ``query`` first; none is reserved."""
-        if fresh:
-            self.state()
+    def next(self, judge: str, count: int = 1) -> list[PoolItem]:
+        """The next items for a judge; none is reserved."""
+        self.state()
+        return self._next(judge, count)
+
+    def _next(self, judge: str, count: int, query: str | None = None) -> list[PoolItem]:
         ordered = self._ordered
         if query is not None:
             ordered = sorted(ordered, key=lambda one: one.label.query_id != query)
@@ -270,7 +269,7 @@ class PoolSession(ShowsItself):
     def take(
         self, judge: str, count: int = 1, query: str | None = None, *, fresh: bool = True
     ) -> list[PoolItem]:
-        """The next items for a judge, reserved for ten minutes.
+        """The next items for a judge, those of ``query`` first, reserved for ten minutes.
 
         Prefetched items may go to a judge who has nothing else left. Without ``fresh`` the store
         is not read again: the judge's own entry has just done so.
@@ -282,7 +281,7 @@ class PoolSession(ShowsItself):
             held = self._held.items()
             theirs = {at: one for at, one in held if one.judge != judge and one.until > now}
             # Enough for the page even if others have reserved everything at the front.
-            some = self.next(judge, count + len(theirs), query, fresh=False)
+            some = self._next(judge, count + len(theirs), query)
             free = [one for one in some if one.position not in theirs]
             ahead = [one for one in some if one not in free and not theirs[one.position].shown]
             found = [*free, *reversed(ahead)][:count]
@@ -340,19 +339,18 @@ class PoolSession(ShowsItself):
         made = partial(judged_truth, *given, settings, machines=machines)
         return self._kept("truth", made, machines, by)
 
-    def numbers(self) -> Mapping[str, Summary]:
-        """The watched metric of every run, with its interval."""
-        truth, content = self.truth().ground_truth, self.content
-        made = partial(measured, truth, content.runs, content.settings)
-        return self._kept("numbers", made, locked=False)
+    def _measured(self, truth: GroundTruth | None) -> Mapping[str, Summary]:
+        return measured(truth, self.content.runs, self.content.settings)
 
     @cached_property
     def _before(self) -> Mapping[str, Summary]:
-        return measured(self.content.ground_truth, self.content.runs, self.content.settings)
+        return self._measured(self.content.ground_truth)
 
     def moved(self) -> list[LabelEffect]:
-        """How all labels together changed the watched metric."""
-        return [LabelEffect(name, self._before[name], now) for name, now in self.numbers().items()]
+        """How all labels together changed the watched metric of every run."""
+        made = partial(self._measured, self.truth().ground_truth)
+        now = self._kept("numbers", made, locked=False)
+        return [LabelEffect(name, self._before[name], now[name]) for name in now]
 
     @cached_property
     def _watch(self) -> SampleWatch | None:
@@ -419,9 +417,9 @@ def check_free(path: AnyPath, overwrite: bool) -> None:
         raise WriteFailed(f"{path} exists already; name another file, or add --overwrite.")
 
 
-def open_desk(pool: str | int, place: Where = None) -> PoolSession:
+def open_desk(pool: str | int, place: Where | Store = None) -> PoolSession:
     """Open the pool of that name or number for judging."""
-    store = open_store(place, keep=True)
+    store = place if isinstance(place, Store) else open_store(place, keep=True)
     return PoolSession(store, pool if isinstance(pool, int) else pools.pool_number(store, pool))
 
 

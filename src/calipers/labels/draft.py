@@ -21,8 +21,8 @@ from calipers.match.pair import match_pair
 from calipers.model.document import Document, Note
 from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import IfThere, Label, TargetsAs, is_machine
-from calipers.model.result import HasRows, Plain, ShowsItself
+from calipers.model.labels import Label, TargetsAs, is_machine
+from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
 from calipers.present.escape import printable
 from calipers.questions import pooling
@@ -59,7 +59,7 @@ class Draft(Plain, HasRows):
     shown_by: ClassVar[str] = "calipers.labels.draft"
     dict_keys: ClassVar[str] = (
         "rows=pairs queries runs k seed already_judged=judged without_text without_results=silent "
-        "unknown_queries=unknown switch"
+        "unknown_queries=unknown"
     )
 
     rows: Sequence[Label]
@@ -76,8 +76,6 @@ class Draft(Plain, HasRows):
     """Pairs left out because the ground truth already has them."""
     without_text: int
     """Rows without a text: a judge would see only an id."""
-    switch: ShowsItself | None = None
-    """What the labels say where only what differs between two runs is labelled."""
 
     @property
     def pairs(self) -> int:
@@ -91,8 +89,6 @@ class Draft(Plain, HasRows):
 
 def document(found: Draft, output: str | None = None) -> Document:
     """What a file to label contains, and what to do with it."""
-    if found.switch is not None:
-        return replace(found.switch.document(), rows=lambda: found.rows)
     sentence = "Nothing is left to label, so nothing is written."
     if found.rows:
         sentence = (
@@ -340,12 +336,12 @@ def pool_settings(given: Mapping[str, Any], **more: Any) -> PoolSettings:
 def to_judge(
     runs: Mapping[str, Run],
     truth: GroundTruth | None,
+    settings: PoolSettings,
     *,
     questions: Any = None,
     corpus: Any = None,
     queries: Collection[str] | None = None,
     again: bool = False,
-    settings: PoolSettings,
 ) -> list[Label]:
     """The results to judge, each once, shuffled.
 
@@ -403,13 +399,12 @@ def keep(
     runs: Mapping[str, Run],
     truth: GroundTruth | None,
     settings: PoolSettings,
-    if_there: IfThere = "refuse",
+    another: bool = False,
     made_of: Mapping[str, str] | None = None,
 ) -> int:
     """Save a pool, or find the existing one with the same content; returns its number.
 
-    If a pool of that name exists, ``if_there`` says what to do: "refuse", continue if it is the
-    "same", or choose "another" name if it is not.
+    If one with other content has the name, it is refused, or the new one gets ``another`` name.
     """
     if made_of is None:
         # The same name may mean other data tomorrow.
@@ -421,12 +416,12 @@ def keep(
         }
     known = {one.name: one for one in list_pools(store).pools}
     called, turn, new = name, 1, _compared(made_of, settings)
-    while called in known and if_there != "refuse":
+    while called in known:
         old = _compared(known[called].made_of, known[called].settings)
         changed = [one.replace("_", " ") for one in {**old, **new} if old.get(one) != new.get(one)]
         if not changed:
             return known[called].number
-        if if_there == "same":
+        if not another:
             raise InvalidInput(
                 f"There is a pool called {name!r} already, with another {', '.join(changed[:4])}; "
                 f"take another name, or go on with that one (calipers serve --pool {name})."

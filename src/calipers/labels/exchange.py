@@ -16,7 +16,7 @@ from calipers.io.load import load_ground_truth
 from calipers.io.records.json_files import decoded, opening
 from calipers.io.records.label_files import Placed, read_labels, write_labels
 from calipers.io.tables.columns import Columns
-from calipers.labels.agreement import Agreement, agreement, decide
+from calipers.labels.agreement import Agreement, agreement
 from calipers.labels.desk import AnyPath, Exported, PoolSession, check_free, open_desk, write_truth
 from calipers.labels.judging import check_quote, judged_truth
 from calipers.model.document import Document, Note
@@ -319,15 +319,6 @@ def _new(state: LabelState, position: int, label: Label) -> Iterator[dict[str, A
 
 
 # Filled-in files, read as a pool is, so that the same rules apply
-
-
-def filled_grades(paths: Sequence[AnyPath]) -> dict[Pair, float]:
-    """The grade that people gave each item of some filled-in files; ties are left out."""
-    if not paths:
-        return {}
-    items, state, _ = _read_files(paths)
-    decided = {one.label.pair: decide(state, one.position) for one in items}
-    return {pair: one.counts for pair, one in decided.items() if one and one.counts is not None}
 
 
 def _read_files(

@@ -251,6 +251,4 @@ def scored_run(
 
 def matching_of(settings: PoolSettings, policy: Policy | None = None) -> Matching:
     """How the ground truth of a pool is matched."""
-    return Matching(
-        match=settings.match, level=settings.level, rel=settings.rel, policy=policy or Policy()
-    )
+    return Matching(rel=settings.rel, policy=policy or Policy())

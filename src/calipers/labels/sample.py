@@ -51,7 +51,7 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
         raise InvalidInput("People gave every label: there is no machine to correct.")
     loaded = {one: run.kept() for one, run in read.items()}
     texts = {one: given[one] for one in ("questions", "corpus")}
-    labels = to_judge(loaded, truth, again=True, settings=settings, **texts)
+    labels = to_judge(loaded, truth, settings, again=True, **texts)
     settings = matched_alike(settings, truth, loaded, labels)
     _check_readable(truth, labels)
     rows: dict[str, list[Label]] = {}
@@ -92,7 +92,7 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
     items = [one for query in drawn[:most] for one in rows[query]]
     store = open_store(given["store"], create=True, keep=True)
     called = given["pool"] or f"{name_from(loaded, 83)}-sample"
-    return keep(store, called, items, loaded, truth, settings, "same")
+    return keep(store, called, items, loaded, truth, settings)
 
 
 def only_sample(place: Where) -> str:

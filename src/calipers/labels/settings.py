@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack
 
 from calipers.errors import InvalidInput
 from calipers.live.keywords import ColumnNames
-from calipers.model.labels import IfThere, QueueOrder, TargetsAs
+from calipers.model.labels import QueueOrder, TargetsAs
 from calipers.operation import PYTHON, STATISTICS, Setting, operation
 from calipers.questions.reading import Confidence, Files, Store, Truth
 
@@ -45,11 +45,6 @@ Questions = Annotated[Any, _file("The texts of the questions, in their order.")]
 Corpus = Annotated[
     Any, Setting("Titles, and texts of bare ids.", "-c", "PATH", file="corpus", path=True)
 ]
-Changed = Annotated[bool, _flag("Only results in which an old and a new run differ: may I switch?")]
-Allow = Annotated[
-    float,
-    Setting("With --changed: relevant results per query that may go.", "", "N", default=0.2),
-]
 Seed = Annotated[int, Setting("The seed that shuffles and draws.", default=0, least=0)]
 
 
@@ -63,11 +58,6 @@ class LabelsDraftSettings(Files, total=False):
         Any, _file("Leave out what it has.", "-g", file="ground-truth", path=True)
     ]
     corpus: Corpus
-    changed: Changed
-    allow: Allow
-    filled: Annotated[
-        Any, _file("With --changed: what these filled-in files show.", several=True, default=())
-    ]
 
 
 @operation(page="make-ground-truth", command="labels draft")
@@ -78,24 +68,13 @@ def labels_draft(runs: Runs = (), **settings: Unpack[LabelsDraftSettings]) -> "D
     once, whichever run found it; rank, score and run are not in the rows, and the items of a
     question are shuffled by ``seed``. What ``ground_truth`` has is left out.
 
-    With ``changed`` the runs are an old and a new one, and only results that one of them has are in
-    the rows; questions are drawn at random. ``filled`` files say whether the switch is safe: the
-    new run loses at most ``allow`` relevant results per query.
-
     >>> found = labels_draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
     >>> sorted(row.item for row in found.rows), found.rows[0].query
     (['a', 'b'], 'Who?')
     """
-    from calipers.labels.changed import draft_changed
-    from calipers.labels.draft import draft_files, read_inputs
-    from calipers.labels.exchange import filled_grades
+    from calipers.labels.draft import draft_files
 
-    if not settings["changed"]:
-        return draft_files(runs, settings)
-    loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
-    grades = filled_grades(_listed(settings["filled"]))
-    how = {one: settings[one] for one in ("k", "seed", "questions", "corpus", "allow")}  # type: ignore[literal-required]
-    return draft_changed(loaded, ground_truth=truth, grades=grades, **how)
+    return draft_files(runs, settings)
 
 
 _MASK = "Mask this first: a regular expression, or email, phone, iban, ip, url. Repeatable."
@@ -119,8 +98,7 @@ def labels_traces(
 
     ``files`` are exports of OpenInference or OTLP spans, of LangSmith runs, of Langfuse
     observations, or of the queries and events of OpenSearch UBI, whose clicks become labels of the
-    judge "machine:clicks". ``n`` questions are taken (default: all): up to half are those whose
-    results differed most from one asking to the next, the rest are drawn at random by ``seed``.
+    judge "machine:clicks". ``n`` questions (default: all) are drawn at random by ``seed``.
     ``mask`` are regular expressions, or "email", "phone", "iban", "ip" and "url": what they match
     is masked in questions, texts and tags before anything else is done.
     """
@@ -159,8 +137,6 @@ class Pooling(TypedDict, total=False):
     guidelines: Annotated[
         str, _file("A text that judges see beside every item.", default="", read=_guidelines)
     ]
-    match: Annotated[str | None, _python("How targets are recognised.")]
-    level: Annotated[str | None, _python("What is looked for.")]
     rel: Annotated[float | None, Setting("The least relevant grade.", file="rel", group=STATISTICS)]
     columns: ColumnNames
     store: Store
@@ -177,10 +153,15 @@ class LabelsPoolSettings(Pooling, total=False):
     order: Annotated[
         QueueOrder, _python("What can move the metric first, or not.", default="moves")
     ]
-    changed: Changed
-    allow: Allow
+    changed: Annotated[
+        bool, _flag("Only results in which an old and a new run differ: may I switch?")
+    ]
+    allow: Annotated[
+        float,
+        Setting("With --changed: relevant results per query that may go.", "", "N", default=0.2),
+    ]
     again: Annotated[bool, _python("Judge also what the ground truth has.", default=False)]
-    if_there: Annotated[IfThere, _python("If the name is taken.", default="refuse")]
+    another: Annotated[bool, _python("Another name if this one is taken.", default=False)]
 
 
 @operation(page="make-ground-truth")
@@ -193,8 +174,8 @@ def labels_pool(
     ``again``. There is one queue: a result goes to whoever asks next, until ``per_item`` people
     labelled it. With ``changed`` the runs are
     an old and a new one, and ``switch`` of the pool says whether the new one loses more than
-    ``allow`` relevant results per query. If there is a pool of that name, it is refused, or by
-    ``if_there`` taken if it is the "same", or the new one gets "another" name.
+    ``allow`` relevant results per query. A pool of that name and the same inputs is opened again;
+    one of other inputs is refused, or the new pool gets ``another`` name.
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/labels.db"
@@ -208,24 +189,22 @@ def labels_pool(
     >>> desk.truth().ground_truth.targets["item"].to_list()
     ['a', 'b']
     """
-    from calipers.labels.changed import make_changed
+    from calipers.labels.changed import what_changed
     from calipers.labels.desk import open_desk
     from calipers.labels.draft import keep, matched_alike, pool_settings, read_inputs, to_judge
     from calipers.store.open import open_store
 
     kept, given = pool_settings(settings), dict[str, Any](settings)
     loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
-    opened = partial(open_store, settings["store"], create=True, keep=True)
-    texts = {one: given[one] for one in ("questions", "corpus")}
+    more = ("allow",) if settings["changed"] else ("queries", "again")
+    which = {one: given[one] for one in ("questions", "corpus", *more)}
     if settings["changed"]:
-        same = {**texts, **{one: given[one] for one in ("allow", "if_there")}}
-        number = make_changed(opened, name, loaded, ground_truth=truth, settings=kept, **same)
+        labels, kept = what_changed(loaded, truth, kept, **which)
     else:
-        which = {**texts, **{one: given[one] for one in ("queries", "again")}}
-        labels = to_judge(loaded, truth, settings=kept, **which)
+        labels = to_judge(loaded, truth, kept, **which)
         kept = matched_alike(kept, truth, loaded, labels)
-        number = keep(opened(), name, labels, loaded, truth, kept, settings["if_there"])
-    return open_desk(number, settings["store"])
+    store = open_store(settings["store"], create=True, keep=True)
+    return open_desk(keep(store, name, labels, loaded, truth, kept, settings["another"]), store)
 
 
 @operation(page="make-ground-truth")

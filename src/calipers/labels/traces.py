@@ -1,13 +1,11 @@
-"""Unique questions from traces, sampled by disagreement, with labels from clicks."""
+"""Unique questions from traces, with labels from clicks."""
 
 import hashlib
-import math
 import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -38,8 +36,6 @@ class TracedQuestion:
     """The text, with personal data masked."""
     asked: int
     """The number of traces with it."""
-    disagreement: float
-    """How far the results differed between requests: 0 the same, 1 none in common."""
     tags: Mapping[str, str]
     retrieved: tuple[Mapping[str, Any], ...]
     """All results that were returned for it, each once."""
@@ -48,7 +44,7 @@ class TracedQuestion:
 
     def record(self) -> dict[str, Any]:
         """The question as a record that ``draft`` takes as a run."""
-        tags = {**self.tags, "asked": str(self.asked), "disagreement": f"{self.disagreement:.2f}"}
+        tags = {**self.tags, "asked": str(self.asked)}
         made = {"id": self.id, "query": self.query, "tags": tags, "retrieved": [*self.retrieved]}
         if self.ground_truth is not None:
             tags |= {"source": "clicks", JUDGED_BY: JUDGE}
@@ -123,10 +119,6 @@ class Mask:
         return pattern, f"[{text}]" if text in KNOWN else "[masked]"
 
 
-DEPTH = 10
-"""How many first results are compared between two requests."""
-
-
 def sample_traces(
     records: Iterable[tuple[str, Record]],
     mask: Sequence[str] = (),
@@ -151,7 +143,10 @@ def sample_traces(
             raise InvalidInput(Ubi.without_calls)
         raise InvalidInput(NO_CALLS)
     found = [_question(key, several, masked) for key, several in askings.items()]
-    chosen = found if n is None else _sampled(found, n, seed)
+    chosen, many = found, len(found)
+    if n is not None:
+        drawn = random.Random(seed).sample(range(many), min(n, many))  # noqa: S311 - no secret
+        chosen = [found[at] for at in sorted(drawn)]
     notes = []
     if behaviour is not None and behaviour.clicked:
         same = Mask(mask)
@@ -172,38 +167,23 @@ def _key(question: str) -> str:
 
 def _question(key: str, askings: Sequence[tuple[str, str, Record]], mask: Mask) -> TracedQuestion:
     results: dict[str, dict[str, str]] = {}
-    lists: dict[frozenset[str], None] = {}
     tags: dict[str, str] = {}
     for _, source, record in askings:
-        names = []
         for one in record.retrieved if isinstance(record.retrieved, list) else ():
             result = one if isinstance(one, Result) else Result(id=one)
             text = None if result.text is None else mask(result.text)
             facts = {"id": result.id, "text": text, "document": result.document}
             plain = {name: str(value) for name, value in facts.items() if value is not None}
-            names.append(next(filter(None, plain.values()), "None"))
-            results.setdefault(names[-1], plain)
-        lists[frozenset(names[:DEPTH])] = None
+            results.setdefault(next(filter(None, plain.values()), "None"), plain)
         tags |= {name: mask(str(value)) for name, value in (record.tags or {}).items()}
         tags["source"] = source
-    # One minus the mean overlap of the results of two requests.
-    shares = [len(a & b) / len(a | b) for a, b in combinations(lists, 2)]
     return TracedQuestion(
         id="t-" + hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()[:12],
         query=askings[0][0],
         asked=len(askings),
-        disagreement=1 - sum(shares) / len(shares) if shares else 0.0,
         tags=tags,
         retrieved=tuple(results.values()),
     )
-
-
-def _sampled(found: Sequence[TracedQuestion], n: int, seed: int) -> list[TracedQuestion]:
-    """Up to half are questions on which results differ most, the rest are drawn at random."""
-    order = random.Random(seed).sample(range(len(found)), len(found))  # noqa: S311 - no secret
-    ranked = sorted(order, key=lambda i: -found[i].disagreement)[: math.ceil(n / 2)]
-    first = [i for i in ranked if found[i].disagreement > 0]
-    return [found[i] for i in sorted([*dict.fromkeys([*first, *order])][:n])]
 
 
 def grades_by_clicks(
@@ -262,12 +242,8 @@ def document(found: TracedQuestions) -> Document:
     lines = []
     for one in found.questions[:SHOWN]:
         about = f"asked {one.asked}×" if one.asked > 1 else "asked once"
-        differing = f", results differ by {one.disagreement:.0%}" if one.disagreement else ""
-        lines.append(f"{printable(one.query, 90)}  ({about}{differing})")
-    doubtful = sum(one.disagreement > 0 for one in found.questions)
-    notes = [Note("counted", f"For {doubtful:,} of them the results differ between askings.")]
-    if found.masked:
-        notes.append(Note("input", f"Masked in {found.masked:,} places."))
+        lines.append(f"{printable(one.query, 90)}  ({about})")
+    notes = [Note("input", f"Masked in {found.masked:,} places.")] if found.masked else []
     labelled = [one.ground_truth for one in found.questions if one.ground_truth is not None]
     if labelled:
         none = sum(not one for one in labelled)

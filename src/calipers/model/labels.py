@@ -32,9 +32,6 @@ TargetsAs = Literal["id", "quote", "span"]
 """How a judged item is recognised in the ground truth that is made of it."""
 QueueOrder = Literal["moves", "plain"]
 """Questions whose labels can move a metric most come first, or questions as they came."""
-IfThere = Literal["refuse", "same", "another"]
-"""What to do where a pool of that name exists: refuse, continue it if it was made from the same
-inputs, or take another name."""
 TARGETS_AS: tuple[str, ...] = get_args(TargetsAs)
 
 Pair = tuple[str, str]

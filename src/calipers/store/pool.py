@@ -44,9 +44,6 @@ class PoolSettings:
     judges: tuple[str, ...] = ("me",)
     """Judges who get their own link."""
     targets_as: TargetsAs = "id"
-    match: str | None = None
-    """How the ground truth is matched; None: detected from the data."""
-    level: str | None = None
     rel: float | None = None
     sample: Draw | None = None
     """Set if the questions are a random sample, in the order of the items."""

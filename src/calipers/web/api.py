@@ -140,7 +140,7 @@ def _next(request: Request, wanted: Taking, fresh: bool = True) -> dict[str, Any
     progress, sample = desk.progress(judge, fresh=False), desk.sample() or desk.switch()
     return {
         "next": [shown_item(desk.known, one, judge) for one in items],
-        "progress": progress.to_dict(),
+        "progress": progress._asdict(),
         # Only the width of the interval: a value would bias the judge.
         "sample": None if sample is None else sample.line,
     }
@@ -254,6 +254,7 @@ def change_pool(request: Request, body: bytes) -> Response:
 
 JSONL = "application/x-ndjson"
 FORMS: dict[str, tuple[str, str, Callable[[PoolSession, Path], object]]] = {
+    "truth": (".jsonl", JSONL, PoolSession.export),
     "jsonl": ("-labels.jsonl", JSONL, write_every_label),
     "csv": ("-labels.csv", "text/csv; charset=utf-8", write_every_label),
     **{
@@ -261,26 +262,15 @@ FORMS: dict[str, tuple[str, str, Callable[[PoolSession, Path], object]]] = {
         for tool in TOOLS
     },
 }
-"""What labels are written as: the end of the file name, its type and who writes it."""
-
-
-def labels(request: Request) -> Response:
-    """Download every label as CSV or JSON lines, or the items as tasks of another tool."""
-    form = request.query_params.get("as", "jsonl")
-    if form not in FORMS:
-        raise InvalidInput(f"as is {form[:40]!r}; it can be {', '.join(FORMS)}.")
-    return _download(request, *FORMS[form])
+"""What is downloaded: the end of the file name, its type and who writes it."""
 
 
 def export(request: Request) -> Response:
-    """Download the ground truth with the labels."""
-    return _download(request, ".jsonl", JSONL, PoolSession.export)
-
-
-def _download(
-    request: Request, ending: str, kind: str, write: Callable[[PoolSession, Path], object]
-) -> Response:
-    desk = desk_of(request)
+    """Download the ground truth, every label, or the items as tasks of another tool."""
+    form, desk = request.query_params.get("as", "truth"), desk_of(request)
+    if form not in FORMS:
+        raise InvalidInput(f"as is {form[:40]!r}; it can be {', '.join(FORMS)}.")
+    ending, kind, write = FORMS[form]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"file{ending}"
         write(desk, path)

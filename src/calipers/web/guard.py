@@ -1,17 +1,194 @@
-"""Middleware that checks every request, and adds headers to every response."""
+"""Who may come in, and what is checked of every request.
 
+A link with a one-time token per person is exchanged for a cookie. Sessions are saved in the store,
+so that a restart signs nobody out; only the digest of a cookie is, which cannot be used to sign in.
+"""
+
+import hashlib
+import hmac
 import logging
+import secrets
+import threading
 import time
 import traceback
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
+from typing import Any
 
+from sqlalchemy import delete, insert, select
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from calipers.web.login import Doors
+from calipers.errors import CalipersError, InvalidInput
+from calipers.store.label_pools import check_judge
+from calipers.store.open import Store
+from calipers.store.schema import SESSION
+
+LIFETIME = 7 * 24 * 3600
+"""Seconds for which a link and a cookie are valid: judging takes days."""
+TRIES, WITHIN = 10, 60.0
+"""Wrong tokens, within so many seconds, after which a client has to wait."""
+MOST_CLIENTS = 10_000
+"""Clients whose wrong tokens are remembered; the oldest goes first."""
+
+
+Secrets = dict[bytes, tuple[str, float]]
+"""Whose a secret is and until when it is valid, by the digest of the secret."""
+
+
+class Doors:
+    """Valid tokens and open sessions of the server at one address; secrets only as digests."""
+
+    def __init__(
+        self,
+        owner: str,
+        judges: Iterable[str] = (),
+        clock: Callable[[], float] = time.time,
+        store: Callable[[], Store | None] = lambda: None,
+        address: str = "",
+    ) -> None:
+        self.owner = owner
+        self.names = list(dict.fromkeys((owner, *judges)))
+        """Everybody with access; the owner may judge too."""
+        self._clock, self._store, self._address = clock, store, address
+        self._mine = SESSION.c.address == address
+        self._lock = threading.Lock()
+        self._tokens: Secrets = {}
+        self._sessions: Secrets = {}
+        self._wrong: OrderedDict[str, list[float]] = OrderedDict()
+        with suppress(CalipersError):
+            self._read()
+
+    def _read(self) -> None:
+        if (store := self._store()) is None:
+            return
+        with store.reading() as connection:
+            kept = select(SESSION).where(self._mine, SESSION.c.until >= self._clock())
+            for one in connection.execute(kept):
+                self._sessions[bytes.fromhex(one.digest)] = one.name, one.until
+                if one.name not in self.names:
+                    self.names.append(one.name)
+
+    def _write(self, *statements: Any) -> None:
+        if (store := self._store()) is not None:
+            with store.writing() as connection:
+                for one in statements:
+                    connection.execute(one)
+
+    def invite(self, name: str) -> str:
+        """Make a new token for a person, replacing an unused one; sessions stay open."""
+        name, token = check_judge(name, person=True), secrets.token_urlsafe(32)
+        with self._lock:
+            if name not in self.names:
+                self.names.append(name)
+            self._tokens = _without(self._tokens, name)
+            self._tokens[_digest(token)] = name, self._clock() + LIFETIME
+        return token
+
+    def enter(self, token: str, client: str = "") -> str | None:
+        """Exchange a valid token for a cookie, once; None if it is not valid.
+
+        Wrong tokens are counted per client; after too many, none is accepted for a while.
+        """
+        with self._lock:
+            now = self._clock()
+            recent = [when for when in self._wrong.get(client, ()) if now - when < WITHIN]
+            if len(recent) >= TRIES:
+                raise HTTPException(429, "You tried too many wrong links; wait a minute.")
+            found = _find(self._tokens, token)
+            name, until = self._tokens.pop(found) if found else (None, 0.0)
+            if name is None or until < now:
+                self._wrong[client] = [*recent, now]
+                self._wrong.move_to_end(client)
+                if len(self._wrong) > MOST_CLIENTS:
+                    self._wrong.popitem(last=False)
+                return None
+        cookie, until = secrets.token_urlsafe(32), now + LIFETIME
+        # Without the store the session lasts until the server stops.
+        with suppress(CalipersError):
+            row = {"digest": _digest(cookie).hex(), "name": name, "until": until}
+            expired = delete(SESSION).where(SESSION.c.until < now)
+            self._write(expired, insert(SESSION).values(address=self._address, **row))
+        with self._lock:
+            self._sessions[_digest(cookie)] = name, until
+        return cookie
+
+    def who(self, cookie: str | None) -> str | None:
+        """The person of a cookie; None if it is wrong or expired."""
+        with self._lock:
+            found = _find(self._sessions, cookie or "")
+            name, until = self._sessions[found] if found else (None, 0.0)
+        return name if until >= self._clock() else None
+
+    def leave(self, cookie: str | None) -> None:
+        """End the session of one cookie."""
+        digest = _digest(cookie or "")
+        self._write(delete(SESSION).where(self._mine, SESSION.c.digest == digest.hex()))
+        with self._lock:
+            self._sessions.pop(digest, None)
+
+    def shut_out(self, name: str) -> None:
+        """End every session of a person and revoke an unused link."""
+        if name == self.owner:
+            raise InvalidInput(f"{name} owns this server and cannot be removed.")
+        if name not in self.names:
+            raise InvalidInput(f"Nobody called {name!r:.60} may come in.")
+        self._write(delete(SESSION).where(self._mine, SESSION.c.name == name))
+        with self._lock:
+            self.names.remove(name)
+            self._tokens = _without(self._tokens, name)
+            self._sessions = _without(self._sessions, name)
+
+    def people(self) -> list[tuple[str, int, bool]]:
+        """Everybody's name, number of browsers, and whether there is an unused link."""
+        with self._lock:
+            now = self._clock()
+            inside = [name for name, until in self._sessions.values() if until >= now]
+            invited = [name for name, until in self._tokens.values() if until >= now]
+        return [(one, inside.count(one), one in invited) for one in self.names]
+
+
+def client_of(peer: str, forwarded: str | None) -> str:
+    """The client's address, for counting: from a proxy's header, or else the peer's.
+
+    A proxy is on this machine or in a private network, and appends the address. For IPv6 it is
+    the /64 network, as one machine has all of its addresses.
+
+    >>> client_of("127.0.0.1", "6.6.6.6, 203.0.113.9"), client_of("8.8.4.4", "6.6.6.6")
+    ('203.0.113.9', '8.8.4.4')
+    >>> client_of("2001:db8:1:2:3:4:5:6", None)
+    '2001:db8:1:2'
+    """
+    try:
+        address = ip_address(peer)
+        if forwarded and address.is_private:
+            address = ip_address(forwarded.rpartition(",")[2].strip())
+    except ValueError:
+        return peer
+    if isinstance(address, IPv6Address):
+        return ":".join(one.lstrip("0") or "0" for one in address.exploded.split(":")[:4])
+    return str(address)
+
+
+def _without(known: Secrets, name: str) -> Secrets:
+    return {digest: (who, until) for digest, (who, until) in known.items() if who != name}
+
+
+def _find(known: Secrets, secret: str) -> bytes | None:
+    """The known digest that fits a secret, found in constant time."""
+    given = _digest(secret)
+    return next(iter([one for one in known if hmac.compare_digest(one, given)]), None)
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).digest()
+
 
 LARGEST_BODY = 64_000
 FORMS = ("/enter", "/leave")

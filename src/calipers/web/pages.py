@@ -24,9 +24,8 @@ from calipers.questions.report.parts import summary
 from calipers.questions.report.rule import describe
 from calipers.store.pool import PoolSettings
 from calipers.web.api import desk_of
-from calipers.web.held import StillWorkingError
 from calipers.web.render import asked, render
-from calipers.web.sources import Opened, WebSources
+from calipers.web.sources import Opened, StillWorkingError, WebSources
 from calipers.words import did_you_mean
 
 PAGE_SIZE = 50
@@ -211,7 +210,7 @@ def compared(request: Request) -> Response:
         found=found,
         tells_why=tells_why,
         reasons=_reasons(shelf, systems, found) if tells_why else {},
-        opened=_side_by_side(shelf.open_all(systems), wanted.open) if wanted.open else None,
+        opened=_side_by_side(shelf, systems, wanted.open) if wanted.open else None,
     )
 
 
@@ -228,11 +227,14 @@ def _reasons(shelf: WebSources, systems: dict[str, Opened], found: Page) -> dict
     return {query: ". ".join(reasons) for query, reasons in said.items()}
 
 
-def _side_by_side(systems: dict[str, Browse], query: str) -> list[dict[str, Any]]:
+def _side_by_side(
+    shelf: WebSources, systems: dict[str, Opened], query: str
+) -> list[dict[str, Any]]:
     """The rankings of every system, each result with its rank in the first."""
     columns: list[dict[str, Any]] = []
     first: dict[str, int] = {}
-    for system, browse in systems.items():
+    for system, source in systems.items():
+        browse = shelf.open(source, "The evaluations are being opened")
         row = browse.row_of(query)
         one = {"by_id": True, **NO_DETAILS} if row is None else shown(browse, row)
         if not columns:

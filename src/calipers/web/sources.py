@@ -1,8 +1,11 @@
-"""What the server shows: the history, the given files, and the pools."""
+"""What the server shows: the history, the given files and the pools, and a cache of all this."""
 
+import ctypes
 import threading
-from collections import Counter
+import time
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -31,7 +34,85 @@ from calipers.store.open import Store, open_store
 from calipers.store.place import Where, locate
 from calipers.store.pool import PoolInfo, PoolSettings
 from calipers.store.record import name_from
-from calipers.web.held import Held, alone
+from calipers.words import plural
+
+PATIENCE = 2.0
+"""Seconds that a page waits for a value before it says that it is being computed."""
+
+T = TypeVar("T")
+_ALONE = threading.Lock()
+
+
+class StillWorkingError(Exception):
+    """A value is still being computed; the message says what, and for how long so far."""
+
+
+class Held:
+    """A thread-safe LRU cache in which each value is computed once, in a thread of its own."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        """How many values stay in memory; the least recently used goes first."""
+        self._lock = threading.Lock()
+        self._made: OrderedDict[Any, tuple[float, Future[Any]]] = OrderedDict()
+
+    def start(self, name: Any, make_it: Callable[[], T]) -> "tuple[float, Future[T]]":
+        """Begin to compute a value, unless that was begun already."""
+        with self._lock:
+            if name not in self._made:
+                made: Future[T] = Future()
+                self._made[name] = time.monotonic(), made
+                threading.Thread(target=_compute, args=(made, make_it), daemon=True).start()
+            self._made.move_to_end(name)
+            return self._made[name]
+
+    def get(self, name: Any, make_it: Callable[[], T], what: str | None = None) -> T:
+        """Return a value; given ``what``, raise StillWorkingError with it if that takes long."""
+        began, made = begun = self.start(name, make_it)
+        if not wait([made], None if what is None else PATIENCE).done:
+            seconds = plural(round(time.monotonic() - began), "second")
+            raise StillWorkingError(f"{what}: {seconds} so far.")
+        with self._lock:
+            # An error stays until a page has shown it, or the next request would start over.
+            if made.exception() is not None and self._made.get(name) is begun:
+                del self._made[name]
+            done = [one for one, (_, other) in self._made.items() if other.done()]
+            for one in done[: max(len(self._made) - self._most, 0)]:
+                del self._made[one]
+        return made.result()
+
+
+def _compute(made: "Future[T]", make_it: Callable[[], T]) -> None:
+    try:
+        made.set_result(make_it())
+    except BaseException as error:  # noqa: BLE001 - whoever asked is told
+        made.set_exception(error)
+
+
+def alone(work: Callable[[], T]) -> T:
+    """Run large pieces of work one at a time, to need the memory of one."""
+    with _ALONE:
+        try:
+            return work()
+        finally:
+            # The allocator would keep freed memory, and the next piece would come on top.
+            _to_allocator("malloc_trim", 0)
+
+
+def give_memory_back() -> None:
+    """Make the allocator return freed arrays to the system, and use few arenas."""
+    for setting, value in ((_MMAP_THRESHOLD, 1 << 17), (_ARENA_MAX, 2)):
+        _to_allocator("mallopt", setting, value)
+
+
+_MMAP_THRESHOLD, _ARENA_MAX = -3, -8
+"""As malloc.h of the GNU C library numbers them."""
+
+
+def _to_allocator(name: str, *numbers: int) -> None:
+    with suppress(OSError, AttributeError, TypeError):  # not with every C library
+        getattr(ctypes.CDLL(None), name)(*numbers)
+
 
 LARGEST_NUMBER = 2**31 - 1
 """That a database counts to."""
@@ -78,7 +159,6 @@ class WebSources:
     def __post_init__(self) -> None:
         self._evaluations, self._measured = Held(4), Held(8)
         self._desks, self._made, self._misses = Held(16), Held(16), Held(4)
-        self._opening = Held(0)  # its results are kept by the evaluations
         self._pooling = threading.Lock()
         self._store: Store | None = None
         self._had_store = False
@@ -143,8 +223,8 @@ class WebSources:
                 break
         return named
 
-    def open(self, source: Opened) -> Browse:
-        """An evaluation in memory."""
+    def open(self, source: Opened, what: str | None = None) -> Browse:
+        """An evaluation in memory; given ``what`` is done, a page waits only shortly."""
 
         def made() -> Browse:
             if source.saved is None:
@@ -153,15 +233,7 @@ class WebSources:
             opening = partial(open_saved, self.store(), source.saved, self.scores(source))
             return alone(opening) if source.saved.queries > LARGE_QUERIES else opening()
 
-        return self._evaluations.get(source.key, made)
-
-    def open_all(self, systems: Mapping[str, Opened]) -> dict[str, Browse]:
-        """Several evaluations in memory; a page waits only shortly."""
-        key = tuple(one.key for one in systems.values())
-        what = "The evaluations are being opened"
-        return self._opening.get(
-            key, lambda: {name: self.open(one) for name, one in systems.items()}, what
-        )
+        return self._evaluations.get(source.key, made, what)
 
     def soon(self, source: Opened, what: str, work: Callable[[Browse], T]) -> T:
         """What is made of an evaluation in the background; a page waits shortly, and says what."""
@@ -256,19 +328,15 @@ class WebSources:
                 alike = (getattr(there.settings, one) == getattr(settings, one) for one in SAME)
                 if there.made_of == made_of and all(alike):
                     desk = self.desk(there.number)
-                    of, how = desk.content, desk.content.settings
-                    desk.enlarge(
-                        to_judge(
-                            of.runs, of.ground_truth, queries=queries, again=True, settings=how
-                        )
-                    )
+                    known = desk.content.runs, desk.content.ground_truth, desk.content.settings
+                    desk.enlarge(to_judge(*known, queries=queries, again=True))
                     return desk
             runs = {one: pair.as_read[1] for one, pair in pairs.items()}
             truth = next(iter(pairs.values())).as_read[0]
-            labels = to_judge(runs, truth, queries=queries, again=True, settings=settings)
+            labels = to_judge(runs, truth, settings, queries=queries, again=True)
             kept = matched_alike(settings, truth, runs, labels)
             name = name_from(pairs)
-            return self.desk(keep(store, name, labels, runs, truth, kept, "another", made_of))
+            return self.desk(keep(store, name, labels, runs, truth, kept, True, made_of))
 
 
 def _in_turn(browse: Browse, work: Callable[[Browse], T]) -> T:
