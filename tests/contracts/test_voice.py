@@ -167,12 +167,9 @@ def test_the_answer_is_plain(command: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one not in VARY])
-def test_what_thirty_questions_print_is_kept(
-    command: str, folder: Path, request: pytest.FixtureRequest
-) -> None:
+@pytest.mark.parametrize("folder", ["thirty questions"], indirect=True)
+def test_what_thirty_questions_print_is_kept(command: str, folder: Path) -> None:
     """The texts are read by a person in one sitting; CALIPERS_WRITE_PRINTED=1 writes them anew."""
-    if "thirty questions" not in request.node.name:
-        pytest.skip("one input is kept")
     path = KEPT / f"thirty-{command.replace(' --', '-').replace(' ', '-')}.txt"
     printed = "".join(f"{line.rstrip()}\n" for line in _printed(folder, command).splitlines())
     if "CALIPERS_WRITE_PRINTED" in os.environ:
@@ -184,14 +181,19 @@ ADVISED = re.compile(r"(?:^|[ `(])(calipers [a-z][^`]*?)(?:`|$|\)(?:\s|$)|\.(?:\
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_that_is_advised_runs(
-    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_command_that_is_advised_runs(command: str, folder: Path) -> None:
     lines = _printed(folder, command).splitlines()
-    monkeypatch.chdir(folder)
     advised = [found[1] for line in lines for found in ADVISED.finditer(line)]
     assert len(advised) == len(set(advised)), "nothing is advised twice"
     for one in advised:
-        words = shlex.split(one)[1:]
-        done = CliRunner(env={"COLUMNS": str(WIDTH)}).invoke(group, words, terminal_width=WIDTH)
-        assert done.exit_code in (0, 1), f"{one}\n{done.output}"
+        code, said = _followed(folder, one)
+        assert code in (0, 1), f"{one}\n{said}"
+
+
+@cache
+def _followed(folder: Path, advice: str) -> tuple[int, str]:
+    """How a command that is advised ends in a folder, asked once: many give the same advice."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        done = CliRunner(env={"COLUMNS": str(WIDTH)}).invoke(group, shlex.split(advice)[1:])
+    return done.exit_code, done.output
