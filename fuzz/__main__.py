@@ -30,7 +30,7 @@ from fuzz.commands import (
     stream_case,
     typed_case,
 )
-from fuzz.run import carry_out
+from fuzz.run import STREAMS, carry_out
 from fuzz.seeds import Seeds, read_seeds, write_seeds
 from fuzz.stores import attack
 
@@ -49,7 +49,7 @@ def past_cases() -> list[Case]:
 
 
 def make_cases(seeds: Seeds, seed: int) -> Iterator[Case]:
-    """Cases without end, the same for the same seed."""
+    """Cases without end, the same for the same seed; the first are one of each kind."""
     random = Random(seed)  # noqa: S311 - nothing is kept secret by it
     commands, operations = list(leaves()), operations_by_name()
     kinds: dict[Callable[[], Case], float] = {
@@ -65,6 +65,8 @@ def make_cases(seeds: Seeds, seed: int) -> Iterator[Case]:
         lambda: seed_case(commands, seeds, random): 0.03,
         lambda: shadow_case(seeds, random): 0.005,
     }
+    yield from (make() for make in kinds)
+    yield from (replace(stream_case(seeds, random), kind=kind) for kind in STREAMS)
     while True:
         yield random.choices(list(kinds), list(kinds.values()))[0]()
 
