@@ -4,7 +4,7 @@ BIN := .venv/bin
 MORE := .venv-more
 STAMP := .venv/.installed
 DEMO := .venv/.demo
-EXTRAS := demo,excel,mlflow,pandas,pdf,postgres,text,web,zstd
+EXTRAS := demo,excel,mlflow,pandas,pdf,postgres,text,web
 comma := ,
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
@@ -35,7 +35,7 @@ windows: $(STAMP) ## Run what touches files and a part of the rest under rules o
 	@$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 src
 
 # The libraries at their oldest, the tools that test them at their newest.
-LOWEST := excel,pandas,postgres,text,web,zstd
+LOWEST := excel,pandas,postgres,text,web
 lowest: ## Test with the oldest libraries that are allowed, in .venv-lowest
 	@test -x .venv-lowest/bin/uv || { $(PYTHON) -m venv .venv-lowest && \
 	  .venv-lowest/bin/pip install -q --disable-pip-version-check uv; }

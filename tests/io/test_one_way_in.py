@@ -148,6 +148,9 @@ def test_an_answer_of_elasticsearch_is_what_it_holds():
 
     truth = [{"query": "Who is it?", "ground_truth": ["a"]}]
     assert mean("mrr", ground_truth=truth, retriever=search) == 0.5
+    for kept in (body, hits):
+        assert mean("mrr", ground_truth=truth, run={"Who is it?": kept}) == 0.5
+        assert mean("mrr", [{**truth[0], "retrieved": kept}]) == 0.5
 
 
 def test_a_table_of_pandas_needs_no_further_library(monkeypatch):

@@ -75,7 +75,7 @@ def run_frame(spark: Any, value: str) -> Any:
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     name = shown(value) if is_remote(value) else value
-    plain = value.removesuffix(".gz").removesuffix(".zst").rstrip("/")
+    plain = value.removesuffix(".gz").rstrip("/")
     ending = Path(plain).suffix.lower()
     with spoken():
         if ending in (".csv", ".tsv"):

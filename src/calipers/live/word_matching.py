@@ -16,7 +16,7 @@ import polars as pl
 
 from calipers.checks.similar import WORDS
 from calipers.io.corpus import Corpus, open_corpus
-from calipers.io.documents.corpus import open_folder
+from calipers.io.documents.walk import open_folder
 from calipers.live.adapters.base import Retriever
 from calipers.live.adapters.callable import from_callable
 from calipers.live.answers import Layout

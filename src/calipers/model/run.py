@@ -344,6 +344,12 @@ def order_notes(results: pl.DataFrame) -> tuple[str, ...]:
     return notes_on_rising(rising_queries(results))
 
 
+def all_rise(results: pl.DataFrame, least: int = 1) -> bool:
+    """Whether scores rise at every step down the lists of the queries, at ``least`` so many."""
+    steps = results.select(pl.col("score").diff().over("query")).to_series().drop_nulls()
+    return len(steps) >= least and bool((steps > 0).all())
+
+
 def rising_queries(results: pl.DataFrame) -> pl.Series:
     """The queries whose scores rise somewhere along their results."""
     if "score" not in results.columns:

@@ -4,8 +4,7 @@ import pytest
 
 from calipers.errors import InvalidInput
 from calipers.io.documents import walk
-from calipers.io.documents.corpus import read_documents
-from calipers.io.documents.walk import read_folder
+from calipers.io.documents.walk import read_documents, read_folder
 
 PROSE = "A paragraph of plain words that says something about the subject.\n"
 

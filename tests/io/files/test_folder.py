@@ -33,9 +33,6 @@ def write(frame: pl.DataFrame, path: Path) -> None:
     ).encode()
     if path.suffix == ".gz":
         text = gzip.compress(text)
-    elif path.suffix == ".zst":
-        zstandard = pytest.importorskip("zstandard")
-        text = zstandard.ZstdCompressor().compress(text)
     path.write_bytes(text)
 
 
@@ -44,17 +41,7 @@ def expected():
     return calipers.evaluate(ground_truth=TRUTH, run=ROWS, ties="trec").to_dict()["summaries"]
 
 
-ENDINGS = [
-    ".parquet",
-    ".csv",
-    ".csv.gz",
-    ".csv.zst",
-    ".jsonl",
-    ".jsonl.zst",
-    ".trec",
-    ".trec.gz",
-    ".trec.zst",
-]
+ENDINGS = [".parquet", ".csv", ".csv.gz", ".jsonl", ".trec", ".trec.gz"]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -133,11 +120,13 @@ def test_the_command_counts_the_files(tmp_path):
 
 
 def test_a_damaged_file_is_named(tmp_path):
-    pytest.importorskip("zstandard")
-    write(ROWS, tmp_path / "a.csv.zst")
-    whole = (tmp_path / "a.csv.zst").read_bytes()
-    (tmp_path / "a.csv.zst").write_bytes(whole[:20] + b"\x00" * 50)
+    write(ROWS, tmp_path / "a.csv.gz")
+    whole = (tmp_path / "a.csv.gz").read_bytes()
+    (tmp_path / "a.csv.gz").write_bytes(whole[:20] + b"\x00" * 50)
     with pytest.raises(UnreadableFile, match="is damaged or cut off"):
+        calipers.evaluate(ground_truth=TRUTH, run=tmp_path / "a.csv.gz")
+    (tmp_path / "a.csv.zst").write_bytes(b"\x28\xb5\x2f\xfd" + b"\x00" * 50)
+    with pytest.raises(UnreadableFile, match=r"Unpack .*a\.csv\.zst first"):
         calipers.evaluate(ground_truth=TRUTH, run=tmp_path / "a.csv.zst")
 
 

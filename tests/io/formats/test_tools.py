@@ -344,7 +344,7 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "rank_eval: no id": (
         "a.json",
         {"metric_score": 0.5, "details": {"q": {"hits": [{"hit": {"_index": "i"}}]}}},
-        r"a\.json \$\.details.*no '_id'",
+        r"neither an id, nor a text.* at .*a\.json \$\.details\['q'\]\.retrieved\[0\]",
     ),
 }
 

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from calipers.io.documents.corpus import read_documents
 from calipers.io.documents.sections import as_document
+from calipers.io.documents.walk import read_documents
 from calipers.questions.begin.docstrings import from_docstrings
 from calipers.questions.begin.history import asked, from_history
 

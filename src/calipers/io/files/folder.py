@@ -12,6 +12,7 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Progress, Source, is_standard_input
 from calipers.io.files.probe import Probe
+from calipers.io.files.write import PACKED
 from calipers.io.records.entries import with_tags
 from calipers.io.records.gather import MemoryBudget
 from calipers.io.registry import read_source, recognise
@@ -23,7 +24,6 @@ from calipers.model.run import Run
 
 DATA = (".parquet", ".arrow", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".trec", ".run", ".txt")
 """Extensions of data files; a folder may hold others, such as a README or _SUCCESS."""
-PACKED = (".gz", ".zst")
 
 
 def read_path(
@@ -79,13 +79,13 @@ def _is_meant(file: Path, pattern: Path) -> bool:
 def is_data(path: Path) -> bool:
     """Whether a file in a folder is data: by its extension, and neither hidden nor a marker.
 
-    >>> [is_data(Path(p)) for p in ("part-0.parquet", "a.jsonl.zst", "_SUCCESS", ".x.csv")]
+    >>> [is_data(Path(p)) for p in ("part-0.parquet", "a.jsonl.gz", "_SUCCESS", ".x.csv")]
     [True, True, False, False]
     """
     if any(part.startswith((".", "_")) for part in path.parts):
         return False
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in PACKED:
+    if suffixes and suffixes[-1] == PACKED:
         suffixes.pop()
     return bool(suffixes) and suffixes[-1] in DATA
 

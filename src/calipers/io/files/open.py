@@ -15,8 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import urlsplit
 
-from calipers.errors import InvalidInput, MissingExtra, UnreadableFile
-from calipers.version import pip_install
+from calipers.errors import InvalidInput, UnreadableFile
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,8 +32,6 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PACKED = b"\x1f\x8b"
 STANDARD_INPUT = "-"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_PACKED_AT_ONCE = 1 << 12
-"""Four kilobytes of zstd hold at most a hundred megabytes of one repeated byte."""
 
 Progress = Callable[[int, int], None]
 """Called with the bytes read so far and the total."""
@@ -62,8 +59,7 @@ class Source:
         if self._held is not None or (b"\r" in self.head and b"\n" not in self.head):
             return False
         with self.path.open("rb") as file:
-            magic = file.read(4)
-        return magic[:2] != PACKED and magic != _ZSTD
+            return file.read(2) != PACKED
 
     @property
     def is_large_and_packed(self) -> bool:
@@ -152,7 +148,7 @@ class Source:
             unpacked = 0
             while piece := self._take(file, _up_to_a_line(file, self.block or BLOCK)):
                 unpacked += len(piece)
-                if isinstance(file, Unpacked | UnpackedZstd) and unpacked > most_unpacked(total):
+                if isinstance(file, Unpacked) and unpacked > most_unpacked(total):
                     raise UnreadableFile(
                         f"The compressed file {self.name} of {total:,} bytes unpacks to more than "
                         f"{most_unpacked(total) >> 20:,} MB, as if made to fill the memory; if it "
@@ -162,7 +158,7 @@ class Source:
                     self.progress(_position(file), total)
                 yield piece
 
-    def _take(self, file: "BinaryIO | Unpacked | UnpackedZstd", size: int) -> bytes:
+    def _take(self, file: "BinaryIO | Unpacked", size: int) -> bytes:
         try:
             return file.read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -173,7 +169,7 @@ class Source:
         except OSError as error:
             raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
 
-    def _open(self) -> "BinaryIO | Unpacked | UnpackedZstd":
+    def _open(self) -> "BinaryIO | Unpacked":
         file: BinaryIO
         check_no_device(self.path)
         try:
@@ -192,7 +188,11 @@ class Source:
             file.close()
             raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
         if magic == _ZSTD:
-            return UnpackedZstd(file, self.name)
+            file.close()
+            raise UnreadableFile(
+                f"Unpack {self.name} first, such as with `zstd -d`: it is packed with zstd, and "
+                "gzip is what Calipers reads."
+            )
         return Unpacked(file) if magic[:2] == PACKED else file
 
     def check_has_content(self) -> None:
@@ -257,51 +257,7 @@ class Unpacked(gzip.GzipFile):
         self.packed.close()
 
 
-class UnpackedZstd:
-    """Like ``Unpacked`` for zstd, whose library is optional."""
-
-    def __init__(self, packed: BinaryIO, name: str) -> None:
-        try:
-            import zstandard
-        except ImportError:
-            packed.close()
-            raise MissingExtra(
-                f"The file {name} is compressed with zstd, which needs a library; install it with "
-                f"{pip_install('zstd')}."
-            ) from None
-        self.packed = packed
-        self._damaged = zstandard.ZstdError
-        self._begin = zstandard.ZstdDecompressor().decompressobj
-        self._frame = self._begin()
-        self._ready = b""
-
-    def __enter__(self) -> "UnpackedZstd":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.packed.close()
-
-    def read(self, size: int) -> bytes:
-        """Read ``size`` bytes; fewer only at the end."""
-        pieces, held = [self._ready], len(self._ready)
-        try:
-            while held < size and (packed := self.packed.read(_PACKED_AT_ONCE)):
-                while packed:
-                    if self._frame.eof:  # a file may hold several frames
-                        self._frame = self._begin()
-                    pieces.append(self._frame.decompress(packed))
-                    held += len(pieces[-1])
-                    packed = self._frame.unused_data
-        except self._damaged as error:
-            raise EOFError(str(error)) from error
-        if not held and not self._frame.eof:
-            raise EOFError("its end is missing")
-        whole = b"".join(pieces)
-        self._ready = whole[size:]
-        return whole[:size]
-
-
-def _up_to_a_line(file: "BinaryIO | Unpacked | UnpackedZstd", size: int) -> int:
+def _up_to_a_line(file: "BinaryIO | Unpacked", size: int) -> int:
     """A size up to ``size`` that ends with a line, if one is easy to find."""
     if not isinstance(file, BufferedReader) or size <= _LINE:
         return size
@@ -312,8 +268,8 @@ def _up_to_a_line(file: "BinaryIO | Unpacked | UnpackedZstd", size: int) -> int:
     return size - _LINE + (last.rfind(b"\n") + 1 or _LINE) if len(last) == _LINE else size
 
 
-def _position(file: BinaryIO | Unpacked | UnpackedZstd) -> int:
-    return file.packed.tell() if isinstance(file, Unpacked | UnpackedZstd) else file.tell()
+def _position(file: BinaryIO | Unpacked) -> int:
+    return file.packed.tell() if isinstance(file, Unpacked) else file.tell()
 
 
 def _newlines(block: bytes) -> bytes:

@@ -14,7 +14,7 @@ from calipers.errors import InvalidInput
 from calipers.io.format import PathPlace, WholeFormat
 from calipers.io.formats.ours import record_from
 from calipers.io.records.json_files import is_list_of_objects, opened
-from calipers.io.records.records import Id, Record, Result
+from calipers.io.records.records import Record
 
 SCORES = ("metric_score", "quality_level")
 """The mean over all queries; early versions used the second name."""
@@ -73,29 +73,10 @@ class RankEval(WholeFormat):
             yield at, record_from(row, partial(str, at))
 
 
-class FoundDocument(msgspec.Struct):
-    """A document as the search engine returned it."""
-
-    id: Id = msgspec.field(name="_id")
-    score: float | None = msgspec.field(name="_score", default=None)
-
-
-class Hit(msgspec.Struct):
-    """One document of the ranking."""
-
-    hit: FoundDocument
-
-
-class Detail(msgspec.Struct):
-    """One query."""
-
-    hits: list[Hit]
-
-
 class RankEvalAnswer(msgspec.Struct):
     """The body of the response."""
 
-    details: dict[str, Detail]
+    details: dict[str, dict[str, Any]]
     failures: dict[str, Any] = {}
 
 
@@ -120,10 +101,11 @@ class RankEvalHits(WholeFormat):
     def records(self, whole: RankEvalAnswer, place: PathPlace) -> Iterator[tuple[str, Record]]:
         """Yield the hits of every query, and the errors of failed ones."""
         for query, detail in whole.details.items():
-            found: list[Id | Result] = [
-                Result(id=one.hit.id, score=one.hit.score) for one in detail.hits
-            ]
-            yield place(f"$.details[{query!r}]"), Record(query, retrieved=found)
+            at = place(f"$.details[{query!r}]")
+            if not isinstance(listed := detail.get("hits"), list):
+                raise InvalidInput(f"A required field is missing at {at}: no 'hits'.")
+            hits = [one.get("hit", {}) if isinstance(one, dict) else one for one in listed]
+            yield at, record_from({"query": query, "retrieved": hits}, partial(str, at))
         for query, failure in whole.failures.items():
             error = failure.get("error", failure) if isinstance(failure, Mapping) else failure
             if isinstance(error, Mapping):

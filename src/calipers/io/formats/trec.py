@@ -33,7 +33,7 @@ from calipers.io.tables.scan import explained
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.ranking import RankedBatch
-from calipers.model.run import Run
+from calipers.model.run import Run, all_rise
 
 SUBTOPICS = "The second column of the judgements names subtopics"
 WHOLE_NUMBER = r"^\d{1,9}$"
@@ -286,19 +286,16 @@ def _tag(line: bytes) -> bytes | None:
 
 def _rising(rows: list[list[bytes]]) -> tuple[str, ...]:
     """A note if the scores rise with the ranks, as they may be distances."""
-    pairs = [(one, next_) for one, next_ in pairwise(rows) if one[0] == next_[0]]
-    if not pairs or not all(_is_whole(row) for pair in pairs for row in pair):
+    if not all(len(row) >= 5 and row[3].isdigit() and NUMBER.fullmatch(row[4]) for row in rows):
         return ()
-    if any(int(a[3]) >= int(b[3]) or float(a[4]) >= float(b[4]) for a, b in pairs):
+    cells = [(query, float(rank), float(score)) for query, _, _, rank, score, *_ in rows]
+    first = pl.DataFrame(cells, schema=["query", "rank", "score"], orient="row")
+    if not all_rise(first) or not all_rise(first.with_columns(score="rank")):
         return ()
     return (
         "The scores rise with the ranks, at least in the first lines: the highest score comes "
         "first, as in trec_eval, whatever the rank says. If they are distances, negate them.",
     )
-
-
-def _is_whole(row: list[bytes]) -> bool:
-    return len(row) >= 5 and row[3].isdigit() and bool(NUMBER.fullmatch(row[4]))
 
 
 def _is_marked(row: list[bytes]) -> bool:

@@ -102,7 +102,10 @@ def _keys(kind: type, keys: tuple[str, ...]) -> _Keys:
         ours: tuple(plain[one] for one in names if one in plain)
         for ours, names in _NAMES[kind].items()
     }
-    near = ((key, tuple(f for f in fields if is_near(str(key), f))) for key in keys)
+    # What libraries write, such as _score, is no misspelling.
+    usual = _ALIASES if kind is Result else frozenset[str]()
+    odd = (key for key in keys if key not in usual)
+    near = ((key, tuple(f for f in fields if is_near(str(key), f))) for key in odd)
     known = {*fields, *(one for names in named.values() for one in names)}
     return _Keys(
         named,

@@ -37,6 +37,7 @@ from calipers.io.tables.propose import as_cell, nothing_fits
 from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.model.ground_truth import MARK
 from calipers.model.matched import Role
+from calipers.model.run import all_rise
 from calipers.names import (
     BEIR_JUDGEMENTS,
     DISTANCES,
@@ -107,9 +108,8 @@ def _refuse_numbers(table: InputTable, others: list[str], columns: list[str]) ->
 def _merge_columns(table: InputTable, columns: list[str], what: str) -> InputTable:
     if what != "quote":
         _refuse_several(table, columns)
-    one = pl.concat_list(map(cell_texts, columns)).list.drop_nulls()
     shown = f"{columns[0]}, …, {columns[-1]}" if len(columns) > 2 else " and ".join(columns)
-    return table.merged(columns, one, _CALLED[what], f"The columns {shown} are taken as one.")
+    return table.merged(columns, _CALLED[what], f"The columns {shown} are taken as one.")
 
 
 def _refuse_several(table: InputTable, columns: list[str]) -> None:
@@ -146,7 +146,7 @@ def pages_as_items(table: InputTable, role: Role) -> InputTable:
         # A list of one: a file name may contain characters that separate ids.
         item = pl.concat_list(item).list.drop_nulls()
     note = f"Each row names a page: {document!r} and {page!r} together."
-    return table.merged((document, page), item, _PAGES, note)
+    return table.merged((document, page), _PAGES, note, item)
 
 
 def _refuse_half(table: InputTable, document: str, page: str) -> None:
@@ -479,8 +479,7 @@ def scores_must_fall(table: InputTable, ours: Mapping[str, str]) -> bool:
 
 def check_scores_fall(rows: pl.DataFrame, column: str, name: str) -> None:
     """Refuse scores that rise down every list, judged by a sample of rows."""
-    steps = rows.select(pl.col("score").diff().over("query")).to_series().drop_nulls()
-    if len(steps) >= FEW_STEPS and (steps > 0).all():
+    if all_rise(rows, FEW_STEPS):
         raise InvalidInput(
             f"Say {join_words(('--distance', column))}; if they are scores, "
             f"{say(('score', column))}; the numbers in {column!r} of {name} rise down every list, "

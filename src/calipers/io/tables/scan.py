@@ -11,7 +11,7 @@ import io
 import os
 import re
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -252,10 +252,12 @@ class InputTable:
         )
 
     def merged(
-        self, columns: Collection[str], one: pl.Expr, called: str, note: str
+        self, columns: Sequence[str], called: str, note: str, one: pl.Expr | None = None
     ) -> "InputTable":
-        """The same table with several columns merged into one, and a note about it."""
+        """The same table with several columns merged into a list, or into ``one``, with a note."""
         kept = [name for name in self.names() if name not in columns]
+        if one is None:
+            one = pl.concat_list(map(cell_texts, columns)).list.drop_nulls()
         return self.then(
             lambda rows: rows.select(*kept, one.alias(called)),
             columns=frozenset((*kept, called)),
@@ -275,8 +277,7 @@ class InputTable:
         table = replace(self, said=columns) if columns.grades or columns.named else self
         for ours, theirs in columns.columns_for(listed, self.name).items():
             if len(theirs) > 1:
-                one = pl.concat_list(map(cell_texts, theirs)).list.drop_nulls()
-                table = table.merged(theirs, one, ours, f"{ours} ← {', '.join(theirs)}.")
+                table = table.merged(theirs, ours, f"{ours} ← {', '.join(theirs)}.")
         for ours, said in columns.named.items():
             column, dot, inside = said.partition(".")
             if dot and column in table.columns and said not in table.columns:

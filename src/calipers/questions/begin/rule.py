@@ -13,9 +13,8 @@ import numpy as np
 from calipers.engines.scoring import compute
 from calipers.errors import InvalidInput
 from calipers.io.corpus import Corpus
-from calipers.io.documents.corpus import corpus_of, read_documents
 from calipers.io.documents.sections import TextDocument
-from calipers.io.documents.walk import PassedOver
+from calipers.io.documents.walk import PassedOver, corpus_of, read_documents
 from calipers.io.load import load_ground_truth
 from calipers.live.word_matching import WordIndex
 from calipers.match.pair import match_pair
