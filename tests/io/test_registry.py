@@ -30,10 +30,7 @@ def test_records_of_two_tools_at_once_are_named_both(tmp_path):
     ("name", "content", "said"),
     [
         ("data", "Dear reader\n", r"its first line is 'Dear reader'.*JSON lines"),
-        ("data", "colour,shape\nred,round\n", "no column for the query; found colour, shape"),
-        ("data", '[{"colour": "red"}]', r"data \$\[0\]: no 'query'; a record is"),
         ("data", '{"query": "q", "tags": {"a": 1}}\n{"query": "r"}\n', "neither results nor a gr"),
-        ("data", '{"q": [{"id": "a"}, "b"]}', "data"),
         ("notes.md", "x", r"it holds notes\.md"),
         ("dataset_dict.json", '{"splits": ["train", "test"]}', "several splits: train, test; name"),
         ("state.json", "{}", r"state\.json does not list its files"),

@@ -14,7 +14,6 @@ from calipers import convert, evaluate
 from calipers.errors import InvalidInput
 from calipers.io.formats.elastic import wording
 from calipers.io.load import load
-from calipers.model.matched import Dataset, Role
 from tests.command import refused
 from tests.contracts.test_readers import ROLES
 from tests.io.formats.expect import FIXTURES, results, targets, texts
@@ -64,7 +63,6 @@ WHOLE = json.loads((FIXTURES / "opensearch_judgements.json").read_text())
 MEANT = held(READ["opensearch_judgements.json"]["targets"])
 NODES = json.loads((FIXTURES / "llama_index.json").read_text())
 PAIRED = {"reference_contexts": ["one text"], "reference_context_ids": ["c1", 7]}
-HEADER = "input,actual_output,expected_output,retrieval_context,context,name,source_file\n"
 TARGETS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
     "autorag: one id": ([{**ROW, "retrieval_gt": "d1"}], [("q", "d1")]),
     "autorag: alternatives": (
@@ -145,6 +143,10 @@ RESULTS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
     ),
     "autorag: lexical": ([{**ROW, **LEXICAL}], [("q", "c2", 2.0), ("q", "c1", 1.0)]),
     "autorag: semantic": ([{**ROW, **SEMANTIC}], [("q", "c1", "It is.")]),
+    "deepeval: with its source": (
+        [{"input": "q", "retrieval_context": ["deepeval_source=b.md,deepeval_context=a, b"]}],
+        [("q", "a, b", "b.md")],
+    ),
     "quepid: positions of an export": (
         TABLES / "quepid_export.csv",
         [("star wars", "d1"), ("star wars", "d2"), ("star trek", "d9")],
@@ -166,201 +168,6 @@ def test_targets_of_other_shapes(name):
 def test_results_of_other_shapes(name):
     value, meant = RESULTS[name]
     assert held(results(value)) == meant
-
-
-FILES: dict[str, tuple[str, str, list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
-    "deepeval: bars in a CSV": (
-        "goldens.csv",
-        f"{HEADER}q,,answer,one|two,first|second,n,a.md\n"
-        'r,,answer,"deepeval_source=b.md,deepeval_context=three, and four",third,,\n',
-        [("q", "first"), ("q", "second"), ("r", "third")],
-        [("q", "one"), ("q", "two"), ("r", "three, and four", "b.md")],
-    ),
-    "deepeval: bars in JSON lines": (
-        "goldens.jsonl",
-        '{"input": "q", "retrieval_context": "one|two", "context": "first", "name": null}\n'
-        '{"input": "r", "retrieval_context": "", "context": "second", "name": null}\n',
-        [("q", "first"), ("r", "second")],
-        [("q", "one"), ("q", "two")],
-    ),
-    "deepeval: lists in cells, and a footnote": (
-        "cases.csv",
-        f"{HEADER}q,,,\"['a|b', 'c']\",[1] See there,,\nr,,,[],x,,\n",
-        [("q", "[1] See there"), ("r", "x")],
-        [("q", "a|b"), ("q", "c")],
-    ),
-    "quepid: a CSV of ratings": (
-        "ratings.csv",
-        "query,docid,rating\nstar wars,d1,3\nstar wars,d2,0\n",
-        [("star wars", 3.0, "d1"), ("star wars", 0.0, "d2")],
-        [],
-    ),
-    "quepid: pairs with a grade": (
-        "pairs.csv",
-        "query_text,doc_id,relevance\nstar wars,d1,2\nstar wars,d2,0\n",
-        [("star wars", 2.0, "d1"), ("star wars", 0.0, "d2")],
-        [],
-    ),
-    "ragas: lists that Python wrote": (
-        "a.csv",
-        "user_input,retrieved_contexts\nq,\"['it''s', 'b']\"\nr,\"['a, b']\"\n",
-        [],
-        [("q", "its"), ("q", "b"), ("r", "a, b")],
-    ),
-    "ragas: a test set that pandas wrote": (
-        "testset.csv",
-        ",question,contexts,ground_truth,evolution_type,metadata,episode_done\n"
-        "0,q,\"['one', 'two']\",an answer,simple,[{'source': 'a.md'}],True\n",
-        [("q", "one"), ("q", "two")],
-        [],
-    ),
-}
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_files_of_other_shapes(name, tmp_path):
-    called, content, wanted, found = FILES[name]
-    path = put(tmp_path, called, content)
-    dataset = load(path, "both")
-    assert (held(targets(path)) if dataset.ground_truth is not None else []) == wanted
-    assert (held(results(path)) if dataset.run is not None else []) == found
-
-
-CALL = {"id": "o1", "traceId": "t1", "type": "RETRIEVER", "startTime": ""}
-BAD: dict[str, tuple[str, Any, str]] = {
-    "autorag: a number": ("a.json", [{**ROW, "retrieval_gt": 7}], "a list of lists of ids"),
-    "autorag: mixed": ("a.json", [{**ROW, "retrieval_gt": [["a"], "b"]}], "a list of lists of ids"),
-    "autorag: deeper": ("a.json", [{**ROW, "retrieval_gt": [[["a"]]]}], "a list of lists of ids"),
-    "autorag: a mapping": ("a.json", [{**ROW, "retrieval_gt": {"a": 1}}], "a list of lists of ids"),
-    "autorag: scores": (
-        "a.json",
-        [{**ROW, "retrieved_ids": ["a", "b"], "retrieve_scores": [0.5]}],
-        "1 scores for 2 results",
-    ),
-    "chunking: no JSON": (
-        "a.csv",
-        'question,references,corpus_id\nq,"[]",c\nr,oops,c\n',
-        r"a\.csv:3 \$\.references: found str",
-    ),
-    "deepeval: a number": (
-        "a.jsonl",
-        [{"input": "q", "context": ["a"]}, {"input": "r", "context": 7}],
-        r"a\.jsonl:2 \$\.context: found int",
-    ),
-    "deepeval: two goldens": (
-        "a.json",
-        [{"input": "Who?", "context": ["A."]}, {"input": "Who?", "context": ["B."]}],
-        r"same query 'Who\?': .*\$\[0\] and .*\$\[1\]",
-    ),
-    "langfuse: a text": ("a.jsonl", [{**CALL, "input": "Who?", "output": "Anna"}], "be a list of"),
-    "langfuse: no list": (
-        "a.jsonl",
-        [{**CALL, "input": "Who?", "output": {"answer": "Anna"}}],
-        "it must be a list of documents",
-    ),
-    "langfuse: JSON without a list": (
-        "a.jsonl",
-        [{**CALL, "input": "Who?", "output": '{"answer": "Anna"}'}],
-        "it must be a list of documents",
-    ),
-    "langfuse: no input": ("a.jsonl", [CALL], "fields='core,basic,io,metadata'"),
-    "langfuse: no observations": (
-        "a.json",
-        [{"id": "t1", "input": "Who?", "observations": 3}],
-        "hold no call of a retriever",
-    ),
-    "langsmith: no question": (
-        "a.json",
-        [{"inputs": {"a": 1, "b": 2}, "outputs": {}}],
-        r"no question at .*a\.json \$\[0\]\.inputs: no 'question'.*found a, b",
-    ),
-    "llama_index: an unknown query": (
-        "a.json",
-        {"queries": {"q1": "text"}, "corpus": {}, "relevant_docs": {"q9": ["n"]}},
-        r"a\.json \$\.relevant_docs: no 'q9' in 'queries'",
-    ),
-    "opensearch: a grade": (
-        "a.json",
-        {"judgmentRatings": [{"query": "q", "ratings": [{"docId": "d", "rating": "middling"}]}]},
-        r"rating of a target is 'middling' at .*a\.json \$\.judgmentRatings\[0\]\.ground_truth\[0",
-    ),
-    "opensearch: no id": (
-        "a.json",
-        {"judgmentRatings": [{"query": "q", "ratings": [{"rating": "1"}]}]},
-        "A target has no id",
-    ),
-    "opensearch: no list": (
-        "a.json",
-        {"judgmentRatings": "none"},
-        r"no list of queries at .*a\.json \$\.judgmentRatings",
-    ),
-    "opensearch: two lists": (
-        "a.json",
-        {"hits": {"hits": [{"_id": str(i), "_source": WHOLE} for i in range(2)]}},
-        "There are 2 judgement lists among the hits",
-    ),
-    "opensearch: another search": ("a.json", {"hits": {"hits": [{"_source": 3}]}}, "mapping"),
-    "quepid: two rankings": (
-        "a.csv",
-        (TABLES / "quepid_export.csv").read_text() + "Search,Other,9,star wars,d7,1,Other,1\n",
-        "Two results of the query 'star wars' have the rank 1",
-    ),
-    "quepid: a grade": (
-        "a.csv",
-        "Query Text,Doc ID,Doc Position,Rating\nstar wars,d1,1,meh\n",
-        "'Rating' holds 'meh' at",
-    ),
-    "quepid: two snapshots": (
-        "a.csv",
-        "Snapshot Name,Query Text,Doc ID,Doc Position\nMay,star wars,d1,1\nJune,star wars,d2,1\n",
-        "'Snapshot Name' has 'May' and 'June'",
-    ),
-    "ragas: lists of two lengths": (
-        "a.jsonl",
-        '{"user_input": "a", "retrieved_contexts": ["x"]}\n\n{"user_input": "b", '
-        '"retrieved_contexts": ["x", "y"], "retrieved_context_ids": ["1"]}\n',
-        r"a\.jsonl:3 \$: 2 in 'retrieved_contexts' and 1 in",
-    ),
-    "ragas: some samples": (
-        "a.json",
-        [{"user_input": "a", "reference_contexts": ["x"]}, {"user_input": "b"}],
-        "1 of 2 records have 'reference_contexts'",
-    ),
-    "ragas: a number": (
-        "a.json",
-        [{"user_input": "a", "reference_contexts": ["x", 7]}],
-        r"a\.json \$\[0\]\.reference_contexts\[1\]: found int",
-    ),
-    "old ragas: a number": (
-        "a.jsonl",
-        [{"question": "q", "contexts": ["c"]}, {"question": "r", "contexts": [7]}],
-        r"a\.jsonl:2 \$\.contexts\[0\]: found int",
-    ),
-    "rank_eval: no hits": (
-        "a.json",
-        {"metric_score": 0.5, "details": {"q": {"metric_score": 0.5}}},
-        r"a\.json \$\.details.*no 'hits'",
-    ),
-    "rank_eval: no id": (
-        "a.json",
-        {"metric_score": 0.5, "details": {"q": {"hits": [{"hit": {"_index": "i"}}]}}},
-        r"neither an id, nor a text.* at .*a\.json \$\.details\['q'\]\.retrieved\[0\]",
-    ),
-}
-
-
-def whole(found: Dataset) -> None:
-    """Read the rows of a run, too: some of what is wrong is found only then."""
-    assert found.run is None or found.run.frame.height
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_what_is_wrong_is_named_with_its_place(name, tmp_path):
-    called, content, said = BAD[name]
-    role: Role = "run" if name.startswith(("rank_eval", "langfuse")) else "both"
-    path = put(tmp_path, called, content)
-    with pytest.raises(InvalidInput, match=said):
-        whole(load(path, role))
 
 
 def test_a_folder_of_autorag_with_its_questions(tmp_path):

@@ -46,23 +46,6 @@ def test_an_empty_list_has_no_keys(tmp_path):
     assert seen(tmp_path, "[]") == ("list", set())
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('[{"query": "q"}, {', r"data:1:\d+ ends in the middle"),
-        ('{"query": "q"}\n{"query": \n', r"data:2:\d+ ends in the middle"),
-        ('{"query": "q"}\n{"query": x}\n', r"data:2:11 is not valid JSON"),
-        ('{\n  "query": x\n}', r"data:2:\d+ is not valid JSON"),
-        ('[{"query": "q"}] more', r"data:1:\d+ goes on after the end"),
-    ],
-)
-def test_broken_json_is_named_with_line_and_column(tmp_path, text, said):
-    path = tmp_path / "data"
-    path.write_text(text)
-    with pytest.raises(UnreadableFile, match=said):
-        load(path, "ground_truth")
-
-
 def test_bytes_that_are_not_utf8_are_named_with_their_line(tmp_path):
     path = tmp_path / "data"
     path.write_bytes(b'{"query": "a", "retrieved": []}\n{"query": "\xff", "retrieved": []}\n')
