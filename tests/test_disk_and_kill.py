@@ -108,7 +108,7 @@ READERS = (
     f"gate save {PAIR} -o out.json",
     "plan run.csv other.csv -g truth.csv --queries 90",
     "confirm run.csv other.csv --sealed held.sealed.jsonl",
-    f"diagnose {PAIR} --before other.csv",
+    f"diagnose {PAIR}",
     f"misses {PAIR} -o out.csv",
     "audit truth.csv -r run.csv",
     f"convert {PAIR} out.jsonl",

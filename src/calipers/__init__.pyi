@@ -35,7 +35,6 @@ from calipers.questions.confirm.settings import confirm as confirm
 from calipers.questions.convert.settings import convert as convert
 from calipers.questions.convert.settings import resolve as resolve
 from calipers.questions.diagnose.settings import diagnose as diagnose
-from calipers.questions.diagnose.settings import rules as rules
 from calipers.questions.evaluate.settings import calls as calls
 from calipers.questions.evaluate.settings import corrected as corrected
 from calipers.questions.evaluate.settings import evaluate as evaluate

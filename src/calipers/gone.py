@@ -122,7 +122,19 @@ GONE = {
     "the results of several retrievers with `calipers labels draft`.",
     **dict.fromkeys(
         ("diagnose --threshold", "diagnose --thresholds"),
-        "The thresholds are fixed; `calipers diagnose --rules` lists them.",
+        "The thresholds are fixed; docs/diagnose.md lists them.",
+    ),
+    **dict.fromkeys(
+        ("diagnose --rules", "rules"),
+        "docs/diagnose.md lists the rules with their thresholds.",
+    ),
+    **dict.fromkeys(
+        ("diagnose --before", "diagnose --anyway"),
+        "`calipers compare OLD NEW` says what changed; diagnose both runs to see what is wrong.",
+    ),
+    **dict.fromkeys(
+        ("diagnose --price", "diagnose --tokenizer"),
+        "`calipers sweep --price 2.50` says what the results cost at each k.",
     ),
     "--like trec_eval-c": "Take --like trec_eval --missing zero.",
     "--like trec_eval-9": "Take --like trec_eval, which is version 10; it differs from version 9 "

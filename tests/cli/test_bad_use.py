@@ -22,8 +22,8 @@ BAD = {
         (["gt.json", "new.jsonl", "--changes"], "holds no results"),
     ],
     "diagnose": [
-        (["old.jsonl", "--before", "none.json"], "There is no file none.json"),
-        (["old.jsonl", "--price", "1"], "tokens of the results are not known"),
+        (["old.jsonl", "--price", "1"], "calipers sweep --price"),
+        (["old.jsonl", "--before", "none.json"], "calipers compare OLD NEW"),
         (["old.jsonl", "-k", "x"], "The cut-off k is 'x'"),
         ([], "Nothing is given"),
     ],

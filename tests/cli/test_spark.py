@@ -13,7 +13,7 @@ PAIR = ["-g", "{0}/truth.parquet", "-r", "{0}/run"]
 ASKED = {
     "eval": [*PAIR, "-m", "recall@5,mrr", "--cluster", "country"],
     "sweep": [*PAIR, "-k", "1,5"],
-    "diagnose": [*PAIR, "-k", "5", "--before", "{0}/other"],
+    "diagnose": [*PAIR, "-k", "5"],
     "misses": [*PAIR, "-k", "5", "--candidates", "{0}/other"],
     "gate": [*PAIR, "--require", "recall@5 >= 0.01"],
     "compare": ["{0}/run", "one={0}/other", *PAIR[:2], "-m", "recall@5"],

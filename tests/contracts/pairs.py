@@ -140,7 +140,6 @@ TWO: dict[str, Callable[[Matched, Matched], Any]] = {
     "gate": lambda one, other: calipers.gate(
         other, baseline=calipers.evaluate(one, metrics="recall@5")
     ),
-    "diagnose both": lambda one, other: calipers.diagnose(other, before=one),
 }
 
 

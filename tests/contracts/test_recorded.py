@@ -36,7 +36,7 @@ LEFT_OUT = frozenset(
     {
         *("schema", "calipers", "saved", "baseline_saved", "time", "at", "store", "path", "output"),
         *("evaluation", "evaluations", "seconds", "per_second", "thresholds", "strict"),
-        *("corrected_by", "notes", "bounds", "policy", "settings", "false_positives", "text"),
+        *("corrected_by", "notes", "bounds", "policy", "settings", "text"),
         *(
             "claim",
             "claims",
@@ -213,10 +213,6 @@ FURTHER: dict[str, dict[str, Ask]] = {
         "floor": _floor,
         "levels": _levels,
         "sweep of all": lambda a, b: calipers.sweep(a, k=[1, 2, 3, 5, 12]),
-        "diagnose both": lambda a, b: calipers.diagnose(b, k=5, before=a),
-        "false positives": lambda a, b: {
-            "rows": calipers.misses(a, k=5).to_dict()["false_positives"][:9]
-        },
         "trec_eval": lambda a, b: calipers.evaluate(**FILES, like="trec_eval", k=[5]),
         "relevant from 2": lambda a, b: calipers.evaluate(**FILES, rel=2, k=[5]),
         "converted": lambda a, b: calipers.convert(output="out.trec", **FILES),

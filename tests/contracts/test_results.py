@@ -13,7 +13,7 @@ from tests.questions.live_samples import LIVE_SAMPLES
 from tests.questions.samples import SAMPLES
 
 SAME = words_in(
-    "evaluate levels compare sweep floor calls diagnose rules misses gate audit plan history "
+    "evaluate levels compare sweep floor calls diagnose misses gate audit plan history "
     "history_show history_trend history_alarm history_check labels_sample metrics explain "
     "plan_grid"
 )

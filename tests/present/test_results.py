@@ -81,7 +81,7 @@ DRAWN = {
 }
 SENTENCES = {
     *("Diagnosis", "Draft", "Evaluation", "Health", "PoolList", "Pruned", "Resolution"),
-    *("RuleList", "SampleState", "TracedQuestions"),
+    *("SampleState", "TracedQuestions"),
 }
 """They are a few sentences, although they have rows."""
 

@@ -23,7 +23,7 @@ PARTS_OF = dict.fromkeys(("slices", "corrected"), "evaluate")
 """Documents that are another one with a part more."""
 BY_NAME = frozenset(
     {
-        *("tags", "weights", "errors", "counts", "params", "parameters", "reasons", "waterfall"),
+        *("tags", "weights", "errors", "counts", "params", "parameters", "reasons"),
         *("judges", "metrics", "means", "grades", "values", "scores", "levels", "lost", "numbers"),
         *("settings", "options", "failures", "unread", "thresholds"),
     }

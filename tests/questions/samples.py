@@ -265,7 +265,6 @@ SAMPLES: dict[str, Sample] = {
         ("evals.jsonl", "--json"),
         comparable=without_files,
     ),
-    "rules": Sample(lambda: calipers.rules(), ("--rules", "--json"), part="rules"),
     "misses": Sample(
         lambda: calipers.misses("evals.jsonl", k=3, corpus="chunks.jsonl"),
         ("evals.jsonl", "-k", "3", "--corpus", "chunks.jsonl", "--json"),

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from calipers import diagnose, misses, rules
+from calipers import diagnose, misses
+from calipers.questions.diagnose.symptoms import RULES
 from tests.zoo.animals import FAULTS, HEALTHY, SIZES, at
 
 PAGE = Path(__file__).parents[2] / "docs" / "diagnose.md"
 ALL = {**HEALTHY, **FAULTS}
-TITLES = {rule["name"]: rule["title"] for rule in rules()}
+TITLES = {rule.name: rule.title for rule in RULES}
 
 
 @cache

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import calipers
-from calipers.cli.command import CommandInput, command
+from calipers.cli.command import command
 from calipers.cli.options import AS, CHART, FileOption, flag
 from calipers.cli.output import check_table
 
@@ -41,12 +40,8 @@ def sweep() -> None:
     """
 
 
-@command(
-    flag("--rules", "List the rules and their thresholds."),
-    short_help="Look for the known failure modes of a retriever.",
-    fill=False,
-)
-def diagnose(asked: CommandInput, rules: bool) -> None:
+@command(short_help="Look for the known failure modes of a retriever.")
+def diagnose() -> None:
     """Look for the known failure modes of a retriever, with evidence and what to do.
 
     DATA is a file that holds results and ground truth; or give --ground-truth and --run; or
@@ -55,14 +50,8 @@ def diagnose(asked: CommandInput, rules: bool) -> None:
     \b
     Examples:
       calipers diagnose evals.jsonl
-      calipers diagnose evals.jsonl -k 20 --price 2.50
-      calipers diagnose new.jsonl --before old.jsonl -g gt.jsonl
+      calipers diagnose evals.jsonl -k 20 --by type
     """
-    if rules:
-        asked.show(calipers.rules(), {"json": lambda one: {"rules": one}})
-        return
-    asked.fill()
-    asked.show(asked.answer())
 
 
 def _write_misses(found: Any, path: str) -> None:

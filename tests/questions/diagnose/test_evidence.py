@@ -14,10 +14,10 @@ ITEMS = "abcdefgh"
 METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
 
 
-def evidence_of(made, k=10, price=None, **preparing):
+def evidence_of(made, k=10, **preparing):
     pair = read(made, **preparing)
     scores = score(pair, parse(METRICS, [k]))
-    return Evidence.of(pair, scores, k, price=price)
+    return Evidence.of(pair, scores, k)
 
 
 rankings = st.lists(st.sampled_from(ITEMS), max_size=8)
@@ -110,22 +110,6 @@ def test_another_chunk_of_the_document_is_noticed():
 def test_without_documents_nothing_is_guessed():
     made = [{"query": "q", "retrieved": ["d#1"], "ground_truth": ["d#1", "d#2"]}]
     assert evidence_of(made).wrong_chunk_share is None
-
-
-def test_wasted_tokens_are_those_of_results_without_a_target():
-    made = [
-        {
-            "query": "q",
-            "ground_truth": ["t"],
-            "retrieved": [
-                {"id": "x", "tokens": 30},
-                {"id": "t", "tokens": 50},
-                {"id": "t", "tokens": 50},
-                {"id": "deep", "tokens": 1000},
-            ],
-        }
-    ]
-    assert evidence_of(made, 3).wasted_tokens().tolist() == [80.0]
 
 
 def test_alternatives_are_one_target():

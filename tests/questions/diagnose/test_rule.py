@@ -1,13 +1,12 @@
 """Tests."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from calipers import diagnose, evaluate, rules
+from calipers import diagnose, evaluate
 from calipers.errors import InvalidInput
-from calipers.questions.diagnose.rule import RULES
+from calipers.questions.diagnose.symptoms import RULES
 from tests.systems import records, tagged
 
 LATE, EARLY = [8] * 15 + [9] * 15, [1] * 25 + [2] * 5
@@ -30,53 +29,10 @@ def test_k_is_ten_or_the_longest_list():
         diagnose(short, k=0)
 
 
-def test_two_systems_say_what_changed():
-    diagnosis = diagnose(records(EARLY), before=records(LATE))
-    assert diagnosis.changes == {"ordered_badly": "gone"}
-    assert diagnosis.comparison.primary == "recall@10"
-    assert diagnosis.comparison.difference("now", "mrr@10").verdict == "supporting"
-    assert diagnosis.before.findings
-    result = diagnosis.to_dict()
-    assert result["changes"] == diagnosis.changes
-    assert result["before"]["k"] == result["k"] == 10
-    assert result["comparison"]["baseline"] == "before"
-
-
-def test_something_new_is_called_new():
-    assert diagnose(records(LATE), before=records(EARLY)).changes["ordered_badly"] == "new"
-    assert diagnose(records(LATE)).changes == {}
-
-
-def test_an_earlier_run_without_ground_truth_is_measured_by_the_same():
-    earlier = {f"q{i}": ["x", "target"] for i in range(30)}
-    diagnosis = diagnose(records(EARLY), before=earlier)
-    assert diagnosis.comparison.mean("before", "mrr@10").mean == 0.5
-
-
-def test_another_ground_truth_is_refused():
-    other = [{**record, "ground_truth": ["x1"]} for record in records(LATE)]
-    with pytest.raises(InvalidInput, match="different ground truth"):
-        diagnose(records(EARLY), before=other)
-    assert diagnose(records(EARLY), before=other, anyway=True).comparison.overridden
-
-
 def test_nothing_to_find_is_refused():
     made = [{"query": "q", "retrieved": ["a"], "ground_truth": {}}]
     with pytest.raises(InvalidInput, match="nothing to diagnose"):
         diagnose(made)
-
-
-def test_a_price_needs_tokens():
-    with pytest.raises(InvalidInput, match="tokens of the results are not known"):
-        diagnose(records(EARLY), price=1.0)
-
-
-def test_every_rule_is_listed_with_its_thresholds_filled_in():
-    listed = rules()
-    assert len({rule["name"] for rule in listed}) == len(listed)
-    for rule in listed:
-        assert "{" not in rule["holds_when"]
-        assert rule["thresholds"]
 
 
 N = 30
@@ -172,9 +128,7 @@ def test_a_rule_finds_what_it_is_for(rule):
     assert finding.evidence
     assert all(line.endswith((".", "`")) for line in (*finding.evidence, *finding.advice))
     assert finding.advice
-    assert set(finding.numbers) <= {
-        name for one in RULES if one.name == rule for name in one.thresholds
-    }
+    assert finding.numbers
 
 
 @pytest.mark.parametrize("rule", NOT_SHOWN)
@@ -191,50 +145,13 @@ def test_a_healthy_system_has_no_findings():
     assert len(diagnosis.fine) == len(RULES) - 2
 
 
-@pytest.mark.parametrize(
-    ("rule", "name", "value"),
-    [
-        ("retriever_fails", "share", 0.5),
-        ("same_answer", "share", 1.1),
-        ("nothing_returned", "share", 0.5),
-        ("duplicates", "share", 0.9),
-        ("k_too_small", "recall", 0.2),
-        ("too_selective", "recall", 0.1),
-        ("too_selective", "places", 0.1),
-        ("wrong_chunk", "share", 1.1),
-        ("wrong_chunk", "recall", 0.1),
-        ("slice_collapses", "gap", 1.1),
-        ("slice_collapses", "queries", 13),
-        ("finds_little", "recall", 0.05),
-        ("thin_ground_truth", "close", 1.1),
-        ("ordered_badly", "gain", 0.9),
-        ("k_too_large", "recall", 1.1),
-        ("k_too_large", "results", 40),
-    ],
-)
-def test_every_threshold_decides(rule, name, value, monkeypatch):
-    at = AT.get(rule, {})
-    assert rule in names(SHOWN[rule], **at)
-    set_threshold(monkeypatch, rule, name, value)
-    assert rule not in names(SHOWN[rule], **at)
-
-
-def set_threshold(monkeypatch, rule, name, value):
-    """The rules with another threshold of one of them."""
-    changed = [
-        replace(one, thresholds={**one.thresholds, name: value}) if one.name == rule else one
-        for one in RULES
-    ]
-    monkeypatch.setattr("calipers.questions.diagnose.rule.RULES", tuple(changed))
-
-
-def test_holes_in_a_pool_are_looked_for_where_bad_results_were_judged_too(monkeypatch):
+def test_holes_in_a_pool_are_looked_for_where_bad_results_were_judged_too():
     made = many(lambda _: listed(5) | {"ground_truth": {"t0": 1, "old": 0}})
     assert names(made) == ["thin_ground_truth"]
-    for changed in ("judged", "ndcg"):
-        set_threshold(monkeypatch, "thin_ground_truth", changed, 0.05)
-        assert names(made) == ["ordered_badly"]
-        monkeypatch.undo()
+    known = many(
+        lambda _: listed(5) | {"ground_truth": {"t0": 1, **{f"x{n}": 0 for n in range(4)}}}
+    )
+    assert names(known) == ["ordered_badly"]
 
 
 def test_what_another_finding_settles_is_not_said_again():
@@ -280,7 +197,7 @@ def test_several_targets_are_hit_hardest_and_it_is_said():
     assert "Queries with several targets are hit hardest" in " ".join(finding.evidence)
 
 
-def test_waste_is_said_in_tokens_and_money():
+def test_a_smaller_k_is_said_in_tokens():
     made = [
         {
             **record,
@@ -290,10 +207,7 @@ def test_waste_is_said_in_tokens_and_money():
         for again in range(3)
         for record in SHOWN["k_too_large"]
     ]
-    (finding,) = diagnose(made, k=30, price=3.0).findings
-    said = " ".join(finding.evidence)
-    assert "2,900 tokens per query" in said
-    assert "8.70 per 1,000 queries" in said
+    (finding,) = diagnose(made, k=30).findings
     assert finding.advice == (
         "Lower k: at k = 1 recall stays 1.000 in these queries and could fall by 0.033; tokens per "
         "query from 3,000 to 100.",
@@ -307,12 +221,10 @@ def test_a_smaller_k_that_is_not_settled_is_named_with_the_safe_one():
     assert "k = 30 is safe until there are more queries" in finding.advice[0]
 
 
-def test_short_lists_are_no_fault_where_little_is_missed(monkeypatch):
+def test_short_lists_are_no_fault_where_little_is_missed():
     """Two of forty queries miss their target in a list of two; all others have it."""
     made = many(lambda i: listed(1, length=10) if i > 1 else listed(length=2, targets=1), n=40)
     assert "too_selective" not in names(made)
-    set_threshold(monkeypatch, "too_selective", "recall", 0.99)
-    assert "too_selective" in names(made)
 
 
 def test_queries_that_failed_are_not_called_empty_as_well():

@@ -65,27 +65,7 @@ def test_every_miss_has_the_reason_that_the_rules_give(
     assert dict(found.table.select("item", "reason").iter_rows()) == expected
     assert found.targets == len(truth) + 1
     assert found.found == found.targets - len(expected)
-
-
-@given(
-    truth=st.sets(st.sampled_from(ITEMS), min_size=1),
-    returned=LISTS,
-    k=st.integers(1, 6),
-    candidates=st.none() | LISTS,
-    exact=st.none() | LISTS,
-)
-def test_the_waterfall_runs_from_all_the_ground_truth_down_to_what_was_found(
-    truth, returned, k, candidates, exact
-):
-    records = staged(truth, returned, candidates, exact)
-    found = misses(records, k=k)
-    left = found.targets
-    for step in found.waterfall:
-        left -= step.lost
-        assert step.left == left
-        assert step.lost >= 0
-    assert left == found.found
-    assert sum(found.reasons.values()) == found.targets - found.found
+    assert sum(found.reasons.values()) == len(expected)
 
 
 def test_reasons_have_names_and_remedies_of_their_own():

@@ -24,7 +24,7 @@ from calipers.questions.shown_results import (
 )
 from calipers.questions.sweep.result import RecallAdvice
 from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
-from calipers.questions.tokens import Tokenizer, TokenSource, TokensShown, TokenSums, token_sums
+from calipers.questions.tokens import TokenSource, TokensShown, TokenSums, token_sums
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.score_interval import UNIT, Bounds, mean_interval
 
@@ -51,12 +51,10 @@ class ShownFacts:
     """Which targets have a chunk of their document in the first k; None without documents."""
     has_scores: bool
     tokens: TokenSums
-    """Tokens of the first k results without a target, then of the first results at each k."""
+    """Tokens of the first results at each k."""
 
     @classmethod
-    def of(
-        cls, block: Context, k: int, ks: Sequence[int], tokenizer: Tokenizer | None = None
-    ) -> Self:
+    def of(cls, block: Context, k: int, ks: Sequence[int]) -> Self:
         """The facts of one block of whole queries."""
         frame = block.frame
         return cls(
@@ -67,16 +65,7 @@ class ShownFacts:
             _firsts(block.first(1), block.matches.n_queries),
             block.near(k) if "document" in frame.columns else None,
             "score" in frame.columns and not frame["score"].null_count(),
-            token_sums(
-                block,
-                lambda counts: np.hstack(
-                    [
-                        block.summed(np.where(block.holds_target, 0, counts), [k]),
-                        block.summed(counts, ks),
-                    ]
-                ),
-                tokenizer,
-            ),
+            token_sums(block, lambda counts: block.summed(counts, ks)),
         )
 
     @classmethod
@@ -148,7 +137,6 @@ class Evidence:
     rel: float | None
     token_ks: tuple[int, ...]
     """The k at which tokens are counted."""
-    price: float | None
     cuts: tuple[str, ...] | None = None
     """How to slice the queries; None: in every possible way."""
     ks: tuple[int, ...] | None = None
@@ -161,20 +149,18 @@ class Evidence:
         scores: Scores,
         k: int,
         *,
-        price: float | None = None,
         cuts: tuple[str, ...] | None = None,
         ks: Sequence[int] | None = None,
-        tokenizer: Tokenizer | None = None,
     ) -> Self:
         """Collect the input of the rules; the results are read once more, block by block."""
         matches, targets = pair.matches, with_documents(pair)
         nothing = ShownFacts.merged([], matches)
         among = None if ks is None else tuple(ks)
         documents, truth = targets["document"], pair.ground_truth
-        seen = cls(k, scores, truth, matches, documents, nothing, pair.rel, (), price, cuts, among)
+        seen = cls(k, scores, truth, matches, documents, nothing, pair.rel, (), cuts, among)
         smaller = seen.enough_k
         token_ks = sorted({k, pair.depth} | ({smaller.best_guess} if smaller else set()))
-        work = partial(ShownFacts.of, k=k, ks=token_ks, tokenizer=tokenizer)
+        work = partial(ShownFacts.of, k=k, ks=token_ks)
         facts = ShownFacts.merged([*over_contexts(pair, work, targets)], matches)
         return replace(seen, facts=facts, token_ks=tuple(token_ks))
 
@@ -400,17 +386,12 @@ class Evidence:
         share: Floats = np.divide(close, misses, out=np.full(n, np.nan), where=misses > 0)
         return share
 
-    def wasted_tokens(self) -> Floats | None:
-        """Tokens per query in those of the first k results that contain no target."""
-        table = next(iter(self.facts.tokens.values()), None)
-        return None if table is None else table[:, 0].astype(np.float64)
-
     def tokens_at(self, k: int) -> float | None:
         """Mean tokens of the first k results, over queries with targets."""
         table = next(iter(self.facts.tokens.values()), None)
         if table is None:
             return None
-        at = table[:, 1 + self.token_ks.index(k)].astype(np.float64)
+        at = table[:, self.token_ks.index(k)].astype(np.float64)
         return float(at[self.answerable].mean())
 
     def recall_at(self, k: int) -> Floats:

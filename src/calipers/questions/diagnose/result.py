@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from calipers.model.claim import Claim
-from calipers.model.result import HasRows, Plain, plain
+from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Summary, with_version
-from calipers.questions.compare.result import Comparison
 from calipers.words import number, plural, whole_commands
 
 Confidence = Literal["high", "moderate", "low"]
 """high: the intervals also lie beyond the thresholds; low: based on fewer than 20 queries."""
-Change = Literal["new", "gone", "still there"]
 FEW = 20
 """With fewer queries than this a finding has low confidence."""
 
@@ -43,15 +41,9 @@ class Unchecked:
     reason: str
 
 
-class RuleList(HasRows, list[dict[str, Any]]):
-    """Every rule as plain values."""
-
-    shown_by: ClassVar[str] = "calipers.questions.diagnose.document:rules_document"
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis(Plain, HasRows):
-    """The findings on one system, and what changed since an earlier one."""
+    """The findings on one system."""
 
     shown_by: ClassVar[str] = "calipers.questions.diagnose.document"
     dict_keys: ClassVar[str] = (
@@ -70,8 +62,6 @@ class Diagnosis(Plain, HasRows):
     token_source: str | None
     fingerprints: Mapping[str, str]
     settings: Mapping[str, Any]
-    before: "Diagnosis | None" = None
-    comparison: Comparison | None = None
 
     @property
     def claim(self) -> Claim:
@@ -104,23 +94,6 @@ class Diagnosis(Plain, HasRows):
             "possible.",
         )
 
-    @property
-    def changes(self) -> dict[str, Change]:
-        """How each finding changed since the earlier system, by the name of the rule."""
-        if self.before is None:
-            return {}
-        now = [finding.rule for finding in self.findings]
-        then = [finding.rule for finding in self.before.findings]
-        return {
-            **{rule: "still there" if rule in then else "new" for rule in now},
-            **{rule: "gone" for rule in then if rule not in now},
-        }
-
     def to_dict(self) -> dict[str, Any]:
         """The whole diagnosis as plain values: what ``--json`` prints."""
-        result = with_version(super().to_dict())
-        if self.before is not None:
-            result |= plain({"before": self.before, "changes": self.changes})
-        if self.comparison is not None:
-            result["comparison"] = self.comparison.to_dict()
-        return result
+        return with_version(super().to_dict())

@@ -1,13 +1,13 @@
 """Operations and their settings: names, types and defaults."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 from calipers.operation import Setting, apart_from, operation
-from calipers.questions.reading import Cluster, Confidence, Data, Price, Reading, Tokenizer
+from calipers.questions.reading import Cluster, Confidence, Data, Reading
 
 if TYPE_CHECKING:
-    from calipers.questions.diagnose.result import Diagnosis, RuleList
+    from calipers.questions.diagnose.result import Diagnosis
 
 
 def _cutoff(text: str) -> int:
@@ -29,16 +29,6 @@ class DiagnoseSettings(Reading, total=False):
             file="k",
         ),
     ]
-    before: Annotated[
-        Any, Setting("An earlier run of the same queries: say what changed.", metavar="FILE")
-    ]
-    anyway: Annotated[
-        bool,
-        Setting(
-            "Compare with --before although ground truth or queries differ; the result says so.",
-            default=False,
-        ),
-    ]
     by: Annotated[
         str | Collection[str] | None,
         Setting(
@@ -47,8 +37,6 @@ class DiagnoseSettings(Reading, total=False):
             several=True,
         ),
     ]
-    price: Price
-    tokenizer: Tokenizer
     confidence: Confidence
     cluster: Cluster
 
@@ -58,7 +46,7 @@ def diagnose(data: Data = None, **settings: Unpack[DiagnoseSettings]) -> "Diagno
     """Look for the known failure modes in the first k results (default: 10, or fewer if shorter).
 
     ``data`` is a pair, or anything that ``read`` takes. Each finding has its evidence, a
-    confidence and what to do. ``rules`` lists the rules.
+    confidence and what to do.
 
     >>> records = [
     ...     {"query": f"q{i}", "retrieved": ["a"], "ground_truth": ["a", "b", "c"]}
@@ -68,22 +56,7 @@ def diagnose(data: Data = None, **settings: Unpack[DiagnoseSettings]) -> "Diagno
     ['k too small for this ground truth']
     """
     from calipers.questions.diagnose.rule import diagnose_pair
-    from calipers.questions.inputs import below, matched, matched_like
+    from calipers.questions.inputs import below, matched
 
-    now = matched(data, settings, again=True, looks=below(settings["k"]))
-    wanted = apart_from(Reading, settings)
-    before = wanted.pop("before")
-    earlier = None if before is None else matched_like(now, before, settings)
-    return diagnose_pair(now, earlier, **wanted)
-
-
-@operation(page="diagnose", command="diagnose")
-def rules() -> "RuleList":
-    """Every rule of ``diagnose`` as plain values: when it holds, and its thresholds.
-
-    >>> rules()[0]["thresholds"]
-    {'retriever_fails.share': 0.001}
-    """
-    from calipers.questions.diagnose.rule import list_rules
-
-    return list_rules()
+    pair = matched(data, settings, again=True, looks=below(settings["k"]))
+    return diagnose_pair(pair, **apart_from(Reading, settings))

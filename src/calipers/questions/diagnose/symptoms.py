@@ -1,7 +1,7 @@
 """How each failure mode is detected in the data, and what to do about it."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,42 @@ from calipers.questions.slices.rule import slice_scores
 from calipers.questions.sweep.rule import ceilings
 from calipers.words import listed
 
-Thresholds = Mapping[str, float]
+Check = Callable[[Evidence], "Symptom | str | None"]
+"""Returns the symptom, None if nothing is wrong, or a sentence if it cannot be checked."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One failure mode: its name, what is fine where it is not found, and its check."""
+
+    name: str
+    title: str
+    fine: str
+    check: Check
+    unless: Mapping[str, str]
+    """The rules whose finding makes this one redundant, and why."""
+
+
+RULES: list[Rule] = []
+"""First what spoils every number, then causes of misses, then what is found but ranked wrongly.
+
+Every rule that applies is reported. The thresholds are a judgement; docs/diagnose.md lists them."""
+
+
+def rule(
+    title: str, fine: str, unless: Mapping[str, str] | None = None
+) -> Callable[[Check], Check]:
+    """Add a check to the rules, behind those above it."""
+
+    def add(check: Check) -> Check:
+        RULES.append(Rule(check.__name__, title, fine, check, unless or {}))
+        return check
+
+    return add
+
+
+_NO_RANKING = {"same_answer": "every query gets the same list"}
+_HUB = {"hub": "one document stands above everything"}
 
 
 @dataclass(frozen=True)
@@ -68,19 +103,6 @@ def raise_k(seen: Evidence, recall: Fact) -> list[str]:
     return [f"Raise k: at k = {depth} recall is {deeper.value:.3f}, {cost} (`calipers sweep`)."]
 
 
-def waste(seen: Evidence) -> list[str]:
-    """The cost of results without a target, in tokens and in money."""
-    wasted = seen.wasted_tokens()
-    if wasted is None:
-        return []
-    mean = float(wasted[seen.answerable].mean())
-    roughly = " (estimated as characters / 4)" if "estimate" in seen.facts.tokens else ""
-    line = f"{mean:,.0f} tokens per query are spent on results that hold no target{roughly}"
-    if seen.price is not None:
-        line += f": {mean / 1000 * seen.price:,.2f} per 1,000 queries"
-    return [f"{line}."]
-
-
 def in_words(fact: Fact) -> str:
     """A mean with its interval."""
     ends = f" ({fact.interval.low:.3f}–{fact.interval.high:.3f})" if fact.interval else ""
@@ -120,11 +142,12 @@ def usable_cuts(scores: Scores) -> list[str]:
     return list(dict.fromkeys([*few, *auto_cuts(scores)]))
 
 
-def retriever_fails(seen: Evidence, at: Thresholds) -> Symptom | None:
+@rule("the retriever fails on queries", "failures")
+def retriever_fails(seen: Evidence) -> Symptom | None:
     """The retriever raised an error."""
     failed = seen.matches.having_status(FAILED) & seen.answerable
     share = seen.fact(np.where(seen.answerable, failed.astype(np.float64), np.nan))
-    if not share or not failed.any() or share.value < at["share"]:
+    if not share or not failed.any() or share.value < 0.001:
         return None
     return Symptom(
         "high" if int(failed.sum()) > 1 else "moderate",
@@ -142,14 +165,15 @@ def retriever_fails(seen: Evidence, at: Thresholds) -> Symptom | None:
     )
 
 
-def same_answer(seen: Evidence, at: Thresholds) -> Symptom | str | None:
+@rule("the same answer for every query", "variety")
+def same_answer(seen: Evidence) -> Symptom | str | None:
     """Every query gets the same list."""
     alike = seen.has_commonest_list
     share = None if alike is None else seen.fact(alike)
-    if not share or share.value < at["share"]:
+    if not share or share.value < 0.5:
         return None
     return Symptom(
-        confidence((share, at["share"], 1)),
+        confidence((share, 0.5, 1)),
         (
             f"{in_percent(share)} of the queries get the very same list of results, though they "
             "look for different things.",
@@ -162,21 +186,22 @@ def same_answer(seen: Evidence, at: Thresholds) -> Symptom | str | None:
     )
 
 
-def hub(seen: Evidence, at: Thresholds) -> Symptom | str | None:
+@rule("a hub document first in every list", "hubs", _NO_RANKING)
+def hub(seen: Evidence) -> Symptom | str | None:
     """One document is ranked first for many unrelated queries."""
     found = seen.hub
     if found is None:
         return "the results have no ids"
     name, is_first = found
     share = seen.fact(is_first)
-    if not share or share.value < at["share"]:
+    if not share or share.value < 0.5:
         return None
     called, n = printable(name, 40), int(np.nansum(is_first))
     now = seen.metric("mrr")
     # A hit at rank r moves up by one place: 1 / r becomes 1 / (r - 1).
     then = np.where(is_first == 1.0, now / np.maximum(1.0 - now, 1e-9), now)
     return Symptom(
-        confidence((share, at["share"], 1)),
+        confidence((share, 0.5, 1)),
         (f"{called} stands first for {n} of {share.n} queries that look for something else.",),
         (
             f"See why {called} is near to everything (an empty or very long chunk, boilerplate, a "
@@ -188,14 +213,15 @@ def hub(seen: Evidence, at: Thresholds) -> Symptom | str | None:
     )
 
 
-def nothing_returned(seen: Evidence, at: Thresholds) -> Symptom | None:
+@rule("nothing returned for some queries", "empty results")
+def nothing_returned(seen: Evidence) -> Symptom | None:
     """Some queries get no results at all."""
     empty = seen.answerable & (seen.shown == 0) & ~seen.matches.having_status(FAILED)
     share = seen.fact(np.where(seen.answerable, empty.astype(np.float64), np.nan))
-    if not share or not empty.any() or share.value < at["share"]:
+    if not share or not empty.any() or share.value < 0.05:
         return None
     return Symptom(
-        confidence((share, at["share"], 1)),
+        confidence((share, 0.05, 1)),
         (
             f"{int(empty.sum())} of {share.n} queries with something to find got no results, "
             f"{in_percent(share)}.",
@@ -210,15 +236,16 @@ def nothing_returned(seen: Evidence, at: Thresholds) -> Symptom | None:
     )
 
 
-def duplicates(seen: Evidence, at: Thresholds) -> Symptom | None:
+@rule("duplicates crowd the list", "duplicates")
+def duplicates(seen: Evidence) -> Symptom | None:
     """The list repeats the same result."""
     share = seen.fact(seen.repeated_share)
-    if not share or share.value < at["share"]:
+    if not share or share.value < 0.1:
         return None
     repeated = int(seen.facts.repeated.sum())
     each = repeated / seen.matches.n_queries
     return Symptom(
-        confidence((share, at["share"], 1)),
+        confidence((share, 0.1, 1)),
         (
             f"{in_percent(share)} of what is shown repeats an earlier result of the same query, by "
             f"id or word for word ({repeated:,} results).",
@@ -232,13 +259,14 @@ def duplicates(seen: Evidence, at: Thresholds) -> Symptom | None:
     )
 
 
-def k_too_small(seen: Evidence, at: Thresholds) -> Symptom | str | None:
+@rule("k too small for this ground truth", "k")
+def k_too_small(seen: Evidence) -> Symptom | str | None:
     """There are more targets than k."""
     if not seen.matches.is_one_to_one:
         return "one result may hold several targets here, so there is no ceiling"
     wanted = seen.wanted[seen.answerable]
     ceiling, _ = ceilings(wanted, seen.k)
-    if ceiling is None or ceiling > at["recall"]:
+    if ceiling is None or ceiling > 0.9:
         return None
     over = int((wanted > seen.k).sum())
     enough = int(np.sort(wanted)[int(np.ceil(0.95 * wanted.size)) - 1])
@@ -257,12 +285,13 @@ def k_too_small(seen: Evidence, at: Thresholds) -> Symptom | str | None:
     )
 
 
-def too_selective(seen: Evidence, at: Thresholds) -> Symptom | None:
+@rule("too selective", "length of the lists")
+def too_selective(seen: Evidence) -> Symptom | None:
     """Lists are shorter than k, and targets are missing."""
     found = seen.fact(seen.answered)
     missing = ~(seen.answered >= 1.0) & ~np.isnan(seen.answered)
     used = seen.fact(np.where(missing, seen.shown / seen.k, np.nan))
-    if not found or not used or found.value > at["recall"] or used.value > at["places"]:
+    if not found or not used or found.value > 0.85 or used.value > 0.8:
         return None
     recall = seen.fact(seen.metric("recall"))
     precision = seen.fact(seen.useful_share)
@@ -274,7 +303,7 @@ def too_selective(seen: Evidence, at: Thresholds) -> Symptom | None:
     ]
     free = seen.k * (1 - used.value)
     return Symptom(
-        confidence((used, at["places"], -1), (found, at["recall"], -1)),
+        confidence((used, 0.8, -1), (found, 0.85, -1)),
         tuple(lines),
         (
             f"Let the retriever return more: {free:.1f} places are free in each of these queries. "
@@ -291,18 +320,19 @@ def _floor(seen: Evidence) -> str:
     return " (`calipers sweep --floor` shows how many that have no answer would be answered)"
 
 
-def wrong_chunk(seen: Evidence, at: Thresholds) -> Symptom | str | None:
+@rule("right document, wrong chunk", "chunks")
+def wrong_chunk(seen: Evidence) -> Symptom | str | None:
     """The document is found, the passage is not."""
     share = seen.wrong_chunk_share
     if share is None:
         return "the documents of results and targets are not known"
     near, recall = seen.fact(share), seen.fact(seen.answered)
-    if not near or near.value < at["share"] or not recall or recall.value > at["recall"]:
+    if not near or near.value < 0.3 or not recall or recall.value > 0.85:
         return None
     now = seen.metric("recall")
     then = now + np.nan_to_num(share) * (1 - now)
     return Symptom(
-        confidence((near, at["share"], 1)),
+        confidence((near, 0.3, 1)),
         (
             f"In {near.n} queries with misses, {in_percent(near)} of the missed targets have "
             f"another chunk of their document among the first {seen.k}.",
@@ -317,9 +347,10 @@ def wrong_chunk(seen: Evidence, at: Thresholds) -> Symptom | str | None:
     )
 
 
-def slice_collapses(seen: Evidence, at: Thresholds) -> Symptom | str | None:
+@rule("a slice collapses", "slices", _NO_RANKING)
+def slice_collapses(seen: Evidence) -> Symptom | str | None:
     """The mean hides a group of queries that fail."""
-    found = worst_slices(seen.scores, gap=at["gap"], least=int(at["queries"]), cuts=seen.cuts)
+    found = worst_slices(seen.scores, gap=0.2, least=5, cuts=seen.cuts)
     if isinstance(found, str):
         return found
     recall = seen.fact(seen.metric("recall"))
@@ -344,10 +375,11 @@ def slice_collapses(seen: Evidence, at: Thresholds) -> Symptom | str | None:
     )
 
 
-def finds_little(seen: Evidence, at: Thresholds) -> Symptom | None:
+@rule("finds too little", "recall", {**_NO_RANKING, "too_selective": "the lists end before k"})
+def finds_little(seen: Evidence) -> Symptom | None:
     """Many targets are not found."""
     found = seen.fact(seen.answered)
-    if not found or found.value > at["recall"]:
+    if not found or found.value > 0.8:
         return None
     recall = seen.fact(seen.metric("recall")) or found
     precision = seen.fact(seen.useful_share)
@@ -363,7 +395,7 @@ def finds_little(seen: Evidence, at: Thresholds) -> Symptom | None:
     if precision:
         lines.append(f"{in_percent(precision)} of what is shown holds a target.")
     return Symptom(
-        confidence((found, at["recall"], -1)),
+        confidence((found, 0.8, -1)),
         (*lines, *multi_hop(seen)),
         (*raise_k(seen, recall), look),
         {"recall": found.value},
@@ -389,24 +421,25 @@ def _without(seen: Evidence, which: np.ndarray, what: str) -> list[str]:
     ]
 
 
-def thin_ground_truth(seen: Evidence, at: Thresholds) -> Symptom | None:
+@rule("ground truth too thin", "labels", _HUB)
+def thin_ground_truth(seen: Evidence) -> Symptom | None:
     """Too few results are judged to trust the metrics."""
-    close = _just_below_unjudged(seen, at["close"])
-    judged = _judged_of_a_pool(seen, at["ndcg"])
-    has_holes = judged is not None and judged.value <= at["judged"]
+    close = _just_below_unjudged(seen, 0.5)
+    judged = _judged_of_a_pool(seen, 0.9)
+    has_holes = judged is not None and judged.value <= 0.2
     lines: list[str] = []
     deciding: list[tuple[Fact, float, int]] = []
     if close:
         lines.append(
             f"in {in_percent(close)} of queries the only label stands below unjudged results."
         )
-        deciding.append((close, at["close"], 1))
+        deciding.append((close, 0.5, 1))
     if judged and has_holes:
         lines.append(
             f"Where the ranking falls short, only {in_percent(judged)} of the first {seen.k} "
             "results were ever judged."
         )
-        deciding.append((judged, at["judged"], -1))
+        deciding.append((judged, 0.2, -1))
     if not deciding:
         return None
     lines.append("A good result that nobody labelled counts as wrong here.")
@@ -428,14 +461,19 @@ def thin_ground_truth(seen: Evidence, at: Thresholds) -> Symptom | None:
     )
 
 
-def ordered_badly(seen: Evidence, at: Thresholds) -> Symptom | None:
+@rule(
+    "ordered badly",
+    "order",
+    {**_NO_RANKING, **_HUB, "thin_ground_truth": "nobody judged what stands above the targets"},
+)
+def ordered_badly(seen: Evidence) -> Symptom | None:
     """Targets are found, but ranked where they are read late or least."""
     (read, from_ends), best = seen.reading, seen.best_order_ndcg
     gain = seen.fact(np.maximum(best - read, 0.0))
-    if not gain or gain.value < at["gain"]:
+    if not gain or gain.value < 0.15:
         return None
     turned = seen.fact(seen.ndcg_in("reversed") - read, bounds=(-1.0, 1.0))
-    is_turned = turned is not None and turned.value >= at["gain"]
+    is_turned = turned is not None and turned.value >= 0.15
     if is_turned:
         read, from_ends = seen.metric("ndcg"), False
     hits, mrr = np.nanmean(seen.metric("hit_rate")), np.nanmean(seen.metric("mrr"))
@@ -446,8 +484,8 @@ def ordered_badly(seen: Evidence, at: Thresholds) -> Symptom | None:
         f"{hits:.0%} of the queries have a hit; mrr@{seen.k} is {mrr:.3f} and could be {hits:.3f}.",
     ]
     advice = [
-        f"Rerank the results: what is needed has been found. ndcg@{seen.k} can rise from "
-        f"{np.nanmean(read):.3f} to {np.nanmean(best):.3f} at most.",
+        f"Rerank the results: ndcg@{seen.k} can rise from {np.nanmean(read):.3f} to "
+        f"{np.nanmean(best):.3f} at most.",
         "If a reranker is in use already, compare what it returns with what it is given.",
     ]
     middle = seen.fact(seen.middle_excess, bounds=(-1.0, 1.0))
@@ -462,7 +500,7 @@ def ordered_badly(seen: Evidence, at: Thresholds) -> Symptom | None:
             "See whether the list is sorted the wrong way round: distances taken for similarities, "
             "or a reranker whose lowest score is the best.",
         )
-    elif middle and middle.value >= at["middle"]:
+    elif middle and middle.value >= 0.15:
         lines.insert(
             0,
             "The middle third of the list holds more of the hits than chance would put there, by "
@@ -472,17 +510,18 @@ def ordered_badly(seen: Evidence, at: Thresholds) -> Symptom | None:
             0, "Put the best results first, or first and last: either order counts as good here."
         )
     numbers = {"gain": gain.value} | ({"middle": middle.value} if middle else {})
-    return Symptom(confidence((gain, at["gain"], 1)), tuple(lines), tuple(advice), numbers)
+    return Symptom(confidence((gain, 0.15, 1)), tuple(lines), tuple(advice), numbers)
 
 
-def k_too_large(seen: Evidence, at: Thresholds) -> Symptom | None:
+@rule("k larger than needed", "tokens")
+def k_too_large(seen: Evidence) -> Symptom | None:
     """All targets found are among the first few of many results."""
     recall, smaller = seen.fact(seen.metric("recall")), seen.enough_k
-    if not recall or not smaller or recall.value < at["recall"]:
+    if not recall or not smaller or recall.value < 0.8:
         return None
     now = float(seen.shown[seen.answerable].mean())
     fewer = now - float(np.minimum(seen.shown, smaller.best_guess)[seen.answerable].mean())
-    if fewer < at["results"]:
+    if fewer < 10:
         return None
     is_safe = smaller.safe_k == smaller.best_guess
     kept = f"stays {smaller.largest_recall:.3f}"
@@ -495,7 +534,7 @@ def k_too_large(seen: Evidence, at: Thresholds) -> Symptom | None:
         saved = f"tokens per query from {before:,.0f} to {after:,.0f}"
     return Symptom(
         "low" if recall.n < FEW else "high" if is_safe else "moderate",
-        (smaller.says, *waste(seen)),
+        (smaller.says,),
         (
             f"Lower k: at k = {smaller.best_guess} recall {kept} in these queries and could fall "
             f"by {smaller.best_guess_bound:.3f}; {saved}{until}.",

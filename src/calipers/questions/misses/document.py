@@ -1,7 +1,5 @@
 """Misses as a document: why targets were not found, some examples with texts, and a chart."""
 
-from collections.abc import Iterator
-
 import polars as pl
 
 from calipers.model.document import (
@@ -33,8 +31,6 @@ def document(misses: Misses) -> Document:
         blocks=[
             *([_reasons(misses)] if misses.missed else []),
             *map(_miss, misses.table.head(EXAMPLES).iter_rows(named=True)),
-            _waterfall(misses),
-            *_false_positives(misses),
             Picture(lambda: waterfall(misses)),
         ],
         notes=[*(Note(_weight(one), one) for one in misses.notes), *following],
@@ -71,15 +67,6 @@ def _reasons(misses: Misses) -> Table:
     return Table(("misses", Column("reason", words=True), Column("what to do", prose=True)), cells)
 
 
-def _waterfall(misses: Misses) -> Table:
-    cells: list[Cells] = [("all", f"{misses.targets:,}", "")]
-    for step in misses.waterfall:
-        lost = f"{step.lost:,} ({_share(step.lost, misses.targets)})" if step.lost else "0"
-        cells.append((step.means, f"{step.left:,}", lost))
-    columns = (Column("of the ground truth", words=True), "left", "lost")
-    return Table(columns, cells, "Where recall is lost", detail=True)
-
-
 def _miss(row: dict[str, object]) -> Lines:
     means = next(reason.means for reason in REASONS if reason.name == row["reason"])
     place = f" (rank {row['rank']})" if row["rank"] is not None else ""
@@ -94,21 +81,6 @@ def _miss(row: dict[str, object]) -> Lines:
         *(f"  {'got' if not at else '':<6}  {one}" for at, one in enumerate(got)),
     ]
     return Lines(lines, query_name(str(row["query"]), question))
-
-
-def _false_positives(misses: Misses) -> Iterator[Table]:
-    cells: list[Cells] = [
-        (
-            printable(row["item"] or row["text"] or row["document"] or "?", SHOWN),
-            f"{row['queries']:,} ({row['share']:.0%})",
-            f"{row['mean_rank']:.1f}",
-            f"{row['unjudged']:,}",
-        )
-        for row in misses.false_positives.head(EXAMPLES).iter_rows(named=True)
-    ]
-    if cells:
-        heads = (Column("result", words=True), "queries", "mean rank", "never judged")
-        yield Table(heads, cells, "Returned and not relevant", detail=True)
 
 
 def _expected(row: dict[str, object]) -> str:
@@ -151,10 +123,6 @@ def _with_text(item: object, text: object) -> str:
     return "  ".join(filter(None, (name, quoted))) or "?"
 
 
-def _share(count: int, whole: int) -> str:
-    return f"{count / whole:.0%}" if whole else "0%"
-
-
 def flat(table: pl.DataFrame) -> pl.DataFrame:
     """The table with lists joined to text, for formats without lists."""
     return table.with_columns(
@@ -177,7 +145,7 @@ def waterfall(misses: Misses) -> Chart:
         Bar(-at, low, high, f"{name}: {count}", colour, label=count)
         for at, (name, low, high, colour, count) in enumerate(steps)
     ]
-    # MemoryBudget for the numbers beside the bars.
+    # Room for the numbers beside the bars.
     x = Axis(0, misses.targets * 1.1 or 1)
     panel = Panel(x, rows([name for name, *_ in steps]), bars, rows=len(steps))
     description = "; ".join(bar.said for bar in bars)

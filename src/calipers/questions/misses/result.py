@@ -1,4 +1,4 @@
-"""Why targets were not found, and what was returned instead."""
+"""Why targets were not found."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,18 +40,8 @@ REASONS: tuple[Reason, ...] = (
 
 MOST_CASES = 100_000
 """The most rows in a table of misses, unless more are asked for."""
-TELLS_MORE = {"--corpus": "corpus", "--candidates": "candidates", "--exact": "exact"}
-"""The options that explain targets that were not returned, and the step that each adds."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of the waterfall: the targets it lost, and those left after it."""
-
-    name: str
-    means: str
-    lost: int
-    left: int
+TELLS_MORE = ("corpus", "candidates", "exact")
+"""The inputs that explain targets that were not returned."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,9 +62,8 @@ class Misses(Plain, HasRows):
     ``MOST_CASES`` of them, unless more are asked for."""
     by_query: pl.DataFrame
     """query, number of the target, reason and rank of every miss, without limit."""
-    waterfall: tuple[Step, ...]
-    false_positives: pl.DataFrame
-    """Results in the first k that contain no target, most frequent first."""
+    given: frozenset[str]
+    """The inputs beside the run that help to explain: corpus, candidates, exact."""
     notes: tuple[str, ...]
     """Sentences about what could not be decided or looks wrong."""
 
@@ -85,8 +74,7 @@ class Misses(Plain, HasRows):
             raise InvalidInput(
                 f"There is no reason {short(reason)}; a reason is one of {', '.join(known)}."
             )
-        steps = {step.name for step in self.waterfall}
-        lacking = [option for option, step in TELLS_MORE.items() if step not in steps]
+        lacking = [f"--{name}" for name in TELLS_MORE if name not in self.given]
         # With candidates for some queries, the general remedy names the queries that lack them.
         if reason != "not_returned" or "--candidates" not in lacking:
             return known[reason]
@@ -105,9 +93,7 @@ class Misses(Plain, HasRows):
                     for one in REASONS
                     if one.name in self.reasons
                 ],
-                "waterfall": self.waterfall,
                 "notes": self.notes,
                 "misses": self.table.to_dicts(),
-                "false_positives": self.false_positives.to_dicts(),
             }
         )

@@ -22,16 +22,12 @@ from calipers.model.arrays import Bools, Ints
 from calipers.model.matched import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Matched, Matches
 from calipers.model.run import Run
 from calipers.questions.misses.corpus_facts import CorpusFacts, study_corpus
-from calipers.questions.misses.result import MOST_CASES, REASONS, Misses, Step
+from calipers.questions.misses.result import MOST_CASES, REASONS, Misses
 from calipers.questions.misses.table import (
     CUT,
-    Hubs,
     MissFacts,
     best_ranks,
     calls_of,
-    described,
-    description,
-    false_positives,
     misses_table,
     ranks_or_null,
 )
@@ -127,10 +123,12 @@ def explain_misses(
     )
     named, studied = _documents(pair, k, corpus)
     facts = _facts(matches, k, stages, studied)
-    at, steps = lost_at(facts)
     counted = np.flatnonzero(matches.relevant(pair.rel) & ~_left_out(pair)[matches.target_query])
     missed, n_units, n_found = one_per_unit(
-        matches.target_unit[counted], facts.found[counted], at[counted], facts.rank[counted]
+        matches.target_unit[counted],
+        facts.found[counted],
+        came_to(facts)[counted],
+        facts.rank[counted],
     )
     missed = counted[missed]
     kept = missed[page]
@@ -140,21 +138,15 @@ def explain_misses(
     if studied is not None:
         targets = targets.with_columns(document=studied.document)
     targets = with_documents(pair, targets)
-    hubs = Hubs()
-    parts = []
-    for part, positives in over_contexts(pair, partial(_shown, k, named, wanted), targets):
-        parts.append(part)
-        hubs.add(positives)
-    shown = MissFacts.merged(parts, matches)
+    look = partial(MissFacts.of, k=k, named=named, wanted=wanted)
+    shown = MissFacts.merged([*over_contexts(pair, look, targets)], matches)
     facts = replace(facts, repeats=shown.repeats, sibling=shown.sibling, crowd=shown.crowd)
     why = reasons(facts)[missed]
     names = pl.Series([reason.name for reason in REASONS])
-    stage_names = pl.Series([name for name, _ in steps])
     with_text = missed if every_text else kept
     texts = _expected_text(pair, with_text, studied)
     columns = {
         "reason": names.gather(why[page]),
-        "lost_at": stage_names.gather(at[kept]),
         "rank": ranks_or_null(facts.rank[kept]),
         "candidate_rank": ranks_or_null(facts.stage_rank["candidates"][kept]),
         "exact_rank": ranks_or_null(facts.stage_rank["exact"][kept]),
@@ -164,9 +156,6 @@ def explain_misses(
     if by_call is not None:
         columns |= calls_of(by_call, kept, matches.target_query[kept])
     counts = np.bincount(why, minlength=len(REASONS)).tolist()
-    hub, n_positives = hubs.most_frequent(page)
-    known = over_contexts(pair, partial(description, hub, k)) if hub.height else ()
-    positives = described(hub, known, matches.asked["query"])
     return Misses(
         k=k,
         targets=n_units,
@@ -190,20 +179,22 @@ def explain_misses(
                 **({"expected_text": texts} if every_text else {}),
             }
         ),
-        waterfall=waterfall(at[missed], steps, n_units),
-        false_positives=positives,
-        notes=(*_kept_notes(missed.size, n_positives, cases), *_notes(pair, facts, counted)),
+        given=frozenset(
+            [
+                *(["corpus"] if studied is not None else []),
+                *(name for name in STAGES if facts.known[name].any()),
+            ]
+        ),
+        notes=(*_kept_notes(missed.size, cases), *_notes(pair, facts, counted)),
     )
 
 
-def _kept_notes(missed: int, positives: int, cases: int | range | None) -> Iterator[str]:
-    """Notes on what is left out of the tables, and how to get it."""
-    several = [(missed, "misses"), (positives, "false positives")]
-    over = [f"{n:,} {what}" for n, what in several if isinstance(cases, int) and n > cases]
-    if over:
+def _kept_notes(missed: int, cases: int | range | None) -> Iterator[str]:
+    """A note on what is left out of the table, and how to get it."""
+    if isinstance(cases, int) and missed > cases:
         yield (
-            f"The tables hold the first {cases:,} of {' and of '.join(over)}; every count is of "
-            "all. --cases N (cases=N in Python) keeps more."
+            f"The table holds the first {cases:,} of {missed:,} misses; every count is of all. "
+            "--cases N (cases=N in Python) keeps more."
         )
 
 
@@ -232,12 +223,6 @@ def _documents(
     documents = {**dict(known.iter_rows()), **(studied.document_of if studied else {})}
     columns = {"item": list(documents), "document": list(documents.values())}
     return pl.DataFrame(columns, schema={"item": pl.String, "document": pl.String}), studied
-
-
-def _shown(
-    k: int, named: pl.DataFrame | None, wanted: Bools, block: Context
-) -> tuple[MissFacts, pl.DataFrame]:
-    return MissFacts.of(block, k, named, wanted), false_positives(block, k)
 
 
 def _unnamed(k: int, block: Context) -> pl.Series:
@@ -408,47 +393,20 @@ def reasons(facts: Facts) -> Ints:
     ).astype(np.int64)
 
 
-def lost_at(facts: Facts) -> tuple[Ints, tuple[tuple[str, str], ...]]:
-    """The step that lost each target, and the steps as (name, meaning).
-
-    Steps without data are left out; a target that a later step has was not lost before it.
-    Meaningless for targets that were found.
-    """
-    listed, demoted = facts.listed, facts.demoted
-    before_list = listed | facts.on(CANDIDATES)
-    steps: list[tuple[str, str, Bools]] = []
-    if facts.corpus is not None:
-        steps.append(("corpus", "in the corpus", _nowhere(facts)))
-        steps.append(("chunking", "whole in one chunk", _split(facts)))
-    steps.append(("answer", "the retriever answered", facts.silent))
-    if facts.known[EXACT].any():
-        missing = facts.known[EXACT] & ~facts.on(EXACT) & ~before_list
-        steps.append(("exact", "found by exact search", missing))
-    reranked = facts.known[CANDIDATES]
-    if reranked.any():
-        steps.append(("candidates", "among the candidates", reranked & ~before_list))
-        lost = reranked & (~listed | demoted)
-        steps.append(("reranker", "returned by the reranker", lost))
-    if facts.unrecorded(CANDIDATES).any() or not reranked.any():
-        means = "returned (no candidates recorded)" if reranked.any() else "returned"
-        steps.append(("list", means, ~reranked & ~listed))
-    steps.append(("k", f"in the first {facts.k}", np.ones_like(listed)))
-    at = np.select([lost for _, _, lost in steps], list(range(len(steps))))
-    return at.astype(np.int64), tuple((name, means) for name, means, _ in steps)
+def came_to(facts: Facts) -> Ints:
+    """How far each target came, from not being in the corpus (0) to being in the list (5)."""
+    earlier = facts.listed | facts.on(CANDIDATES)
+    lost = [
+        _nowhere(facts),
+        _split(facts),
+        facts.known[EXACT] & ~facts.on(EXACT) & ~earlier,
+        facts.known[CANDIDATES] & ~earlier,
+        ~facts.listed | facts.demoted,
+    ]
+    return np.select(lost, list(range(5)), default=5).astype(np.int64)
 
 
-def waterfall(at: Ints, steps: tuple[tuple[str, str], ...], targets: int) -> tuple[Step, ...]:
-    """The number of targets that each step lost and left."""
-    left = targets
-    result = []
-    for number, (name, means) in enumerate(steps):
-        lost = int((at == number).sum())
-        left -= lost
-        result.append(Step(name, means, lost, left))
-    return tuple(result)
-
-
-def one_per_unit(unit: Ints, found: Bools, at: Ints, rank: Ints) -> tuple[Ints, int, int]:
+def one_per_unit(unit: Ints, found: Bools, came: Ints, rank: Ints) -> tuple[Ints, int, int]:
     """One target per missed unit, the number of units, and the number found.
 
     The alternative that came nearest represents its unit: lost last, then best rank.
@@ -456,7 +414,7 @@ def one_per_unit(unit: Ints, found: Bools, at: Ints, rank: Ints) -> tuple[Ints, 
     units, dense = np.unique(unit, return_inverse=True)
     has = np.zeros(units.size, dtype=np.bool_)
     has[dense[found]] = True
-    order = np.lexsort((np.arange(unit.size), rank, -at, dense))
+    order = np.lexsort((np.arange(unit.size), rank, -came, dense))
     first = order[np.unique(dense[order], return_index=True)[1]]
     return np.sort(first[~has]), units.size, int(has.sum())
 

@@ -1,6 +1,6 @@
-"""Misses and false positives as tables to read, filter and label."""
+"""Misses as a table to read, filter and label."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -15,7 +15,6 @@ from calipers.questions.shown_results import Context
 
 INSTEAD = 3
 """The number of results shown in place of a missed target."""
-EXAMPLES = 3
 CALLS = pl.List(pl.Int64)
 CUT = 200
 """Characters of a text in a table; the run has the whole text."""
@@ -133,140 +132,6 @@ def _came_instead(block: Context, k: int, wanted: Bools) -> pl.DataFrame:
 def _with_columns(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
     lacking = [name for name in names if name not in frame.columns]
     return frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in lacking)
-
-
-def false_positives(block: Context, k: int) -> pl.DataFrame:
-    """The results of a block in the first k that contain no target: identity and counts.
-
-    ``unjudged`` counts the queries for which the result has no judgement.
-    """
-    rows = np.flatnonzero((block.rank <= k) & ~block.holds_target)
-    wrong = _identified(block, rows).with_columns(pl.Series("judged", block.judged[rows]))
-    return wrong.group_by("identity").agg(
-        queries=pl.col("code").n_unique(),
-        ranks=pl.col("rank").sum(),
-        results=pl.len(),
-        unjudged=pl.col("code").filter(~pl.col("judged")).n_unique(),
-    )
-
-
-def _identified(block: Context, rows: Ints) -> pl.DataFrame:
-    """The results with their identity: id, else text, else document."""
-    wrong = _with_columns(block.frame[rows], "item", "text", "document")
-    return wrong.with_columns(identity=pl.coalesce("item", "text", "document"))
-
-
-class Hubs:
-    """False positives counted over blocks of queries, the most frequent first.
-
-    An item that is returned for many unrelated queries is a hub.
-    """
-
-    def __init__(self) -> None:
-        self._parts: list[pl.DataFrame] = []
-        self._merged = 0
-
-    def add(self, part: pl.DataFrame) -> None:
-        """Add the counts of ``false_positives`` from one block."""
-        self._parts.append(part)
-        if sum(one.height for one in self._parts) > 2 * self._merged + _FEW:
-            self._merge()
-
-    def _merge(self) -> pl.DataFrame:
-        whole = pl.concat(self._parts).group_by("identity").agg(pl.all().sum())
-        self._parts, self._merged = [whole], whole.height
-        return whole
-
-    def most_frequent(self, page: slice) -> tuple[pl.DataFrame, int]:
-        """One page of them, sorted by number of queries, then rank; and their total number."""
-        if not self._parts:
-            return pl.DataFrame(schema=_COUNTED), 0
-        whole, self._parts = self._merge(), []
-        ranked = (
-            whole.lazy()
-            .with_columns(mean_rank=pl.col("ranks") / pl.col("results"))
-            .sort("queries", "mean_rank", "identity", descending=[True, False, False])
-            .drop("ranks", "results")
-            .collect()
-        )
-        # Appending "" copies the values: a plain selection would keep the whole array in memory.
-        return ranked[page].with_columns(pl.col("identity") + ""), whole.height
-
-
-_FEW = 200_000
-_COUNTED = {
-    "identity": pl.String,
-    "queries": pl.UInt32,
-    "unjudged": pl.UInt32,
-    "mean_rank": pl.Float64,
-}
-
-
-def description(hubs: pl.DataFrame, k: int, block: Context) -> tuple[int, pl.DataFrame]:
-    """The number of queries in a block, and its details of the given false positives."""
-    rows = np.flatnonzero((block.rank <= k) & ~block.holds_target)
-    codes = pl.Series("code", block.codes[block.code[rows]])
-    wrong = _identified(block, rows).with_columns(codes)
-    known = (
-        wrong.join(hubs.select("identity"), on="identity", how="semi", nulls_equal=True)
-        .sort("code", "rank")
-        .group_by("identity", maintain_order=True)
-        .agg(
-            pl.col("code").first().alias("first"),
-            pl.col("item").first(),
-            pl.col("text").drop_nulls().first().str.slice(0, CUT),
-            pl.col("document").first(),
-            pl.col("code").unique().sort().head(EXAMPLES).alias("examples"),
-        )
-    )
-    return block.codes.size, known
-
-
-def described(
-    hubs: pl.DataFrame, parts: Iterable[tuple[int, pl.DataFrame]], names: pl.Series
-) -> pl.DataFrame:
-    """The details of false positives: item, text, document, and example queries."""
-    found, asked = [], 0
-    for queries, part in parts:
-        asked += queries
-        found.append(part)
-    if not found:
-        return pl.DataFrame(schema=_FALSE_POSITIVES)
-    known = (
-        pl.concat(found)
-        .sort("first")
-        .group_by("identity")
-        .agg(
-            pl.col("item").first(),
-            pl.col("text").drop_nulls().first(),
-            pl.col("document").first(),
-            pl.col("examples").explode().sort().head(EXAMPLES),
-        )
-    )
-    return (
-        hubs.join(known, on="identity", how="left", maintain_order="left", nulls_equal=True)
-        .with_columns(
-            share=pl.col("queries") / max(1, asked),
-            examples=pl.col("examples").list.eval(
-                pl.element().replace_strict(
-                    np.arange(names.len()), names, return_dtype=pl.String, default=None
-                )
-            ),
-        )
-        .select(list(_FALSE_POSITIVES))
-    )
-
-
-_FALSE_POSITIVES: dict[str, pl.DataType | type[pl.DataType]] = {
-    "item": pl.String,
-    "text": pl.String,
-    "document": pl.String,
-    "queries": pl.UInt32,
-    "share": pl.Float64,
-    "mean_rank": pl.Float64,
-    "unjudged": pl.UInt32,
-    "examples": pl.List(pl.String),
-}
 
 
 def ranks_or_null(ranks: Ints) -> pl.Series:
