@@ -5,7 +5,7 @@ from pathlib import Path
 
 from calipers.live.settings import retrieve
 
-FEW, MANY = 1_000, 4_000
+FEW, MANY = 300, 1_500
 BYTES_PER_QUESTION = 600
 """A question as an object has some 300 bytes, and its results thousands."""
 

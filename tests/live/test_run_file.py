@@ -26,13 +26,6 @@ def search(query: str, k: int) -> list[tuple[str, float]]:
     return [(f"{query[-1]}-{i}", 1 / (i + 1)) for i in range(k)]
 
 
-def stopped_after(output: Path, size: int) -> None:
-    """A run file as a kill at that byte would leave it."""
-    retrieve(search, QUESTIONS, k=3, output=output, workers=1)
-    interrupt(output)
-    output.write_bytes(output.read_bytes()[:size])
-
-
 def interrupt(output: Path, **changed: Any) -> None:
     """Turn a finished run into an interrupted one, by what stands beside it."""
     beside = meta_path(output)
@@ -44,14 +37,28 @@ def without_times(path: Path) -> list[dict[str, Any]]:
     return [{n: v for n, v in one.items() if n not in ("latency_ms", "warm_up")} for one in records]
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run, marked as interrupted."""
+    output = tmp_path_factory.mktemp("whole") / "run.jsonl"
+    retrieve(search, QUESTIONS, k=3, output=output, workers=1)
+    interrupt(output)
+    return output
+
+
+def stopped_after(whole: Path, folder: Path, share: float) -> Path:
+    """The run as a kill after this share of its bytes would leave it."""
+    output, content = folder / "run.jsonl", whole.read_bytes()
+    output.write_bytes(content[: round(share * len(content))])
+    meta_path(output).write_bytes(meta_path(whole).read_bytes())
+    return output
+
+
 @given(share=st.floats(0, 1))
 def test_a_file_cut_anywhere_is_completed(
-    share: float, tmp_path_factory: pytest.TempPathFactory
+    whole: Path, share: float, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    folder = tmp_path_factory.mktemp("cut")
-    whole, output = folder / "whole.jsonl", folder / "run.jsonl"
-    retrieve(search, QUESTIONS, k=3, output=whole, workers=1)
-    stopped_after(output, round(share * whole.stat().st_size))
+    output = stopped_after(whole, tmp_path_factory.mktemp("cut"), share)
     kept = output.read_bytes()
     asked = retrieve(search, QUESTIONS, k=3, output=output, workers=2).report.asked
     assert without_times(output) == without_times(whole)
@@ -67,43 +74,34 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
+def test_changed_settings_refuse_to_go_on(whole: Path, tmp_path: Path) -> None:
+    output = stopped_after(whole, tmp_path, 0.5)
+    before = output.read_bytes()
+    about: Any = {"questions": QUESTIONS, "k": 3, "output": output}
+    changes: list[tuple[dict[str, Any], str]] = [
         ({"k": 4}, "k was 3 and is 4"),
         ({"label": "v2"}, 'label was not set and is "v2"'),
         ({"id": "$.x"}, r'id was not set and is "\$.x"'),
         ({"questions": {"q0": "question 0"}}, "belongs to another run: questions was"),
-    ],
-)
-def test_changed_settings_refuse_to_go_on(
-    tmp_path: Path, changed: dict[str, Any], words: str
-) -> None:
-    output = tmp_path / "run.jsonl"
-    retrieve(search, QUESTIONS, k=3, output=output)
-    interrupt(output)
-    before = output.read_bytes()
-    about = {"questions": QUESTIONS, "k": 3, "output": output, **changed}
-    with pytest.raises(CalipersError, match=words):
-        retrieve(search, **about)
-    assert output.read_bytes() == before
-    about |= {"restart": True, "id": None}
-    assert retrieve(search, **about).report.asked == len(about["questions"])
-    assert len(output.read_text().splitlines()) == len(about["questions"])
+    ]
+    for changed, words in changes:
+        with pytest.raises(CalipersError, match=words):
+            retrieve(search, **about | changed)
+        assert output.read_bytes() == before
+    assert retrieve(search, **about | {"k": 4, "restart": True}).report.asked == len(QUESTIONS)
+    assert len(output.read_text().splitlines()) == len(QUESTIONS)
 
 
 def names(folder: Path) -> list[str]:
     return sorted(one.name for one in folder.iterdir())
 
 
-@pytest.mark.parametrize("changed", [{}, {"k": 4}, {"label": "v2"}])
-def test_a_finished_run_is_asked_again_and_the_old_one_kept(
-    tmp_path: Path, changed: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("k", [3, 4])
+def test_a_finished_run_is_asked_again_and_the_old_one_kept(tmp_path: Path, k: int) -> None:
     output = tmp_path / "run.jsonl"
     retrieve(search, QUESTIONS, k=3, output=output)
     old = output.read_bytes()
-    again = retrieve(search, QUESTIONS, **{"k": 3, "output": output, **changed})
+    again = retrieve(search, QUESTIONS, k=k, output=output)
     assert again.report.asked == len(QUESTIONS)
     assert again.report.earlier == f"The finished run of before is kept in {output}.bak."
     assert backup_path(output).read_bytes() == old
@@ -137,10 +135,9 @@ def test_keep_asks_nothing_of_a_finished_run(tmp_path: Path) -> None:
         retrieve(search, QUESTIONS, k=3, output=output, restart=True, keep=True)
 
 
-def test_changed_code_never_goes_on_in_silence(tmp_path: Path) -> None:
-    output = tmp_path / "run.jsonl"
+def test_changed_code_never_goes_on_in_silence(whole: Path, tmp_path: Path) -> None:
+    output = stopped_after(whole, tmp_path, 0.5)
     about: Any = {"k": 3, "output": output}
-    stopped_after(output, 300)
     interrupt(output, code={"search.py": "other", "gone.py": "1"})
     with pytest.raises(CalipersError, match=r"was interrupted, and .*have changed since"):
         retrieve(search, QUESTIONS, **about)
@@ -165,20 +162,17 @@ def test_a_file_of_something_else_is_never_touched(tmp_path: Path) -> None:
     assert output.read_text() == '{"query": "precious"}\n'
 
 
-def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
-    output = tmp_path / "run.jsonl"
-    retrieve(search, QUESTIONS, k=3, output=output)
-    interrupt(output)
+def test_a_damaged_line_in_the_middle_is_named(whole: Path, tmp_path: Path) -> None:
+    output = stopped_after(whole, tmp_path, 1)
     lines = output.read_text().splitlines()
-    output.write_text("\n".join([*lines[:2], "garbage", *lines[3:]]) + "\n")
-    with pytest.raises(CalipersError, match="damaged at line 3: b'garbage'"):
-        retrieve(search, QUESTIONS, k=3, output=output)
-    output.write_text("\n".join([*lines, lines[0]]) + "\n")
-    with pytest.raises(CalipersError, match="line 7: the question 'q0' stands there twice"):
-        retrieve(search, QUESTIONS, k=3, output=output)
-    output.write_text("\n".join([*lines[:3], lines[3].replace("q3", "q33"), *lines[4:]]) + "\n")
-    with pytest.raises(CalipersError, match="line 4: the question 'q33' is none of those to ask"):
-        retrieve(search, QUESTIONS, k=3, output=output)
+    for damaged, words in (
+        ([*lines[:2], "garbage", *lines[3:]], "damaged at line 3: b'garbage'"),
+        ([*lines, lines[0]], "line 7: the question 'q0' stands there twice"),
+        ([*lines[:3], lines[3].replace("q3", "q33")], "line 4: .* 'q33' is none of those to ask"),
+    ):
+        output.write_text("\n".join(damaged) + "\n")
+        with pytest.raises(CalipersError, match=words):
+            retrieve(search, QUESTIONS, k=3, output=output)
 
 
 @pytest.mark.parametrize(

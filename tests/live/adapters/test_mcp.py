@@ -223,7 +223,6 @@ def test_a_server_that_is_not_there(target: str, words: str) -> None:
         ("mcp:http://#find", {}, "names no host"),
         ("mcp:a 'b#find", {}, "quotation"),
         ("mcp:a#find", {"headers": {"A": "b"}}, "means nothing for the command"),
-        ("mcp:a#find", {"batch": 3}, "'batch' means nothing for a tool of an MCP server"),
         ("mcp:a#find", {"request": '["{query}"]'}, "holds all of its arguments"),
         ("mcp:a#find", {"request": '{"q": "{query}"}', "params": {"a": 1}}, "no parameters beside"),
     ],

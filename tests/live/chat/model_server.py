@@ -19,6 +19,9 @@ KEY = "sk-very-secret-key"
 class ModelServer(LoopbackServer):
     def __init__(self) -> None:
         super().__init__(Handler)
+        self.forget()
+
+    def forget(self) -> None:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []

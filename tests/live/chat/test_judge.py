@@ -20,11 +20,17 @@ GOOD = [
 ]
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setattr(driver, "FIRST_PAUSE", 0.001)
+@pytest.fixture(scope="module")
+def running_server() -> Iterator[ModelServer]:
     with running() as one:
         yield one
+
+
+@pytest.fixture
+def server(running_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
+    monkeypatch.setattr(driver, "FIRST_PAUSE", 0.001)
+    running_server.forget()
+    return running_server
 
 
 def row(name: str, text: str | None = None) -> Label:
@@ -69,7 +75,7 @@ def test_what_is_sent_is_the_prompt_at_temperature_0_and_nobodys_grade(server):
     ],
 )
 def test_what_cannot_be_used_is_counted_and_the_rest_goes_on(server, name, kind):
-    found = judged(server, [*GOOD, row(name)], timeout=0.5, retries=1)
+    found = judged(server, [*GOOD, row(name)], timeout=0.2, retries=1)
     assert dict(found.report.errors) == {kind: 1}
     assert (found.labelled, found.rows[2].grade) == (2, None)
     assert found.rows[2].judge == "machine:small$1"
