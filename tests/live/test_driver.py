@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 
 from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
 from calipers.live import driver as driver_module
-from calipers.live.driver import SAME_FAILURES
+from calipers.live.adapters.base import Question
+from calipers.live.adapters.callable import from_callable
+from calipers.live.driver import SAME_FAILURES, Driver, Pace
+from calipers.live.failures import AskFailed
 from calipers.live.retrieve import retrieve_to_report
-from calipers.live.run_file import RunWriter
+from calipers.live.run_file import AnswerCounts, RunWriter
 from calipers.live.settings import retrieve
 from tests.live.server import SLOW_SECONDS, Server, answer_to
 
@@ -155,6 +158,56 @@ def test_objects_that_fight_back_are_one_error_each() -> None:
     run = retrieve(lambda query, k: answers[query], list(answers), k=1, workers=1)
     assert run.report.answered == 1
     assert dict(run.report.errors) == {"RuntimeError": 1, "bad answer": 1}
+
+
+def drive(search: Any, n: int, write: Any, **pace: Any) -> AnswerCounts:
+    counts = AnswerCounts(1)
+    questions = [(i, Question(f"{i}", f"{i}")) for i in range(n)]
+    retriever = from_callable(search, name="search")
+    checked = lambda numbers, lines: write(counts, numbers, lines)  # noqa: E731
+    Driver(retriever, questions, 1, Pace(**pace), counts, checked).run()
+    return counts
+
+
+def test_each_line_is_written_once_whoever_comes_meanwhile() -> None:
+    written: list[int] = []
+    inside = threading.Lock()
+
+    def write(counts: AnswerCounts, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
+        assert inside.acquire(blocking=False), "one at a time"
+        assert counts.done == len(written), "counted only when written"
+        time.sleep(0.001)
+        written.extend(numbers)
+        inside.release()
+
+    assert drive(lambda query, k: ["a"], 100, write, workers=4).answered == 100
+    assert sorted(written) == list(range(100))
+
+
+@given(st.lists(st.sampled_from(["answer", "late", "lost"]), min_size=1, max_size=30))
+def test_errors_are_held_back_until_something_works(plan: list[str]) -> None:
+    written: list[int] = []
+    right: list[bool] = []
+
+    def search(query: str, k: int) -> list[str]:
+        before = plan[: int(query)]
+        right.append(written == (list(range(len(before))) if "answer" in before else []))
+        if plan[int(query)] != "answer":
+            raise AskFailed(plan[int(query)], "no")
+        return ["a"]
+
+    def write(_: AnswerCounts, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
+        written.extend(numbers)
+
+    first = plan.index("answer") if "answer" in plan else len(plan)
+    gave_up = len(set(plan[:SAME_FAILURES])) == 1 and first >= SAME_FAILURES
+    if gave_up or "answer" not in plan:
+        with pytest.raises(RetrieverFailed, match="cannot be asked" if gave_up else "failed on"):
+            drive(search, len(plan), write, workers=1)
+    else:
+        assert drive(search, len(plan), write, workers=1).done == len(plan)
+        assert written == list(range(len(plan)))
+    assert all(right)
 
 
 def test_the_run_goes_on_where_it_stopped_and_errors_can_be_asked_again(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from calipers.errors import RetrieverFailed, check_number
 from calipers.live.adapters.base import Question, Retriever, Session
 from calipers.live.answers import read_answer
-from calipers.live.failures import AskFailed, explain
+from calipers.live.failures import AskFailed, bad_answer, explain
 from calipers.live.run_file import AnswerCounts, RunEntry, encode
 from calipers.words import plural
 
@@ -109,105 +109,6 @@ class Finished(NamedTuple):
     failed: AskFailed | None = None
 
 
-class Ledger:
-    """Writes and counts every finished question, one at a time, and decides whether to go on.
-
-    Errors before the first answer are not written yet: if nothing works at all, the result is
-    one message and not a file full of errors.
-    """
-
-    def __init__(
-        self,
-        retriever: str,
-        counts: AnswerCounts,
-        write: Write,
-        stop: threading.Event,
-        max_errors: int | None = None,
-        cache: "Cache | None" = None,
-    ) -> None:
-        self.asked = 0
-        """Questions finished in this run, without those found in the cache."""
-        self._retriever = retriever
-        self._counts = counts
-        self._write = write
-        self._stop = stop
-        self._cache = cache
-        self._most_failed = NEVER if max_errors is None else max_errors
-        self._writing = threading.Lock()
-        self._closed = False
-        self._begun = counts.answered > 0
-        self._answered = False
-        self._failed = 0
-        self._deferred: list[Finished] = []
-        self._verdict: str | None = None
-        self._gave_up = False
-
-    def add(self, one: Finished) -> None:
-        """Add a finished question; it counts once the operating system has its line."""
-        with self._writing:
-            if self._closed:
-                return
-            # A cached answer does not show that the retriever works today.
-            self.asked += not one.entry.cached
-            self._answered |= one.failed is None and not one.entry.cached
-            if one.failed is not None:
-                self._fail(one, one.failed)
-            elif one.entry.cached:
-                self._keep([one])
-            else:
-                deferred, self._deferred = self._deferred, []
-                self._keep([*deferred, one])
-
-    def close(self) -> None:
-        """Write nothing from now on, even if an answer still arrives."""
-        self._closed = True
-        # Let a line in progress finish, but not forever: Ctrl-C may have interrupted it.
-        if self._writing.acquire(timeout=GOODBYE_SECONDS):
-            self._writing.release()
-
-    def stop_for(self, reason: str) -> None:
-        """Stop asking, and report the first reason at the end."""
-        self._verdict = self._verdict or reason
-        self._stop.set()
-
-    def settle(self) -> None:
-        """Write the deferred errors, or raise the reason why the run failed."""
-        works = self._answered or self._begun or self._counts.marks["cached"]
-        if self._deferred and works and not self._gave_up:
-            self._keep(self._deferred)
-        elif self._deferred and not works and self._verdict is None:
-            n = len(self._deferred)
-            what = f"all {n} questions" if n > 1 else "the only question"
-            self._verdict = f"{self._retriever} failed on {what}. {self._deferred[0].entry.error}"
-        if self._verdict is not None:
-            raise RetrieverFailed(self._verdict)
-
-    def _keep(self, ready: Sequence[Finished]) -> None:
-        self._write([one.number for one in ready], [one.line for one in ready])
-        for one in ready:
-            self._counts.add(one.entry)
-            if self._cache is not None and one.failed is None and not one.entry.cached:
-                self._cache.put(one.question, one.line)
-
-    def _fail(self, one: Finished, failed: AskFailed) -> None:
-        self._failed += 1
-        if self._answered:
-            self._keep([one])
-        else:
-            # Before the first answer: stop if every question would fail the same way.
-            self._deferred.append(one)
-            kinds = {past.failed.kind for past in self._deferred if past.failed}
-            alike = len(self._deferred) >= SAME_FAILURES and len(kinds) == 1
-            if self._verdict is None and (failed.hopeless or alike):
-                self._gave_up = True
-                self.stop_for(f"{self._retriever} cannot be asked. {one.entry.error}")
-        if self._failed > self._most_failed:
-            self.stop_for(
-                f"Stopped after {plural(self._failed, 'error')}, as max_errors is "
-                f"{self._most_failed}; the last was {one.entry.error}"
-            )
-
-
 class _Worker:
     """One thread and its current question."""
 
@@ -235,7 +136,11 @@ class _Worker:
 
 
 class Driver:
-    """Asks the remaining questions; passes each finished one to ``write`` at once."""
+    """Asks the remaining questions; passes each finished one to ``write`` at once.
+
+    Errors before the first answer are not written yet: if nothing works at all, the result is
+    one message and not a file full of errors.
+    """
 
     def __init__(
         self,
@@ -250,12 +155,14 @@ class Driver:
         self.retriever = retriever
         self.k = k
         self.pace = pace
-        self.counts = counts
         self.seconds = 0.0
+        self.asked = 0
+        """Questions finished in this run, without those found in the cache."""
+        self._counts = counts
+        self._write = write
         self._cache = cache
         self._todo = deque(questions)
         self._turns = count(1)
-        self._workers = min(pace.workers, len(self._todo))
         self._warm_up = pace.warm_up_of(len(self._todo))
         self._throttle = None if pace.rate is None else Throttle(pace.rate)
         self._patience = NEVER
@@ -266,18 +173,20 @@ class Driver:
         self._active: set[_Worker] = set()
         self._stuck = 0
         self._crash: BaseException | None = None
-        self._ledger = Ledger(retriever.name, counts, write, self._stop, pace.max_errors, cache)
-
-    @property
-    def asked(self) -> int:
-        """Questions asked so far, without those found in the cache."""
-        return self._ledger.asked
+        self._writing = threading.Lock()
+        self._closed = False
+        self._begun = counts.answered > 0
+        self._answered = False
+        self._failed = 0
+        self._deferred: list[Finished] = []
+        self._verdict: str | None = None
+        self._gave_up = False
 
     def run(self, tick: Callable[[], None] | None = None) -> None:
         """Ask every question; return when all are finished, or raise the reason for stopping."""
         begun = time.perf_counter()
         with self._changed:
-            for _ in range(self._workers):
+            for _ in range(min(self.pace.workers, len(self._todo))):
                 self._start()
         try:
             while self._wait():
@@ -289,14 +198,18 @@ class Driver:
                 self._changed.wait_for(lambda: not self._active, GOODBYE_SECONDS)
             raise
         finally:
-            self._ledger.close()
+            # Write nothing from now on, even if an answer still arrives. Let a line in progress
+            # finish, but not forever: Ctrl-C may have interrupted it.
+            self._closed = True
+            if self._writing.acquire(timeout=GOODBYE_SECONDS):
+                self._writing.release()
             self.seconds = time.perf_counter() - begun
             self.retriever.close()
         if tick is not None:
             tick()
         if self._crash is not None:
             raise self._crash
-        self._ledger.settle()
+        self._settle()
 
     def _wait(self) -> bool:
         with self._changed:
@@ -321,7 +234,7 @@ class Driver:
                 finished = self._ask(worker, session, one)
                 if finished is None or not worker.claims():
                     break
-                self._ledger.add(finished)
+                self._record(finished)
         except BaseException as crash:  # noqa: BLE001 - carried over to the caller's thread
             with self._changed:
                 self._crash = self._crash or crash
@@ -337,21 +250,16 @@ class Driver:
         """Take the next question, without a lock, which would make all workers wait."""
         while not self._stop.is_set() and not worker.abandoned:
             try:
-                one = self._todo.popleft()
+                number, question = self._todo.popleft()
             except IndexError:
                 break
-            if self._cache is None or not self._is_cached(one, self._cache):
+            entry = None if self._cache is None else self._cache.get(question)
+            if entry is None:
                 worker.warms_up = next(self._turns) <= self._warm_up
-                worker.taken = one
-                return one
+                worker.taken = number, question
+                return worker.taken
+            self._record(Finished(number, question, entry, encode(entry)))
         return None
-
-    def _is_cached(self, one: Numbered, cache: "Cache") -> bool:
-        entry = cache.get(one[1])
-        if entry is None:
-            return False
-        self._ledger.add(Finished(*one, entry, encode(entry)))
-        return True
 
     def _ask(self, worker: _Worker, session: Session, one: Numbered) -> Finished | None:
         """Return the outcome of a question; None if it was given up meanwhile."""
@@ -373,30 +281,24 @@ class Driver:
             if worker.abandoned:
                 return None
             if not failed.retry or attempt >= self.pace.retries or self._stop.is_set():
-                return self._failed(one, failed)
+                return self._error(one, failed)
             self._stop.wait(pause_before(attempt, failed))
             attempt += 1
-        return self._answered(one, raw, seconds, worker.warms_up)
-
-    def _answered(self, one: Numbered, raw: object, seconds: float, warm_up: bool) -> Finished:
         try:
             answer = read_answer(raw, self.k, self.retriever.layout)
         except Exception as error:  # noqa: BLE001 - a user's objects may raise while they are read
-            return self._failed(one, explain(error))
-        number, question = one
-        entry = RunEntry.answered(question, answer, seconds, warm_up)
+            return self._error(one, explain(error))
+        entry = RunEntry.answered(one[1], answer, seconds, worker.warms_up)
         try:
             line = self.retriever.secrets.redact_line(encode(entry))
         except (UnicodeEncodeError, ValueError) as error:
-            said = f"the answer cannot be written as JSON: {error}"
-            return self._failed(one, AskFailed("bad answer", said))
-        return Finished(number, question, entry, line)
+            return self._error(one, bad_answer(f"the answer cannot be written as JSON: {error}"))
+        return Finished(*one, entry, line)
 
-    def _failed(self, one: Numbered, failed: AskFailed) -> Finished:
-        number, question = one
+    def _error(self, one: Numbered, failed: AskFailed) -> Finished:
         said = self.retriever.secrets.redact(str(failed)).encode(errors="replace").decode()
-        entry = RunEntry.failed(question, said)
-        return Finished(number, question, entry, encode(entry), failed)
+        entry = RunEntry.failed(one[1], said)
+        return Finished(*one, entry, encode(entry), failed)
 
     def _give_up_overdue(self) -> None:
         now = time.perf_counter()
@@ -411,11 +313,70 @@ class Driver:
                 f"no answer within {self.pace.timeout:g} s; the call cannot be stopped and was "
                 "left behind",
             )
-            self._ledger.add(self._failed(one, late))
+            self._record(self._error(one, late))
             if self._stuck >= MOST_STUCK:
-                self._ledger.stop_for(
+                self._stop_for(
                     f"Stopped: {self._stuck} calls of {self.retriever.name} hang and cannot be "
                     "stopped; give the function a timeout of its own"
                 )
             if not self._stop.is_set():
                 self._start()
+
+    def _record(self, one: Finished) -> None:
+        """Record a finished question; it counts once the operating system has its line."""
+        with self._writing:
+            if self._closed:
+                return
+            # A cached answer does not show that the retriever works today.
+            self.asked += not one.entry.cached
+            self._answered |= one.failed is None and not one.entry.cached
+            if one.failed is not None:
+                self._fail(one, one.failed)
+            elif one.entry.cached:
+                self._keep([one])
+            else:
+                deferred, self._deferred = self._deferred, []
+                self._keep([*deferred, one])
+
+    def _keep(self, ready: Sequence[Finished]) -> None:
+        self._write([one.number for one in ready], [one.line for one in ready])
+        for one in ready:
+            self._counts.add(one.entry)
+            if self._cache is not None and one.failed is None and not one.entry.cached:
+                self._cache.put(one.question, one.line)
+
+    def _fail(self, one: Finished, failed: AskFailed) -> None:
+        self._failed += 1
+        if self._answered:
+            self._keep([one])
+        else:
+            # Before the first answer: stop if every question would fail the same way.
+            self._deferred.append(one)
+            kinds = {past.failed.kind for past in self._deferred if past.failed}
+            alike = len(self._deferred) >= SAME_FAILURES and len(kinds) == 1
+            if self._verdict is None and (failed.hopeless or alike):
+                self._gave_up = True
+                self._stop_for(f"{self.retriever.name} cannot be asked. {one.entry.error}")
+        if self.pace.max_errors is not None and self._failed > self.pace.max_errors:
+            self._stop_for(
+                f"Stopped after {plural(self._failed, 'error')}, as max_errors is "
+                f"{self.pace.max_errors}; the last was {one.entry.error}"
+            )
+
+    def _stop_for(self, reason: str) -> None:
+        """Stop asking, and report the first reason at the end."""
+        self._verdict = self._verdict or reason
+        self._stop.set()
+
+    def _settle(self) -> None:
+        """Write the deferred errors, or raise the reason why the run failed."""
+        works = self._answered or self._begun or self._counts.marks["cached"]
+        if self._deferred and works and not self._gave_up:
+            self._keep(self._deferred)
+        elif self._deferred and not works and self._verdict is None:
+            n = len(self._deferred)
+            what = f"all {n} questions" if n > 1 else "the only question"
+            error = self._deferred[0].entry.error
+            self._verdict = f"{self.retriever.name} failed on {what}. {error}"
+        if self._verdict is not None:
+            raise RetrieverFailed(self._verdict)
