@@ -1,7 +1,7 @@
 """Run a grid: ask every combination every question that is not answered yet."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -117,9 +117,10 @@ def _retrieved(
     failures: dict[str, str] = {}
     workshop = _Workshop(plan.folder)
     for one in plan.combinations:
-        before = None if restart else _finished(one, plan, questions)
-        if before is not None and not (retry_errors and before.get("failed")):
-            reports[one.name] = before
+        before = None if restart else _fitting(one, plan, questions)
+        if before and before.report and not (retry_errors and before.report.get("failed")):
+            # It is complete, and its index need not be built again.
+            reports[one.name] = before.report
             continue
         try:
             made = workshop.build(one)
@@ -156,13 +157,11 @@ def _check_functions(plan: Plan) -> None:
             continue
         function = _factory(one, plan.folder)
         try:
-            signature = inspect.signature(function)
-        except (TypeError, ValueError):
-            continue
-        try:
-            signature.bind(**one.params)
+            inspect.signature(function).bind(**one.params)
+        except ValueError:
+            continue  # a function of C that does not say what it takes
         except TypeError as error:
-            takes = ", ".join(signature.parameters) or "nothing"
+            takes = ", ".join(inspect.signature(function).parameters) or "nothing"
             raise InvalidInput(
                 f"The retriever {one.name!r} cannot be made: {one.target} does not take its "
                 f"parameters ({error}); it takes {takes}."
@@ -223,22 +222,22 @@ def _code_of_combination(one: Combination, folder: Path) -> Mapping[str, str]:
     return _Workshop(folder).build(one).code
 
 
-def _factory(combination: Combination, folder: Path) -> Callable[..., Any]:
-    found = load_target(_target(combination, folder))[0]
+def _factory(one: Combination, folder: Path) -> Any:
+    found = load_target(_target(one, folder))[0]
     if not callable(found):
         raise InvalidInput(
-            f"{combination.target} of the retriever {combination.retriever!r} is a "
-            f"{type(found).__name__}; 'make' names a function that returns the search function."
+            f"{one.target} of the retriever {one.retriever!r} is a {type(found).__name__}; 'make' "
+            "names a function that returns the search function."
         )
-    return cast("Callable[..., Any]", found)
+    return found
 
 
-def _target(combination: Combination, folder: Path) -> str:
+def _target(one: Combination, folder: Path) -> str:
     put_first(folder.resolve())
-    place, _, attribute = combination.target.rpartition(":")
+    place, _, attribute = one.target.rpartition(":")
     if place.endswith(".py") and not place.startswith(("http:", "https:", "cmd:", "mcp:")):
         return f"{folder / place}:{attribute}"
-    return combination.target
+    return one.target
 
 
 def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:
@@ -250,12 +249,6 @@ def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:
     # Older runs have no record of the code, so they are accepted.
     code = _code_of_combination(one, plan.folder) if meta.code else {}
     return meta if meta.code == code else None
-
-
-def _finished(one: Combination, plan: Plan, questions: Questions) -> Mapping[str, Any] | None:
-    """The report of a complete combination, whose index need not be built again; else None."""
-    meta = _fitting(one, plan, questions)
-    return meta.report if meta is not None and meta.complete else None
 
 
 def _done(one: Combination, plan: Plan, questions: Questions) -> int:
