@@ -133,10 +133,12 @@ def _exchanged(sums: Floats, sizes: Floats, masks: Bools) -> Iterator[Floats]:
 
 def _own_p(differences: Floats) -> Floats:
     """The two-sided p of each exchange among all of its row."""
-    found = np.empty_like(differences)
-    for row, values in enumerate(differences):
-        ordered, n = np.sort(values), len(values)
-        above = n - np.searchsorted(ordered, values, side="left")
-        below = np.searchsorted(ordered, values, side="right")
-        found[row] = np.minimum(1.0, 2.0 * np.minimum(above, below) / n)
+    found, n = np.empty_like(differences), differences.shape[1]
+    for row, order in enumerate(np.argsort(differences, axis=1)):
+        # Equal ones lie side by side: so many are below the first of them, and above the last.
+        ordered = differences[row, order]
+        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        beyond = np.append(first[1:], n)
+        share = np.minimum(1.0, 2.0 * np.minimum(n - first, beyond) / n)
+        found[row, order] = np.repeat(share, beyond - first)
     return found
