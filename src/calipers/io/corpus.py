@@ -11,11 +11,12 @@ from typing import Any, cast
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.files.open import Progress, Source
+from calipers.io.files.open import Progress, Source, not_utf8
 from calipers.io.files.probe import Probe
 from calipers.io.records.documents import as_result, is_document
 from calipers.io.records.json_files import Look
 from calipers.io.tables.scan import InputTable, explained, from_other_library, in_memory
+from calipers.model.arrays import frame_of_columns
 from calipers.model.run import version_text
 from calipers.names import CHUNK, ID, METADATA, START_AND_END, TEXT, lowered
 
@@ -217,14 +218,9 @@ def read_text(path: Path) -> str:
             f"The file {path} is binary although its name says text; save it as UTF-8 text, or "
             "move it out of the corpus."
         )
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise UnreadableFile(
-            f"{path}:{line} is not valid UTF-8 (byte {content[error.start]:#04x}); save the file "
-            "as UTF-8."
-        ) from None
+    if said := not_utf8(content, str(path)):
+        raise UnreadableFile(said)
+    return content.decode()
 
 
 def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
@@ -271,13 +267,7 @@ def in_tables(rows: Iterator[dict[str, Any]], rows_at_once: int = ROWS) -> Itera
     """Yield rows in batches as tables."""
     while some := list(islice(rows, rows_at_once)):
         columns = {name: [row.get(name) for row in some] for name in CORPUS_SCHEMA}
-        try:
-            yield pl.DataFrame(columns, schema=CORPUS_SCHEMA)
-        except UnicodeEncodeError as error:
-            raise InvalidInput(
-                f"A chunk of the corpus holds an unpaired surrogate: found {error.object[:60]!r}; "
-                "texts must be valid Unicode."
-            ) from None
+        yield frame_of_columns(columns, CORPUS_SCHEMA)
 
 
 def scan_table(table: InputTable, progress: Progress | None = None) -> Iterator[pl.DataFrame]:

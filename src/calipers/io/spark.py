@@ -22,6 +22,7 @@ import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.formats.table import read_long
+from calipers.io.records.gather import regrouped
 from calipers.io.tables.cells import cast_columns, check_ranks
 from calipers.io.tables.columns import IDENTITIES, Columns
 from calipers.io.tables.resolve import no_column, resolve_fields
@@ -278,7 +279,8 @@ def joined(run: Any, truth: Any) -> Any:
 
 def _packing(buckets: Buckets, first: int) -> Any:
     def work(batches: Any) -> Iterator[Any]:
-        for rows in _pieces(batches):
+        frames = (pl.DataFrame(batch) for batch in batches if batch.num_rows)
+        for rows in regrouped(frames, _PACKED_AT_ONCE, _MOST_BYTES):
             some, blobs = buckets.packed(rows)
             if first:
                 top = rows.bottom_k(first, by=rows.columns)
@@ -286,20 +288,6 @@ def _packing(buckets: Buckets, first: int) -> Any:
             yield _batch(some, blobs)
 
     return work
-
-
-def _pieces(batches: Any) -> Iterator[pl.DataFrame]:
-    held: list[pl.DataFrame] = []
-    rows = size = 0
-    for batch in batches:
-        if batch.num_rows:
-            held.append(pl.DataFrame(batch))
-            rows, size = rows + batch.num_rows, size + batch.nbytes
-        if rows >= _PACKED_AT_ONCE or size >= _MOST_BYTES:
-            yield pl.concat(held)
-            held, rows, size = [], 0, 0
-    if held:
-        yield pl.concat(held)
 
 
 def _sorting(by: list[str], first: int) -> Any:

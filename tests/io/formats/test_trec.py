@@ -190,7 +190,7 @@ def test_scores_keep_their_last_digit(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (b"q Q0 caf\xe9 2 0.5 t", r"is not valid UTF-8 \(byte 0xe9 at column 9\)"),
+        (b"q Q0 caf\xe9 2 0.5 t", r"run:3:9 is not valid UTF-8 \(byte 0xe9\)"),
         (b"q Q0 a 1 high t", "has the score 'high'"),
         (b"q", "has 1 columns"),
     ],
@@ -200,7 +200,7 @@ def test_a_bad_line_is_named_in_any_block(block: int, line: bytes, words: str, t
     run.write_bytes(b"q Q0 a 1 1.0 t\n# comment\n" + line + b"\n")
     with mock.patch.object(source, "BLOCK", block), pytest.raises(InvalidInput, match=words) as bad:
         calipers.evaluate(ground_truth={"q": ["a"]}, run=run)
-    assert f"{run}:3 " in str(bad.value)
+    assert f"{run}:3" in str(bad.value)
 
 
 def test_a_run_is_read_again_from_the_start(tmp_path: Path) -> None:

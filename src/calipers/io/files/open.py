@@ -323,6 +323,20 @@ def line_and_column(content: bytes, position: int) -> tuple[int, int]:
     return before.count(b"\n") + 1, position - (before.rfind(b"\n") + 1) + 1
 
 
+def not_utf8(content: bytes, name: str, line: int | None = None) -> str | None:
+    """The error for content, or the one ``line``, that is not UTF-8, with its place; else None."""
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        at, column = line_and_column(content, error.start)
+        byte = content[error.start]
+        return (
+            f"{name}:{line or at}:{column} is not valid UTF-8 (byte {byte:#04x}); save the file as "
+            "UTF-8."
+        )
+    return None
+
+
 SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "hf")
 _SECRET = re.compile(r"SECRET|TOKEN|PASSWORD|KEY|SAS|CREDENTIAL")
 _SHORTEST_SECRET = 8

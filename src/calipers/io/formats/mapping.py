@@ -290,11 +290,6 @@ def _ids(values: Iterable[Any], name: str) -> pl.Series:
             )
     try:
         ids = pl.Series("query", listed, dtype=pl.String, strict=True)
-    except UnicodeEncodeError as error:
-        raise InvalidInput(
-            f"{name} has the id {_short(error.object)}, which holds an unpaired surrogate; "
-            "texts must be valid Unicode."
-        ) from None
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         ids = None
     if ids is not None and not ids.null_count():

@@ -110,7 +110,7 @@ class Results:
         if self._n_spilled or self._room.is_full:
             self._spill()
         elif self._rows > _MANY:
-            self._parts = list(_rebatched(self._frames()))
+            self._parts = list(regrouped(self._frames(), _ROWS_AT_ONCE, _BYTES_AT_ONCE))
         else:
             whole = pl.concat(map(self._shaped, self._frames()))
             return Run.from_frame(whole, order=order, queries=queries, name=name, stages=stages)
@@ -130,7 +130,7 @@ class Results:
         del self._parts[self._n_spilled :]
         # What is written shares no texts.
         self._texts = None
-        for frame in _rebatched(waiting):
+        for frame in regrouped(waiting, _ROWS_AT_ONCE, _BYTES_AT_ONCE):
             self._rising.append(rising_queries(frame))
             self._parts.append(self._room.scratch.write(frame))
         self._n_spilled = len(self._parts)
@@ -208,14 +208,13 @@ class SharedTexts:
         return found
 
 
-def _rebatched(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Regroup rows into frames that are neither very small nor very large."""
+def regrouped(frames: Iterable[pl.DataFrame], rows: int, size: int) -> Iterator[pl.DataFrame]:
+    """Regroup rows into frames of so many rows or bytes, whichever comes first."""
     waiting: list[pl.DataFrame] = []
     for frame in frames:
         waiting.append(frame)
-        rows = sum(one.height for one in waiting)
-        size = sum(int(one.estimated_size()) for one in waiting)
-        if rows >= _ROWS_AT_ONCE or size >= _BYTES_AT_ONCE:
+        held = sum(int(one.estimated_size()) for one in waiting)
+        if sum(one.height for one in waiting) >= rows or held >= size:
             yield pl.concat(waiting, how="diagonal")
             waiting = []
     if waiting:

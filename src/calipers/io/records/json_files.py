@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.files.open import Source, line_and_column
+from calipers.io.files.open import Source, line_and_column, not_utf8
 from calipers.io.records.records import Place
 from calipers.io.tables.columns import Columns, is_long, renaming
 from calipers.io.tables.scan import InputTable, lazily
@@ -207,14 +207,8 @@ def explain_broken(
 ) -> str:
     """The error for broken JSON, with its line and column."""
     name = "data" if source is None else source.name
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        at, column = line_and_column(content, error.start)
-        return (
-            f"{name}:{line or at}:{column} is not valid UTF-8 (byte "
-            f"{content[error.start]:#04x}); save the file as UTF-8."
-        )
+    if said := not_utf8(content, name, line):
+        return said
     if "recursion" in message:
         return (
             f"The JSON in {name}{f':{line}' if line else ''} is nested too deeply: found "

@@ -56,15 +56,9 @@ def write_labels(labels: Iterable[Label], path: str | os.PathLike[str]) -> None:
         used |= {"start", "end"}
     names = [name for name in COLUMNS if name not in SPARSE or name in used]
     lines = _csv if Path(path).suffix.lower() == ".csv" else _lines
-    try:
-        with whole_file(path) as file:
-            for line in lines(rows, names):
-                file.write(line)
-    except UnicodeEncodeError as error:
-        raise InvalidInput(
-            f"A text to label holds an unpaired surrogate: found {error.object[:60]!r}; texts "
-            "must be valid Unicode."
-        ) from None
+    with whole_file(path) as file:
+        for line in lines(rows, names):
+            file.write(line)
 
 
 def read_labels(path: str | os.PathLike[str]) -> list[Placed]:

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.files.open import BYTE_ORDER_MARK, HEAD, Source
+from calipers.io.files.open import BYTE_ORDER_MARK, HEAD, Source, not_utf8
 from calipers.io.files.probe import Probe
 from calipers.io.tables.columns import is_long
 from calipers.prefetch import ahead
@@ -148,19 +148,14 @@ def _explain(source: Source, number: int, layout: LineLayout) -> None:
         for line in block.split(b"\n"):
             line_number += 1
             if _holds_data(line):
-                _check_line(line, f"{source.name}:{line_number}", layout)
+                _check_line(line, source.name, line_number, layout)
         return
 
 
-def _check_line(line: bytes, place: str, layout: LineLayout) -> None:
-    columns = _columns(line)
-    try:
-        line.decode()
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(
-            f"{place} is not valid UTF-8 (byte {error.object[error.start]:#04x} at column "
-            f"{error.start + 1}); save the file as UTF-8."
-        ) from None
+def _check_line(line: bytes, name: str, number: int, layout: LineLayout) -> None:
+    columns, place = _columns(line), f"{name}:{number}"
+    if said := not_utf8(line, name, number):
+        raise UnreadableFile(said)
     if len(columns) < layout.needed:
         raise InvalidInput(
             f"{place} has {len(columns)} columns; a line of a {layout.name} file has "

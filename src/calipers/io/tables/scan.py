@@ -23,7 +23,7 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile, said_by
-from calipers.io.files.open import HEAD, Source
+from calipers.io.files.open import HEAD, Source, not_utf8
 from calipers.io.files.write import unguarded
 from calipers.io.tables.columns import Columns, is_long
 from calipers.names import BEIR_JUDGEMENTS
@@ -129,13 +129,8 @@ def line_of(source: Source, separator: str, row: int) -> str:
 def fault_in(source: Source, width: int, separator: str) -> str | None:
     """A description of the first line that cannot be read as a row, or None."""
     for number, line in source.lines():
-        try:
-            line.decode()
-        except UnicodeDecodeError as error:
-            return (
-                f"{source.name}:{number}:{error.start + 1} is not valid UTF-8 (byte "
-                f"{line[error.start]:#04x}); save the file as UTF-8."
-            )
+        if said := not_utf8(line, source.name, number):
+            return said
     for number, cells in _cells(source, separator):
         if len(cells) > width:
             return (
