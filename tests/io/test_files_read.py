@@ -6,8 +6,11 @@ results (``< query: item | item``), a note (``~ pattern``) or the refusal (``! p
 name ends with words in braces, the case is tried with each of them in place of ``{}``.
 """
 
+import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +62,9 @@ def listed(rows: list[tuple[str, str, float]], queries: list[str]) -> list[str]:
     return [f"{query}: {' | '.join(some)}".rstrip() for query, some in items.items()]
 
 
-def whole(path: Path, role: Any, columns: Columns) -> Dataset:
+def whole(value: Any, role: Any, columns: Columns) -> Dataset:
     """What a file holds; some of what is wrong is found only when all its rows are read."""
-    found = load(path, role, None, columns)
+    found = load(value, role, None, columns)
     assert found.run is None or found.run.frame.height
     return found
 
@@ -69,21 +72,31 @@ def whole(path: Path, role: Any, columns: Columns) -> Dataset:
 CASES = read_cases()
 
 
+def values(case: Case, folder: Path) -> Iterator[Any]:
+    """The file; of JSON that is no refusal, the values in memory, too."""
+    settings = case.settings
+    ends = settings.get("ends", "\\n").encode().decode("unicode_escape")
+    path = folder / settings.get("file", "questions.csv")
+    path.write_bytes(case.content.replace("\n", ends).encode(settings.get("encoding", "utf-8")))
+    yield path
+    if not case.said["! "] and path.suffix == ".json":
+        yield json.loads(case.content)
+    if not case.said["! "] and path.suffix == ".jsonl":
+        yield [json.loads(line) for line in case.content.splitlines()]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_file_is_read_as_it_is_meant_or_refused(name, tmp_path):
     case = CASES[name]
     settings, said = case.settings, case.said
-    ends = settings.get("ends", "\\n").encode().decode("unicode_escape")
-    content = case.content.replace("\n", ends).encode(settings.get("encoding", "utf-8"))
-    path = tmp_path / settings.get("file", "questions.csv")
-    path.write_bytes(content)
     columns = Columns.of(settings["columns"].split("; ") if "columns" in settings else ())
-    for role in settings.get("role", "ground_truth").split(","):
+    roles = settings.get("role", "ground_truth").split(",")
+    for value, role in product(values(case, tmp_path), roles):
         if said["! "]:
             with pytest.raises(CalipersError, match=f"(?s){said['! '][0]}"):
-                whole(path, role, columns)
+                whole(value, role, columns)
             continue
-        found = whole(path, role, columns)
+        found = whole(value, role, columns)
         truth, run = found.ground_truth, found.run
         notes = [*(truth.notes if truth else ()), *(run.notes if run else ())]
         if truth is not None and (role != "run" or said["> "]):
@@ -94,10 +107,8 @@ def test_a_file_is_read_as_it_is_meant_or_refused(name, tmp_path):
             named = "item" in run.frame.columns and run.frame["item"].count()
             kind = "item" if named else "text"
             ranked = [(q, one, 1.0) for q, one in run.frame.select("query", kind).rows()]
-            asked = run.queries if run.queries is not None else run.frame
-            assert (
-                listed(ranked, asked["query"].unique(maintain_order=True).to_list()) == said["< "]
-            )
+            asked = (run.frame if run.queries is None else run.queries)["query"]
+            assert listed(ranked, asked.unique(maintain_order=True).to_list()) == said["< "]
         for pattern in said["~ "]:
             assert re.search(pattern, " ".join(notes)), notes
         if not said["~ "]:

@@ -31,83 +31,6 @@ def targets(path, **more):
     return {(q, i): g for q, i, g in truth.targets.select("query", "item", "grade").iter_rows()}
 
 
-@pytest.mark.parametrize(
-    "key", ["grade", "relevance", "rel", "rating", "gain", "label", "score", "is_relevant"]
-)
-def test_a_grade_in_a_target_of_json_counts_as_in_a_table(key, tmp_path):
-    wrong = False if key == "is_relevant" else 0
-    record = {
-        "query": "q",
-        "retrieved": ["a", "b", "z"],
-        "ground_truth": [{"id": "a", key: wrong}, {"id": "z", key: 1}],
-    }
-    assert mean("mrr", put(tmp_path, [record])) == pytest.approx(1 / 3)
-    assert mean("mrr", [record]) == pytest.approx(1 / 3)
-
-
-@pytest.mark.parametrize("key", ["verdict", "ok", "stars"])
-def test_a_key_of_a_target_that_may_be_its_grade_is_refused(key, tmp_path):
-    record = {"query": "q", "ground_truth": [{"id": "a", key: 0}, {"id": "z", key: 1}]}
-    path = put(tmp_path, [record])
-    with pytest.raises(InvalidInput, match=f"--column grade={key};.*--column ignore={key}"):
-        load(path, "ground_truth")
-    found = targets(path, columns=Columns.of([f"grade={key}"]))
-    assert found == {("q", "a"): 0, ("q", "z"): 1}
-    assert targets(path, columns=Columns.of([f"ignore={key}"]))[("q", "a")] == 1
-
-
-def test_keys_of_targets_that_say_nothing_about_relevance_are_harmless(tmp_path):
-    about = {"metadata": {"a": 1}, "note": "found by hand, in the second edition", "title": "A"}
-    record = {"query": "q", "ground_truth": [{"id": "a", **about}, {"id": "b", "title": "B"}]}
-    assert targets(put(tmp_path, [record])) == {("q", "a"): 1, ("q", "b"): 1}
-
-
-@pytest.mark.parametrize(
-    "truth",
-    [
-        [{"id": "u", "rating": "meh"}, {"id": "z", "rating": "Superb"}],
-        [{"id": "u", "grade": "meh"}, {"id": "z", "grade": "superb"}],
-        {"u": "meh", "z": "superb"},
-    ],
-)
-def test_words_of_records_can_be_said_to_be_grades(truth, tmp_path):
-    path = put(tmp_path, [{"query": "q", "ground_truth": truth}])
-    with pytest.raises(InvalidInput, match=r"'meh' at .*\$\[0\]\.ground_truth\[.*--grades"):
-        load(path, "ground_truth")
-    said = Columns.of(["grades=superb=2,meh=1"])
-    assert targets(path, columns=said) == {("q", "u"): 1, ("q", "z"): 2}
-
-
-@pytest.mark.parametrize("key", ["chunk_id", "doc_id", "node_id", "docid", "document_id"])
-def test_the_id_of_a_result_may_have_its_usual_names(key):
-    records = [{"query": "q", "ground_truth": ["a"], "retrieved": [{key: "b"}, {key: "a"}]}]
-    assert mean("mrr", records) == 0.5
-
-
-def test_pairs_of_id_and_score_are_results(tmp_path):
-    records = [{"query": "q", "ground_truth": ["a"], "retrieved": [["b", 0.9], ["a", 0.1]]}]
-    assert mean("mrr", records) == 0.5
-    assert mean("mrr", put(tmp_path, records)) == 0.5
-
-
-def test_nested_records_in_other_words_are_read(tmp_path):
-    records = [
-        {
-            "question": "q",
-            "expected": [{"doc_id": "a", "relevance": 0}, {"doc_id": "z", "relevance": 2}],
-            "results": [{"doc_id": "a", "score": 2.5}, {"doc_id": "z", "score": 1.5}],
-        }
-    ]
-    assert mean("mrr", put(tmp_path, records)) == 0.5
-    assert mean("mrr", put(tmp_path, {"samples": records})) == 0.5
-    assert mean("mrr", records) == 0.5
-
-
-def test_flat_records_under_a_key_are_read(tmp_path):
-    rows = [{"question": "q", "expected_ids": ["a"], "retrieved_ids": ["b", "a"]}]
-    assert mean("mrr", put(tmp_path, {"samples": rows})) == 0.5
-
-
 def test_names_can_be_several_patterns_and_paths(tmp_path):
     truth = put(tmp_path, "question,URL\nq,a\n", "sheet.csv")
     run = put(tmp_path, "question,url,score\nq,b,2\nq,a,1\n", "log.csv")
@@ -178,35 +101,6 @@ def test_a_table_of_pandas_needs_no_further_library(monkeypatch):
     from calipers.io.tables.scan import from_other_library
 
     assert from_other_library(Frame(), "data").columns == ["question", "chunk_id"]
-
-
-PASSAGES = [{"docid": "z", "title": "Z", "text": "Yes."}], [{"docid": "a", "text": "No."}]
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"query": "q", "ground_truth": ["a", "z"], "grades": [0, 1]},
-        {"question": "q", "doc_ids": ["a", "z"], "labels": ["no", "yes"], "retrieved": ["a", "z"]},
-        {"query": "q", "ground_truth": {"z": 1}, "negatives": ["a"]},
-        {"query": "q", "positive_passages": PASSAGES[0], "negative_passages": PASSAGES[1]},
-        {"question": "q", "positive_ctxs": PASSAGES[0], "hard_negative_ctxs": PASSAGES[1]},
-    ],
-)
-def test_lists_side_by_side_and_records_of_training_data_are_read(record, tmp_path):
-    meant = {("q", "a"): 0, ("q", "z"): 1}
-    assert targets(put(tmp_path, [record])) == targets([record]) == meant
-
-
-def test_lists_side_by_side_of_other_lengths_are_refused():
-    record = {"query": "q", "ground_truth": ["a", "z"], "labels": [1, 0, 1]}
-    with pytest.raises(InvalidInput, match=r"3 values beside 2 targets .*--column ignore=labels"):
-        load([record], "ground_truth")
-
-
-def test_what_a_dpr_retriever_returned_is_a_run():
-    record = {"question": "q", "answers": ["x"], "ctxs": [{"id": "b", "score": 2.0}, {"id": "a"}]}
-    assert mean("mrr", ground_truth={"q": ["a"]}, run=[record]) == 0.5
 
 
 @pytest.mark.parametrize("value", [{"q": {2**200: 1}}, {"q": {"a": 1j}}, {"q": {"a": [1]}}])
@@ -285,13 +179,6 @@ def test_a_grade_is_one_number_in_every_form(written, grade, tmp_path):
     assert targets([{"query": "q", "ground_truth": {"a": written}}]) == {("q", "a"): grade}
 
 
-def test_a_rank_in_a_text_is_held_against_the_order_too(tmp_path):
-    for ranks in ((2, 1), ("2", "1"), ("2.0", "1.0")):
-        listed = [{"id": f"d{n}", "rank": one} for n, one in enumerate(ranks)]
-        with pytest.raises(InvalidInput, match="ranks do not rise"):
-            load([{"query": "q", "retrieved": listed}], "run")
-
-
 @pytest.mark.parametrize("value", [True, 3, 1.5, "a"])
 def test_a_tag_is_one_text_in_every_form(value, tmp_path):
     text = str(value).lower()
@@ -326,13 +213,6 @@ def test_a_table_means_the_same_under_our_names_and_others(names, tmp_path):
     graded = [{asked: "q", wanted: "a", "verdict": 0}, {asked: "p", wanted: "b", "verdict": 1}]
     with pytest.raises(InvalidInput, match="--column grade=verdict"):
         load(graded, "ground_truth")
-
-
-def test_one_id_beside_lists_of_ids_is_a_list_of_one(tmp_path):
-    for name in ("ground_truth", "expected_ids"):
-        rows = [{"query": "q", name: "a b"}, {"query": "p", name: ["b c", "d"]}]
-        for given in (rows, put(tmp_path, rows)):
-            assert [*targets(given)] == [("q", "a b"), ("p", "b c"), ("p", "d")]
 
 
 def test_audit_convert_and_eval_say_the_same_of_the_reading(tmp_path):

@@ -14,49 +14,6 @@ from calipers.live.questions import read_questions
 GOOD = {"query": "Who?", "retrieved": ["a"], "ground_truth": ["a"]}
 
 
-def renamed(old: str, new: str) -> dict[str, object]:
-    return {new if key == old else key: value for key, value in GOOD.items()}
-
-
-@pytest.mark.parametrize(
-    ("record", "found", "meant", "at"),
-    [
-        (renamed("ground_truth", "ground_thruth"), "ground_thruth", "ground_truth", "$"),
-        (renamed("ground_truth", "groundTruth"), "groundTruth", "ground_truth", "$"),
-        (renamed("retrieved", "retreived"), "retreived", "retrieved", "$"),
-        (renamed("retrieved", "Retrieved"), "Retrieved", "retrieved", "$"),
-        ({**GOOD, "latency-ms": 12}, "latency-ms", "latency_ms", "$"),
-        ({**GOOD, "tgas": {"kind": "fact"}}, "tgas", "tags", "$"),
-        (
-            {**GOOD, "ground_truth": [{"id": "a"}, {"id": "b", "garde": 3}]},
-            "garde",
-            "grade",
-            "$.ground_truth[1]",
-        ),
-        (
-            {**GOOD, "retrieved": [{"id": "a", "metadata": {}, "scroe": 3}]},
-            "scroe",
-            "score",
-            "$.retrieved[0]",
-        ),
-        (
-            {**GOOD, "stages": {"first": [{"id": "a", "documnet": "d"}]}},
-            "documnet",
-            "document",
-            "$.stages.first[0]",
-        ),
-    ],
-)
-def test_a_misspelt_field_is_named_with_its_place(tmp_path, record, found, meant, at):
-    path = tmp_path / "evals.jsonl"
-    path.write_text(json.dumps({**GOOD, "query": "first"}) + "\n" + json.dumps(record) + "\n")
-    with pytest.raises(InvalidInput) as from_file:
-        evaluate(path)
-    assert f"evals.jsonl:2 {at}: found {found!r}. Did you mean {meant!r}?" in str(from_file.value)
-    with pytest.raises(InvalidInput, match=f"found {found!r}. Did you mean {meant!r}"):
-        evaluate([{**GOOD, "query": "first"}, record])
-
-
 @pytest.mark.parametrize(
     "extra",
     [

@@ -141,7 +141,8 @@ class Probe:
         if look is None:
             return None
         owner = None
-        if self.given and not all(isinstance(row, Mapping) for row in self.given):
+        listed = self.given if isinstance(self.given, list | tuple) else ()
+        if not all(isinstance(row, Mapping) for row in listed):
             return None
         if not is_flat_table(look.keys):
             owners = [key for key, keys in self.row_keys.items() if key and is_flat_table(keys)]

@@ -48,13 +48,13 @@ class Splitter:
         if cell is None:
             return []
         if isinstance(cell, list | tuple):
-            return self._listed(list(cell), at)
+            return self._ids(list(cell), at)
         text = str(cell).strip()
         if _BRACKETED.fullmatch(text):
-            return self._listed(_bracketed(text), at)
+            return self._noted(LIST, self._ids(_bracketed(text), at))
         if text.startswith("{") and isinstance(found := decoded_text(text), set):
             ordered = in_order(found, self.column, self._any_order, at)
-            return self._listed(ordered, at)
+            return self._noted(LIST, self._ids(ordered, at))
         signs = [sign for sign in (";", "|", "\n") if sign in text.strip(";|")]
         if len(signs) > 1:
             raise InvalidInput(
@@ -96,7 +96,7 @@ class Splitter:
             self._parts += len(parts)
         return parts
 
-    def _listed(self, found: Any, at: At) -> list[str]:
+    def _ids(self, found: Any, at: At) -> list[str]:
         plain = isinstance(found, list) and all(
             isinstance(one, str | int) and not isinstance(one, bool) for one in found
         )
@@ -105,7 +105,7 @@ class Splitter:
                 f"A cell of {self.column!r} is no list of ids at {at()}: {found!r:.80}; "
                 'write it as in JSON, ["a", "b"], or put \';\' between ids.'
             )
-        return self._noted(LIST, [str(one).strip() for one in found])
+        return [str(one).strip() for one in found]
 
     def _check_blanks(self, text: str, at: At) -> None:
         """Refuse a cell with spaces that may be several ids, or one id with spaces in it."""
