@@ -210,16 +210,17 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
     print(f"{'load of the machine':28} {os.getloadavg()[0]:6.1f}")
     pool = f"/api/v1/pools/{pools['pool']}"
     ask(f"{pool}/take", {})
-    ask(f"{pool}/moved")
+    page = f"/pools/{pools['pool']}"
+    ask(page)
     labelled, moved = [], []
     for n in range(options.times):
         body = {"request": f"bench-{os.getpid()}-{n}", "item": n, "grade": n % 4}
         began = time.perf_counter()
         ask(f"{pool}/labels", body)
         labelled.append(time.perf_counter() - began)
-        moved += _taken(partial(ask, f"{pool}/moved"), 1)
+        moved += _taken(partial(ask, page), 1)
     print(f"{'a label, until the next item':28} {_times(labelled)}")
-    print(f"{'what it moved, 1,000 queries':28} {_times(moved)}")
+    print(f"{'what it moved, the page':28} {_times(moved)}")
     for key, name in (("VmHWM", "most memory"), ("VmRSS", "memory now")):
         print(f"{name:28} {_memory(pid, key):6.0f} MB")
 

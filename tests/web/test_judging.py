@@ -262,7 +262,7 @@ def test_a_text_is_read_from_its_own_side_and_its_addresses_can_be_opened(opened
     assert page.locator("img").count() == 0
     # What the labels moved is for the owner alone.
     page.get_by_role("heading", name="Nothing is left for you").wait_for()
-    assert page.locator("#moved").count() == 0
+    assert page.get_by_role("link", name="See what the labels moved").count() == 0
 
 
 def test_a_mark_far_down_in_a_long_text_is_shown_to_who_reviews_it(opened):

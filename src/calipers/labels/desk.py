@@ -66,22 +66,12 @@ class JudgeProgress(NamedTuple):
     """Results that this judge can still be given."""
 
 
-@dataclass(frozen=True)
-class LabelEffect(Plain):
+class LabelEffect(NamedTuple):
     """How the labels changed the watched metric of one run."""
-
-    dict_keys: ClassVar[str] = "run before after difference"
 
     run: str
     before: Summary
     after: Summary
-
-    @property
-    def difference(self) -> float | None:
-        """How far the mean moved."""
-        if self.before.mean is None or self.after.mean is None:
-            return None
-        return self.after.mean - self.before.mean
 
 
 @dataclass(frozen=True, repr=False)

@@ -205,14 +205,6 @@ def question_list(request: Request) -> Response:
 # Actions of the owner
 
 
-def moved(request: Request) -> Response:
-    """How the labels changed the watched metric of every run."""
-    desk = desk_of(request)
-    settings = desk.content.settings
-    found = [] if settings.sample or settings.switch else desk.moved()
-    return answer({"metric": settings.metric, "moved": [one.to_dict() for one in found]})
-
-
 def make_pool(request: Request, body: bytes) -> Response:
     """Add the results of some questions to the pool of their evaluations."""
     wanted = read(body, WantedPage)

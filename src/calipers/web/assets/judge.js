@@ -81,7 +81,6 @@ const show = (item, marked = item && item.mine) => {
     ? `${state.elsewhere} on another screen; what is left there after ten minutes comes to you.` : "";
   byId("spoken").textContent = item ? `${item.query} ${item.title ?? ""} ${(item.text ?? item.id ?? "").slice(0, 200)}` : "Nothing is left for you.";
   if (!item) {
-    showMoved();
     // What is on another screen may be left there.
     if (state.elsewhere) setTimeout(() => { if (!state.item && !unsent.waiting.length) load(); }, 20_000);
     return;
@@ -148,25 +147,6 @@ const drawText = () => {
   if (marked) marked.scrollIntoView({ block: "nearest" });
   byId("quote").hidden = !mark;
 };
-
-const number = (value) => (value === null ? "–" : value.toFixed(3));
-// From the start to now, for the owner alone, and when nothing is left or somebody asks.
-const showMoved = async () => {
-  const place = byId("moved");
-  if (!place) return;
-  const answer = await ask(`${api}/moved`).catch(() => null);
-  if (!answer) return;
-  place.replaceChildren(...answer.moved.map((one) => {
-    const interval = one.after.interval;
-    const changed = one.difference !== null && one.difference !== 0;
-    const tone = one.difference > 0 ? "better" : one.difference < 0 ? "worse" : "quiet";
-    const from = changed ? `${number(one.before.mean)} → ` : "";
-    return make("p", "moved-run", make("span", "quiet", one.run), document.createElement("br"),
-      from, make("strong", tone, number(one.after.mean)), changed || one.after.mean === null ? "" : " as before ",
-      interval ? make("small", "", `${number(interval.low)} – ${number(interval.high)}, ${one.after.n} queries`) : null);
-  }));
-};
-if (byId("peek")) byId("peek").addEventListener("click", showMoved);
 
 // What a judge does
 
