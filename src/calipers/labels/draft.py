@@ -231,23 +231,25 @@ def with_corpus(rows: pl.DataFrame, corpus: Any) -> pl.DataFrame:
     """Add the titles of a corpus, and its texts where the runs have none."""
     nothing = pl.lit(None, pl.String)
     rows = rows.with_columns(
-        nothing.alias(name) for name in ("item", "text", "document") if name not in rows.columns
+        nothing.alias(name)
+        for name in ("item", "text", "document", "title")
+        if name not in rows.columns
     )
     wanted = rows["item"].drop_nulls().unique()
     if wanted.is_empty():
         return rows
     in_corpus = pl.concat(
         batch.filter(pl.col("id").is_in(wanted.implode())).select(
-            "title", item="id", __text="text", __document=pl.when("named").then("document")
+            __title="title", item="id", __text="text", __document=pl.when("named").then("document")
         )
         for batch in open_corpus(corpus).batches()
     ).unique("item", keep="first")
     known = pl.coalesce("document", "__document")
     return rows.join(in_corpus, "item", "left", maintain_order="left").select(
-        *(name for name in rows.columns if name not in ("text", "document")),
+        *(name for name in rows.columns if name not in ("text", "document", "title")),
         pl.coalesce("text", "__text"),
+        pl.coalesce("title", "__title"),
         pl.when(pl.col("text").is_null()).then(known).otherwise("document").alias("document"),
-        "title",
     )
 
 

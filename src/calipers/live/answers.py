@@ -35,7 +35,7 @@ ALLOWED = (
 )
 ALL = 1_000_000_000
 """No limit: the caller wants all results."""
-LAYOUT = ("results", *RESULT, "stages")
+LAYOUT = ("results", *(name for name in RESULT if name != "title"), "stages")
 """Fields that a caller may give a path for."""
 _STEP = re.compile(r"""\.([^\W\d][\w-]*)|\[(-?\d+|\*)\]|\['([^']*)'\]|\["([^"]*)"\]""")
 

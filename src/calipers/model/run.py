@@ -92,6 +92,7 @@ RUN_SCHEMA: dict[str, pl.DataType] = {
     "tokens": pl.Int64(),
     "call": pl.Int64(),
     "version": pl.String(),
+    "title": pl.String(),
 }
 
 

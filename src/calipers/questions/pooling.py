@@ -16,7 +16,7 @@ from calipers.model.labels import Label
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.text import normalise
 
-FACTS = ("item", "text", "document", "start", "end")
+FACTS = ("item", "text", "title", "document", "start", "end")
 TO_LABEL = {"query_id": pl.String()} | {name: RUN_SCHEMA[name] for name in FACTS}
 QUERIES_AT_ONCE = 5_000
 

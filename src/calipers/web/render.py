@@ -124,4 +124,5 @@ def shown_title(title: str) -> str:
 def _signed(value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{number(abs(value))}"
+    # No ± before a zero, which would read as an uncertainty.
+    return f"{'+' if value > 0 else '−' if value < 0 else ''}{number(abs(value))}"

@@ -59,6 +59,7 @@ class Row(msgspec.Struct, omit_defaults=True, gc=False):
     tokens: int | None = None
     page: str | None = None
     version: str | None = None
+    title: str | None = None
 
 
 def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
@@ -348,6 +349,8 @@ def checked(name: str, value: Any) -> Any:
         return page_label(value)
     if name == "version":
         return version_text(value)
+    if name == "title":
+        return value if isinstance(value, str) else None
     if name == "text":
         if not isinstance(value, str):
             raise BadDocument(f"has the text {value!r:.60}; it must be a text")

@@ -54,6 +54,7 @@ class Result(msgspec.Struct):
     page: str | int | float | None = None
     tokens: int | None = None
     version: Any = None
+    title: Any = None
     call: int | None = None
     """The retriever call that returned it, from 1, if an agent makes several."""
     rank: int | float | str | None = None
@@ -222,6 +223,7 @@ _WRITTEN: dict[str, Callable[[Any], Any]] = {
     "document": str,
     "page": page_label,
     "version": version_text,
+    "title": lambda title: title if isinstance(title, str) else None,
     # A rank in words says nothing about the order.
     "rank": lambda rank: number_in(rank) if isinstance(rank, str) else float(rank),
 }
@@ -233,7 +235,7 @@ _PLAIN: dict[str, tuple[type[pl.DataType], ...]] = {
     **dict.fromkeys(("id", "document", "page", "version"), _IDS),
     **dict.fromkeys(("start", "end", "tokens", "call"), _INTEGERS),
     **dict.fromkeys(("score", "rank"), _NUMBERS),
-    "text": (pl.String,),
+    **dict.fromkeys(("text", "title"), (pl.String,)),
 }
 """The fields of a result, and the types that need no decoding."""
 
