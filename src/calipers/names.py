@@ -32,7 +32,6 @@ _DOCUMENTS = words_in(
 )
 _STARTS = ("start", "start_index", "start_idx", "start_char", "start_char_idx", "split_idx_start")
 _VERSIONS = words_in("version revision updated_at last_modified last_modified_date date")
-_TITLES = words_in("title heading headline page_title document_title section_title")
 _ENDS = ("end", "end_index", "end_idx", "end_char", "end_char_idx")
 
 RESULT: Mapping[str, tuple[str, ...]] = {
@@ -48,7 +47,7 @@ RESULT: Mapping[str, tuple[str, ...]] = {
     "tokens": ("tokens", "n_tokens", "token_count"),
     "page": ("page_label", "page_number", "page", "page_no"),
     "version": _VERSIONS,
-    "title": _TITLES,
+    "title": ("title",),
 }
 """Fields of a document that a retriever returns: an object of a library, or a dictionary."""
 METADATA = ("metadata", "meta", "payload", "_source", "entity", "properties", "fields")
@@ -89,7 +88,7 @@ CHUNK: Mapping[str, tuple[str, ...]] = {
     "start": _STARTS,
     "end": _ENDS,
     "version": _VERSIONS,
-    "title": _TITLES,
+    "title": words_in("title heading headline page_title document_title section_title"),
 }
 """A chunk or document of a corpus. Without another id its ``doc_id`` is the id, or else its title,
 which then is no title."""

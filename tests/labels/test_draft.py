@@ -75,13 +75,19 @@ def test_texts_and_titles_come_from_the_corpus_beside_the_texts_of_the_runs():
     known = {row.item: (row.text, row.document) for row in found.rows}
     assert known == {"a": ("A lock.", "gil"), "x": (None, None)}
     assert found.without_text == 1
-    run = [{"query": "Who?", "retrieved": [{"id": one, "text": f"My {one}"} for one in "abc"]}]
+    run = [{"query": "Who?", "retrieved": [{"id": one, "text": f"My {one}"} for one in "abcd"]}]
+    run[0]["retrieved"][3]["title"] = "Its own"
     corpus = [
         {"id": "a", "text": "A", "metadata": {"Title": "Locks"}},
         {"id": "b", "text": "B", "heading": ["no", "title"]},
     ]
     titled = {row.item: (row.title, row.text) for row in labels_draft(run, corpus=corpus).rows}
-    assert titled == {"a": ("Locks", "My a"), "b": (None, "My b"), "c": (None, "My c")}
+    assert titled == {
+        "a": ("Locks", "My a"),
+        "b": (None, "My b"),
+        "c": (None, "My c"),
+        "d": ("Its own", "My d"),
+    }
 
 
 def test_runs_that_know_their_questions_need_no_file():

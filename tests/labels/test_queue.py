@@ -7,9 +7,12 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput
+from calipers.io.load import load
 from calipers.labels import desk as desks
 from calipers.labels.draft import to_judge
+from calipers.model.labels import Label
 from calipers.store.label_pools import PoolClosedError, read_on
+from calipers.store.pool import PoolItem
 from tests.command import calipers_command, refused
 from tests.store.judged import BM25, DENSE, TRUTH, entries, pool, run
 
@@ -169,3 +172,20 @@ def test_pools_are_listed_closed_opened_and_deleted_by_command(tmp_path):
         assert re.search(words, printed, re.MULTILINE), printed
     assert "do not go together" in refused("labels", "export", "--list", "--close")
     assert "is for one pool" in refused("labels", "export", "--close", "--store", store)
+
+
+def test_what_stands_high_comes_first_and_its_rank_is_not_shown():
+    pool = [
+        PoolItem(at, Label(f"q{at // 3}", item=f"d{at}", text=f"text {at}")) for at in range(30)
+    ]
+    high = load({f"q{n}": [f"d{3 * n + i}" for i in range(3)] for n in (7, 3)}, "run").run
+    low = load({f"q{n}": ["x", "y", f"d{3 * n}", f"d{3 * n + 1}"] for n in (5, 7)}, "run").run
+    for seed in range(5):
+        plain, found = (desks.in_order(pool, runs, 4, seed) for runs in (None, [high, low]))
+        asked = list(dict.fromkeys(one.label.query_id for one in found))
+        assert asked == ["q7", "q3", "q5", "q0", "q1", "q2", "q4", "q6", "q8", "q9"]
+        for query in asked:
+            assert [one for one in found if one.label.query_id == query] == [
+                one for one in plain if one.label.query_id == query
+            ]
+    assert [one.label.query_id for one in plain] == [one.label.query_id for one in pool]

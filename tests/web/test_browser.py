@@ -76,7 +76,7 @@ def test_one_person_from_the_link_to_the_export(open_page, tmp_path):
         me.get_by_role("link", name="See what the labels moved, and export").click()
         # From the start to the end, and no sign that could be read as an uncertainty.
         moved = me.locator("#runs").text_content()
-        assert re.search(r"startnow.*bm25(\d\.\d{3}){2}\d\.\d{3} – \d\.\d{3}", moved)
+        assert re.search(r"startnow.*\sbm25(\d\.\d{3}){3} – \d\.\d{3}", moved)
         assert "±" not in moved
         assert "judges agree" not in me.locator("main").text_content()
         shown = float(me.locator("#runs td[data-mean]").first.get_attribute("data-mean"))

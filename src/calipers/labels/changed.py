@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, check_number
+from calipers.labels.agreement import JudgedTruth, is_relevant, why_waiting
 from calipers.labels.draft import question_texts, read_asked, with_corpus
-from calipers.labels.judging import JudgedTruth, is_relevant, why_waiting
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Standing
 from calipers.model.document import Document, Note, of_claim
@@ -41,7 +41,7 @@ STANDINGS: dict[switching.Verdict, Standing] = {
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Switch(Plain, ShowsItself):
+class Switch(SwitchDraw, Plain, ShowsItself):
     """Relevant results in the first k per query, new minus old, at the last look."""
 
     shown_by: ClassVar[str] = "calipers.labels.changed:document"
@@ -50,15 +50,7 @@ class Switch(Plain, ShowsItself):
         "counted difference low high verdict more_queries more_results waiting claim"
     )
 
-    old: str
-    new: str
     k: int
-    allow: float
-    """How many relevant results per query may be lost."""
-    confidence: float
-    """The confidence of the interval, over all looks together."""
-    queries: int
-    """All queries, changed or not."""
     changed: int
     """Queries whose first k results differ."""
     labelled_before: int

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -11,18 +11,21 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
+import polars as pl
+
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.labels.agreement import Agreement, agreement
+from calipers.labels.agreement import Agreement, JudgedTruth, agreement, judged_truth, measured
 from calipers.labels.changed import ChangedResults, Switch, compare_first, switch_state
-from calipers.labels.judging import JudgedTruth, check_quote, in_order, judged_truth, measured
 from calipers.labels.sample import SampleState, SampleWatch
 from calipers.model.document import Column, Document, Table
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import AT_RANDOM, DRAWN, Label, TargetsAs
 from calipers.model.result import Plain, ShowsItself
+from calipers.model.run import Run
 from calipers.model.scores import Summary
 from calipers.present.escape import printable
 from calipers.questions.convert.rule import ToConvert, convert
+from calipers.questions.pooling import place
 from calipers.store import label_pools as pools
 from calipers.store.open import Store, open_store
 from calipers.store.place import Where
@@ -101,6 +104,48 @@ def write_truth(
     done = convert(ToConvert(ground_truth=truth), path, to)
     counts = truth.queries.height, truth.targets.height, len(found.grades), found.left_out
     return Exported(done.files, done.form, *counts, truth.fingerprint, agreed)
+
+
+def in_order(
+    items: Sequence[PoolItem], runs: Iterable[Run] | None, depth: int, seed: int
+) -> list[PoolItem]:
+    """Items question by question, the results of each question shuffled.
+
+    With ``runs`` the questions come first whose results to judge stand highest in them, as their
+    labels can move a metric most. Within a question nothing is sorted by rank, which would show it.
+    """
+    asked = [one.label.query_id for one in items]
+    first = {query: at for at, query in reversed([*enumerate(asked)])}
+    weights = dict.fromkeys(asked, 0.0)
+    for run in runs or ():
+        frame = run.first(depth)
+        name = "item" if "item" in frame.columns else "text"
+        pooled = pl.DataFrame(
+            {"query": asked, name: [getattr(one.label, name) for one in items]},
+            schema={"query": pl.String(), name: pl.String()},
+        )
+        found = frame.join(pooled, on=["query", name], how="semi").group_by("query")
+        for query, weight in found.agg((1 / (pl.col("rank") + 1).log(2)).sum()).iter_rows():
+            weights[query] += weight
+    return sorted(
+        items,
+        key=lambda one: (
+            -round(weights[one.label.query_id], 9),
+            first[one.label.query_id],
+            place(seed, *one.label.pair),
+        ),
+    )
+
+
+def check_quote(quote: str, start: int | None, label: Label) -> None:
+    """Refuse a quote that is not in the text of its item, or not at ``start``."""
+    text = label.text or ""
+    found = quote in text if start is None else start >= 0 and text.startswith(quote, start)
+    if not found:
+        at = "" if start is None else f" at character {start}"
+        raise InvalidInput(
+            f"The quote {quote[:60]!r} does not stand in the text{at}; mark it again."
+        )
 
 
 class PoolSession(ShowsItself):

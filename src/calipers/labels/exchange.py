@@ -16,9 +16,16 @@ from calipers.io.load import load_ground_truth
 from calipers.io.records.json_files import decoded, opening
 from calipers.io.records.label_files import Placed, read_labels, write_labels
 from calipers.io.tables.columns import Columns
-from calipers.labels.agreement import Agreement, agreement
-from calipers.labels.desk import AnyPath, Exported, PoolSession, check_free, open_desk, write_truth
-from calipers.labels.judging import check_quote, judged_truth
+from calipers.labels.agreement import Agreement, agreement, judged_truth
+from calipers.labels.desk import (
+    AnyPath,
+    Exported,
+    PoolSession,
+    check_free,
+    check_quote,
+    open_desk,
+    write_truth,
+)
 from calipers.model.document import Document, Note
 from calipers.model.labels import Label, Pair
 from calipers.model.result import Plain, ShowsItself, from_moment, moment

@@ -11,9 +11,16 @@ import polars as pl
 from calipers.engines.scoring import choose_metrics
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
-from calipers.labels.agreement import MachineCheck, compare_with_people, machine_table
+from calipers.labels.agreement import (
+    JudgedTruth,
+    MachineCheck,
+    compare_with_people,
+    is_relevant,
+    machine_table,
+    scored_run,
+    why_waiting,
+)
 from calipers.labels.draft import keep, matched_alike, pool_settings, read_inputs, to_judge
-from calipers.labels.judging import JudgedTruth, is_relevant, scored_run, why_waiting
 from calipers.model.arrays import Bools, Floats
 from calipers.model.claim import Claim
 from calipers.model.document import Document, Note, of_claim

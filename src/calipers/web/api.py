@@ -16,7 +16,7 @@ from calipers.labels.desk import PoolSession
 from calipers.labels.exchange import TOOLS, write_every_label, write_tasks
 from calipers.present.escape import clean
 from calipers.store.pool import LabelState, PoolChange, PoolItem
-from calipers.web.render import asked, shown_title
+from calipers.web.pages import asked, desk_of, shown_title
 from calipers.web.sources import WebSources
 
 MOST_QUERIES = 2_000
@@ -101,12 +101,6 @@ def read(body: bytes, kind: type[S]) -> S:
 def answer(value: Any, status: int = 200) -> Response:
     """Plain values as JSON."""
     return Response(msgspec.json.encode(value), status, media_type="application/json")
-
-
-def desk_of(request: Request) -> PoolSession:
-    """The pool that the address names."""
-    shelf: WebSources = request.app.state.shelf
-    return shelf.desk(request.path_params["number"])
 
 
 # Actions of judges

@@ -34,7 +34,7 @@ from calipers.questions.report.page.page import HERE as REPORT
 from calipers.store.label_pools import PoolClosedError
 from calipers.web import api, pages
 from calipers.web.guard import LIFETIME, LOG, NOT_IN, Address, Doors, Guard, client_of, refusal
-from calipers.web.render import render
+from calipers.web.pages import render
 from calipers.web.sources import StillWorkingError, WebSources, give_memory_back
 
 AWAY = "The database with the evaluations and labels does not answer; it is asked again."

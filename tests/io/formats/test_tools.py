@@ -149,7 +149,11 @@ RESULTS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
     ),
     "quepid: positions of an export": (
         TABLES / "quepid_export.csv",
-        [("star wars", "d1"), ("star wars", "d2"), ("star trek", "d9")],
+        [
+            ("star wars", "d1", "A New Hope"),
+            ("star wars", "d2", "The Clone Wars"),
+            ("star trek", "d9", "The Motion Picture"),
+        ],
     ),
     "ragas: ids alone": (
         [{"user_input": "q", "retrieved_context_ids": [1, "b"]}],
