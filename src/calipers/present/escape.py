@@ -49,10 +49,12 @@ def printable(text: str, limit: int | None = None) -> str:
     >>> printable("a\\x1b[31mb\\u202ec")
     'a�[31mb�c'
     """
-    safe = "".join(
-        one if one == " " or not _steers(one) else " " if one in "\t\n\r" else "\ufffd"
-        for one in text
-    )
+    safe = text
+    if not text.isprintable():
+        safe = "".join(
+            one if one == " " or not _steers(one) else " " if one in "\t\n\r" else "\ufffd"
+            for one in text
+        )
     if limit is not None and len(safe) > limit:
         return safe[: limit - 1] + "…"
     return safe

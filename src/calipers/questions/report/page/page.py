@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,7 @@ def _read(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
+@cache
 def environment(*more: Path) -> Any:
     """The templates of the report and of the given folders, with autoescaping."""
     import jinja2
