@@ -148,8 +148,10 @@ def _near_matches(forbidden: pl.DataFrame, frame: pl.DataFrame, column: str) -> 
     results = frame.filter(pl.col(column).is_not_null()).select("query", "rank", result=column)
     if not closed.height or not results.height:
         return pl.DataFrame(schema=_FOUND)
-    together = nearly_alike(closed, "closed", results, "result", on=["query"])
-    return together.with_columns(nearly=pl.lit(value=True))
+    named = results.select("query", "result").rows()
+    pairs = nearly_alike(closed.select("query", "closed").rows(), named)
+    ours, theirs = closed[[one for one, _ in pairs]], results[[other for _, other in pairs]]
+    return theirs.hstack(ours.select("code", "name")).with_columns(nearly=pl.lit(value=True))
 
 
 def _by_kind(forbidden: pl.DataFrame, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:

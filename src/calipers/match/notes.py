@@ -12,22 +12,11 @@ import polars as pl
 from calipers.errors import NoCommonIds
 from calipers.model.arrays import Ints, as_series
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import EXAMPLES, Matches
+from calipers.model.matched import EXAMPLES, MISSING, Matches, Tally, with_status
 from calipers.model.matching import ID_RULES, IdMap, without_extension
 from calipers.model.policy import Policy
 from calipers.model.run import SAMPLE, FirstResults, Run
 from calipers.text import normalise
-
-
-def all_differ(truth: GroundTruth, matches: Matches, some: FirstResults | None) -> bool:
-    """Whether it is known already that no result is named nearly like a missed target."""
-    if some is None or some.listed is None or not truth.is_listed:
-        return False
-    queries, names, ids = some.listed["query"], truth.names, truth.ids
-    few, rows = {*queries}, _missed(truth, matches)
-    asked = zip(truth.target_query[rows].tolist(), rows.tolist(), strict=True)
-    wanted = [(names[code], ids[row]) for code, row in asked if names[code] in few]
-    return not may_be_alike(wanted, zip(queries, some.listed["item"], strict=True))
 
 
 def _missed(truth: GroundTruth, matches: Matches) -> Ints:
@@ -40,40 +29,50 @@ def _missed(truth: GroundTruth, matches: Matches) -> Ints:
     return np.argsort(truth.target_query, kind="stable")[missed]
 
 
-def missed_targets(truth: GroundTruth, matches: Matches, named: pl.DataFrame) -> pl.DataFrame:
-    """Query and name of the missed relevant targets, for the queries of some results."""
-    rows = _missed(truth, matches)
-    if rows.size:
-        # Few queries are in the sample, so few of the targets are compared.
-        seen = truth.queries["query"].is_in(named["query"].implode()).to_numpy()
-        rows = rows[seen[truth.target_query[rows]]]
-    column = named.columns[1]
-    taken = truth.targets[as_series(rows)]
-    return pl.DataFrame({"query": taken["query"], "wanted": taken[column]})
+def nearly_found(
+    truth: GroundTruth, matches: Matches, some: FirstResults | None, column: str | None
+) -> list[str]:
+    """A note where a missed target is named nearly like a result of its query.
 
-
-def nearly_found(missed: pl.DataFrame, named: pl.DataFrame) -> list[str]:
-    """A note where a missed target is named nearly like a result of its query."""
-    if not missed.height:
+    ``some`` are the first results; ``column`` has their names, None where there are none.
+    """
+    if some is None or column not in some.columns:
         return []
-    results = pl.DataFrame({"query": named["query"], "called": named[named.columns[1]]})
-    pairs = nearly_alike(missed, "wanted", results, "called", on=["query"])
-    if not pairs.height:
+    results = some.rows("query", column)
+    wanted = _missed_of(truth, matches, {query for query, _ in results}, column)
+    pairs = nearly_alike(wanted, results)
+    if not pairs:
         return []
-    one, n = pairs.row(0, named=True), pairs.select("query", "wanted").n_unique()
+    named = [wanted[one][1] for one, _ in pairs]
+    called = [results[other][1] for _, other in pairs]
+    n = len({wanted[one] for one, _ in pairs})
     return [
         f"{n} {'target' if n == 1 else 'targets'} not found, and a result of the same query is "
-        f"called nearly so: {one['called']!r:.60} for {one['wanted']!r:.60}. "
-        f"{likely_reason(pairs['called'].to_list(), pairs['wanted'].to_list())}"
+        f"called nearly so: {called[0]!r:.60} for {named[0]!r:.60}. {likely_reason(called, named)}"
     ]
 
 
-def nearly_asked(unknown: Sequence[str], missing: Callable[[], pl.Series]) -> list[str]:
+def _missed_of(
+    truth: GroundTruth, matches: Matches, queries: set[str], column: str
+) -> list[tuple[str, str]]:
+    """Query and name of the missed relevant targets of these queries."""
+    rows = _missed(truth, matches)
+    if truth.is_listed and column == "item":
+        names, ids, codes = truth.names, truth.ids, truth.target_query[rows].tolist()
+        asked = zip(codes, rows.tolist(), strict=True)
+        return [(names[code], ids[row]) for code, row in asked if names[code] in queries]
+    # Few queries are in the sample, so few of the targets are compared.
+    seen = truth.queries["query"].is_in(list(queries)).to_numpy()
+    rows = rows[seen[truth.target_query[rows]]]
+    return truth.targets[as_series(rows)].select("query", column).rows()
+
+
+def nearly_asked(truth: GroundTruth, tally: Tally) -> list[str]:
     """A note where unknown queries of the run are named nearly like those that it lacks."""
-    lacking = missing().head(SAMPLE).to_list() if unknown else []
-    if not lacking:
+    if not tally.unknown_examples:
         return []
-    rule = likely_rule(unknown, lacking, mapped=False)
+    lacking = truth.queries["query"].filter(with_status(tally.status, MISSING)).head(SAMPLE)
+    rule = likely_rule(tally.unknown_examples, lacking.to_list(), mapped=False)
     if rule is None:
         return []
     return [f"Some queries seem to be named in two ways, so they count as missing. {rule}"]
@@ -124,75 +123,66 @@ def imitation_notes(ground_truth: GroundTruth, like: str | None) -> tuple[str, .
 
 # Two spellings of one name.
 
-_EXTENSION = r"([^/])\.[0-9]*[a-z][0-9a-z]*$"
+_EXTENSION = re.compile(r"(?<=[^/])\.[0-9]*[a-z][0-9a-z]*$")
 _UNSEEN = "[\\s\u00ad\u200b-\u200f\u2060\ufeff]+"
 
+Named = Sequence[tuple[str, str | None]]
+"""Queries with names."""
 
-def nearly_alike(
-    one: pl.DataFrame, name: str, other: pl.DataFrame, called: str, on: list[str]
-) -> pl.DataFrame:
-    """The pairs of rows whose names differ only in spelling.
+
+def nearly_alike(wanted: Named, called: Named) -> list[tuple[int, int]]:
+    """The pairs, by number, of names for one query that differ only in spelling.
 
     That is case, white space, invisible characters, leading zeros, and a path or an extension that
     one of the two lacks.
 
-    >>> one, other = pl.DataFrame({"a": ["Gil"]}), pl.DataFrame({"b": ["docs/gil.md", "docs/gi"]})
-    >>> nearly_alike(one, "a", other, "b", on=[])["b"].to_list()
-    ['docs/gil.md']
+    >>> nearly_alike([("q", "Gil")], [("q", "docs/gi"), ("q", "docs/gil.md"), ("p", "gil")])
+    [(0, 1)]
     """
-    pairs = _with_keys(one, name).join(
-        _with_keys(other, called), on=[*on, "stem"], how="inner", suffix="2"
-    )
-    # Two different paths or extensions do not match; but one side may leave either out.
-    paths, files = pl.col("path") == pl.col("path2"), pl.col("file") == pl.col("file2")
-    no_path = (pl.col("plain") == pl.col("file")) | (pl.col("plain2") == pl.col("file2"))
-    no_extension = (pl.col("plain") == pl.col("path")) | (pl.col("plain2") == pl.col("path2"))
-    alike = (paths | no_path) & (files | no_extension)
-    return pairs.filter((pl.col(name) != pl.col(called)) & alike)
+    numbers: dict[str, list[int]] = {query: [] for query, _ in wanted}
+    for number, (query, name) in enumerate(called if wanted else ()):
+        if query in numbers and name:
+            numbers[query].append(number)
+    together = {
+        query: _plain("\0".join(("", *(called[one][1] or "" for one in some), "")))
+        for query, some in numbers.items()
+    }
+    found = []
+    for number, (query, name) in enumerate(wanted):
+        ours = _Spelling(name or "")
+        # Zeros or a path may precede it, an extension may follow: most names have no such part.
+        parts = (f"{one}{ours.stem}{two}" for one in "\0/0" for two in "\0.")
+        if ours.stem and any(part in together[query] for part in parts):
+            several = ((other, called[other][1] or "") for other in numbers[query])
+            found += [(number, one) for one, text in several if text != name and ours.is_of(text)]
+    return found
 
 
-def may_be_alike(
-    asked: Iterable[tuple[str, str | None]], results: Iterable[tuple[str, str | None]]
-) -> bool:
-    """A fast check whether `nearly_alike` can find a wanted name among those of results.
+class _Spelling:
+    """A name as it is compared: plain, without extension, without path, and without both."""
 
-    Both are queries with names.
-    """
-    asked = list(asked)
-    named: dict[str, list[str]] = {query: [] for query, _ in asked}
-    for query, name in results if asked else ():
-        if query in named:
-            named[query].append(name or "")
-    together = {query: _plain("\0".join(("", *names, ""))) for query, names in named.items()}
-    for query, wanted in asked:
-        file = _plain(wanted or "").removesuffix(".0").lstrip("0").rpartition("/")[2]
-        stem = re.sub(_EXTENSION, r"\1", file)
-        names = together[query]
-        # Zeros or a path may precede it, an extension may follow.
-        if stem and any(f"{one}{stem}{two}" in names for one in "\0/0" for two in "\0."):
-            return True
-    return False
+    def __init__(self, name: str) -> None:
+        self.plain = _plain(name).removesuffix(".0").lstrip("0")
+        self.path = _EXTENSION.sub("", self.plain)
+        self.file = self.plain.rpartition("/")[2]
+        self.stem = _EXTENSION.sub("", self.file)
+
+    def is_of(self, name: str) -> bool:
+        """Whether the other name is a spelling of the same."""
+        other = _Spelling(name)
+        if self.stem != other.stem:
+            return False
+        # Two different paths or extensions do not match; but one side may leave either out.
+        no_path = self.plain == self.file or other.plain == other.file
+        no_extension = self.plain == self.path or other.plain == other.path
+        return (self.path == other.path or no_path) and (self.file == other.file or no_extension)
 
 
 def _plain(name: str) -> str:
-    """One name as `_with_keys` makes it."""
+    """The name in lower case, without what cannot be seen."""
     if name.isascii() and name.split() == [name]:
         return name.lower()
     return re.sub(_UNSEEN, "", unicodedata.normalize("NFC", name).lower())
-
-
-def _with_keys(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The names as they are compared: plain, without extension, without path, and without both."""
-    plain = pl.col(name).str.normalize("NFC").str.to_lowercase().str.replace_all(_UNSEEN, "")
-    return (
-        frame.with_columns(plain=plain.str.strip_suffix(".0").str.strip_chars_start("0"))
-        .with_columns(
-            path=pl.col("plain").str.replace(_EXTENSION, "${1}"),
-            file=pl.col("plain").str.replace(r"^.*/", ""),
-        )
-        .with_columns(stem=pl.col("file").str.replace(_EXTENSION, "${1}"))
-        .filter(pl.col("stem") != "")
-    )
 
 
 MOST = 100_000

@@ -11,10 +11,8 @@ import polars as pl
 from calipers.match.by_id import match_by_id
 from calipers.match.choose import check_corpus_size, check_evidence, check_ties, choose_from
 from calipers.match.notes import (
-    all_differ,
     imitation_notes,
     may_be_swapped,
-    missed_targets,
     nearly_asked,
     nearly_found,
 )
@@ -22,7 +20,7 @@ from calipers.match.tally import assemble
 from calipers.model.arrays import Floats, Ints
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import MARK, GroundTruth
-from calipers.model.matched import EXAMPLES, MISSING, Matched, Matches, Tally, with_status
+from calipers.model.matched import EXAMPLES, Matched, Matches, Tally
 from calipers.model.matching import Matching, check_level, parse_id_map
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import (
@@ -55,12 +53,9 @@ def match_pair(
     truth, run, how = settled.ground_truth, settled.run, settled.matching
     matches, tally = match_settled(truth, run, how, fingerprint=fingerprints)
     some = settled.some()
-    notes = [*settled.notes]
-    if not all_differ(truth, matches, some) and (named := settled.named(some)) is not None:
-        notes += nearly_found(missed_targets(truth, matches, named), named)
-    missing = with_status(tally.status, MISSING)
-    notes += nearly_asked(tally.unknown_examples, lambda: truth.queries["query"].filter(missing))
-    notes += may_be_swapped(truth, some)
+    column = {"id": "item", "span": "document"}.get(how.rule.kind)
+    notes = [*settled.notes, *nearly_found(truth, matches, some, column)]
+    notes += [*nearly_asked(truth, tally), *may_be_swapped(truth, some)]
     if settled.as_read[0].forbidden is not None:
         from calipers.match.forbidden import match_forbidden
 
@@ -103,14 +98,6 @@ class Settled:
             few, _ = peek(run, SAMPLE)
             frames = () if few is None else (in_query_order([few.frame]),)
             return peek(rolled_up(replace(run, scan=lambda: iter(frames)), how.policy, what))[0]
-
-    def named(self, some: FirstResults | None) -> pl.DataFrame | None:
-        """Query and name of some results; None where targets are not matched by name."""
-        kind = self.matching.rule.kind
-        column = "document" if kind == "span" else "item"
-        if kind == "quote" or some is None or column not in some.columns:
-            return None
-        return some.frame.head(SAMPLE)[["query", column]]
 
 
 def settle(truth: GroundTruth, run: Run, asked: Matching) -> Settled:

@@ -131,6 +131,12 @@ class FirstResults:
     listed: Mapping[str, list[Any]] | None = None
     """The same as lists, where it came as such."""
 
+    def rows(self, *names: str) -> list[tuple[Any, ...]]:
+        """These columns of a sample, row by row."""
+        if self.listed is not None:
+            return list(zip(*(self.listed[name] for name in names), strict=True))
+        return self.frame.head(SAMPLE).select(names).rows()
+
 
 class Scored:
     """A run given as mappings of item to score; its table is made on first read."""
