@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from calipers.match import tally
-from calipers.match.tally import QueryCodes, QueryPlaces
+from calipers.match.tally import QueryPlaces
 
 
 @pytest.mark.parametrize("bits", [0, 2, 32])
@@ -20,7 +20,7 @@ def test_every_name_has_its_place_also_where_hashes_collide(monkeypatch, bits, s
     known = [f"q{i}" for i in draw.sample(range(100), draw.choice((0, 1, 40)))]
     asked = [f"q{draw.randrange(120)}" for _ in range(draw.choice((0, 1, 60)))]
     places = {name: place for place, name in enumerate(known)}
-    codes = QueryCodes(pl.Series("query", known, dtype=pl.String))
+    codes = QueryPlaces(pl.Series("query", known, dtype=pl.String))
     found = codes.of(pl.Series("query", asked, dtype=pl.String))
     assert found.tolist() == [places.get(name, -1) for name in asked]
 

@@ -80,11 +80,6 @@ def match_by_id(
         tied_targets=target[first & tied], copies=(target[~first], rank[~first])
     )
     target, rank = target[first], rank[first]
-    if not target.size:
-        from calipers.match.notes import check_in_common
-
-        n, some = int(tally.retrieved.sum()), tally.sample_queries
-        check_in_common("id", ground_truth, run, policy, n, some)
     return assemble(ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size), tally
 
 

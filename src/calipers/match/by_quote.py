@@ -2,13 +2,11 @@
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.match.cover import Assembly, Covered, Sighting, enough, holding_ranks
-from calipers.match.notes import check_in_common
 from calipers.match.quote import Quote, near_pairs
 from calipers.match.similar import ANCHOR, fuzzy_library
 from calipers.match.tally import RunTally, assemble
@@ -16,29 +14,20 @@ from calipers.match.text_index import Shelf
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matches, Tally
+from calipers.model.matching import MatchRule
 from calipers.model.policy import Policy
 from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
 from calipers.text import normalise
 
 
-@dataclass(frozen=True)
-class QuoteRule:
-    """When a quote counts as found."""
-
-    least: float = 1.0
-    """The share of the quote that is enough; below 1 the comparison is tolerant."""
-    ignore_case: bool = False
-    together: bool = True
-    """Whether several chunks may complete a quote that no single one holds."""
-
-
 def match_by_quote(
-    ground_truth: GroundTruth, run: Run, policy: Policy, rule: QuoteRule
+    ground_truth: GroundTruth, run: Run, policy: Policy, rule: MatchRule, *, together: bool
 ) -> tuple[Matches, Tally]:
     """The matches of a run whose results carry texts, in one pass over the run.
 
-    A repeated text of the same query occupies its rank and does not count.
+    ``together``: several chunks may complete a quote that no single one holds. A repeated text of
+    the same query occupies its rank and does not count.
     """
     if rule.least < 1:
         fuzzy_library()
@@ -56,28 +45,23 @@ def match_by_quote(
                 shelf.look_for(seed for _, one in quotes.get(code, []) for _, seed in one.seeds)
             asked = quotes.get(code, [])
             many = shelf is None and len(asked) * len(results) > EACH_WITH_EACH
-            found = _found_at_once(asked, results, rule.together) if many else {}
+            found = _found_at_once(asked, results, together) if many else {}
             for target, quote in asked:
                 if shelf is None:
-                    held = found[target] if many else _exact_ranks(quote, results, rule.together)
+                    held = found[target] if many else _exact_ranks(quote, results, together)
                 else:
                     needed = enough(quote.length, rule.least)
                     sightings = [
                         Sighting(*results[number][:2], pieces)
                         for number, pieces in quote.on_shelf(shelf, needed)
                     ]
-                    held = holding_ranks(
-                        sightings, quote.length, rule.least, together=rule.together
-                    )
+                    held = holding_ranks(sightings, quote.length, rule.least, together=together)
                 ranks.extend(rank for rank, _ in held)
                 shares.extend(share for _, share in held)
                 targets.extend([target] * len(held))
                 if held and batch.tied[begin + held[0][0] - 1]:
                     tied.append(target)
     tally = counting.finish(tied_targets=np.sort(np.array(tied, dtype=np.int64)))
-    if not ranks:
-        n, some = int(tally.retrieved.sum()), tally.sample_queries
-        check_in_common("quote", ground_truth, run, policy, n, some)
     matches = assemble(
         ground_truth,
         tally,

@@ -10,11 +10,11 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.match.choose import SPAN_ALLOWED, broken_span, shown_span
 from calipers.match.cover import Sighting, holding_ranks
-from calipers.match.notes import check_in_common
-from calipers.match.tally import QueryCodes, RunTally, assemble
+from calipers.match.tally import QueryPlaces, RunTally, assemble
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth, SpanTable
 from calipers.model.matched import Matches, Tally
+from calipers.model.matching import MatchRule
 from calipers.model.policy import Policy
 from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
@@ -24,7 +24,7 @@ ROWS_PER_JOIN = 1 << 20
 
 
 def match_by_span(
-    ground_truth: GroundTruth, run: Run, policy: Policy, least: float, *, together: bool = True
+    ground_truth: GroundTruth, run: Run, policy: Policy, rule: MatchRule, *, together: bool
 ) -> tuple[Matches, Tally]:
     """The matches of a run whose results have spans, with a table of all spans.
 
@@ -39,16 +39,13 @@ def match_by_span(
         waiting.append(_chunks(batch, counting.add(batch)))
         # A join costs nearly as much for few rows as for many.
         if sum(one.height for one in waiting) > ROWS_PER_JOIN:
-            found.append(_edges(ground_truth, pl.concat(waiting), least, together))
+            found.append(_edges(ground_truth, pl.concat(waiting), rule.least, together))
             waiting = []
     if waiting:
-        found.append(_edges(ground_truth, pl.concat(waiting), least, together))
+        found.append(_edges(ground_truth, pl.concat(waiting), rule.least, together))
     edges = pl.concat(found)
     tied = edges.filter("tied")["target"].unique().sort()
     tally = counting.finish(tied_targets=tied.to_numpy().astype(np.int64))
-    if edges.is_empty():
-        n, some = int(tally.retrieved.sum()), tally.sample_queries
-        check_in_common("span", ground_truth, run, policy, n, some)
     matches = assemble(
         ground_truth,
         tally,
@@ -62,7 +59,7 @@ def match_by_span(
 
 def span_table(ground_truth: GroundTruth, run: Run, policy: Policy) -> SpanTable:
     """The spans of all results and targets."""
-    codes = QueryCodes(ground_truth.queries["query"])
+    codes = QueryPlaces(ground_truth.queries["query"])
     chunks = [_chunks(batch, codes.of(batch.queries)) for batch in run.ranked(policy.ties)]
     return _table(ground_truth, pl.concat([_EMPTY, *chunks]))
 

@@ -1,7 +1,8 @@
 """Choose the way of matching: the caller's, or the one that fits the data."""
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import NamedTuple
 
 import polars as pl
 
@@ -11,7 +12,7 @@ from calipers.model.matched import EXAMPLES
 from calipers.model.matching import KINDS, LEAST, Kind, MatchRule, parse_matching
 from calipers.model.policy import Ties
 from calipers.model.ranking import Order
-from calipers.model.run import FirstResults, Run
+from calipers.model.run import FirstResults, Run, changed_by
 
 FEW = 8
 """A quote with fewer characters is found in many chunks by chance."""
@@ -19,63 +20,60 @@ SPAN_ALLOWED = (
     "a span has a document, a start of at least 0 and an end, counted in characters of the "
     "document's text; the end is not part of it"
 )
-_TARGET_COLUMN: dict[Kind, str] = {"id": "item", "quote": "quote", "span": "start"}
-_RUN_COLUMNS: dict[Kind, tuple[str, ...]] = {
-    "id": ("item",),
-    "quote": ("text",),
-    "span": ("document", "start", "end"),
+
+
+class _Way(NamedTuple):
+    """What one way of matching needs on both sides, and what that is called."""
+
+    column: str
+    """Of the targets."""
+    run_columns: tuple[str, ...]
+    target_has: str
+    results_have: str
+    targets_are: str
+
+
+_WAYS: dict[Kind, _Way] = {
+    "id": _Way("item", ("item",), "an id", "ids", "ids"),
+    "quote": _Way("quote", ("text",), "a quote", "texts", "quotes"),
+    "span": _Way(
+        "start",
+        ("document", "start", "end"),
+        "a span (document, start, end)",
+        "places in documents",
+        "spans",
+    ),
 }
 _CALLED = {"item": "an id", "text": "a text", "document": "a document"}
 
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """The rule to use, the ground truth as that rule reads it, and notes for the user."""
-
-    rule: MatchRule
-    ground_truth: GroundTruth
-    notes: tuple[str, ...] = ()
+Choice = tuple[Kind, GroundTruth, tuple[str, ...]]
+"""The way, the ground truth as that way reads it, and notes for the user."""
 
 
 def choose(
-    asked: str | None,
-    ground_truth: GroundTruth,
-    columns: Collection[str],
-    ids_in_common: Callable[[], bool],
-) -> Choice:
-    """Choose the matching, or raise an error that says what is missing.
-
-    ``columns`` are those of the run; ``ids_in_common`` is called where the results have ids and
-    texts, to decide whether plain strings in the ground truth are ids or quotes.
-    """
-    if asked is not None:
-        rule = parse_matching(asked)
-        truth = ground_truth
-        notes: tuple[str, ...] = ()
-        if rule.kind == "quote" and ground_truth.kinds == {"item"}:
-            truth = as_quotes(ground_truth)
-    else:
-        kind, truth, notes = _automatic(ground_truth, columns, ids_in_common)
-        rule = MatchRule(kind, LEAST[kind])
-    _require(rule.kind, truth, columns)
-    return Choice(rule, truth, (*ground_truth.notes, *notes))
-
-
-def choose_from(
     asked: str | None, truth: GroundTruth, first: FirstResults | None, run: Run, whole: Run
-) -> tuple[Choice, Run]:
-    """Choose by the first results of a run; also return the run as that way reads it.
+) -> tuple[MatchRule, GroundTruth, Run, tuple[str, ...]]:
+    """The rule, both sides as it reads them, and notes; or an error that says what is missing.
 
-    Ids are compared with those of ``whole``, of which ``run`` is a part.
+    Chosen by the ``first`` results of a run. Ids are compared with those of ``whole``, of which
+    ``run`` is a part.
     """
-    columns = [] if first is None else first.columns
-    # Asked for by name, plain strings with spaces in them are texts and not ids.
-    by_quote = asked is not None and parse_matching(asked).kind == "quote"
-    plain = by_quote and "item" in columns and "text" not in columns
-    if plain and first is not None and first.frame["item"].str.contains(r"\s").any():
-        run = with_ids_as_texts(run)
-        columns = ["text" if name == "item" else name for name in columns]
-    return choose(asked, truth, columns, lambda: _have_ids_in_common(truth, whole)), run
+    columns = [] if first is None else [*first.columns]
+    notes = truth.notes
+    if asked is None:
+        kind, truth, said = _automatic(truth, columns, whole)
+        rule, notes = MatchRule(kind, LEAST[kind]), (*notes, *said)
+    else:
+        rule = parse_matching(asked)
+        if rule.kind == "quote" and truth.kinds == {"item"}:
+            truth = as_quotes(truth)
+        # Asked for by name, plain strings with spaces in them are texts and not ids.
+        plain = rule.kind == "quote" and "item" in columns and "text" not in columns
+        if plain and first is not None and first.frame["item"].str.contains(r"\s").any():
+            run = with_ids_as_texts(run)
+            columns = ["text" if name == "item" else name for name in columns]
+    _require(rule.kind, truth, columns)
+    return rule, truth, run, notes
 
 
 def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
@@ -85,7 +83,6 @@ def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
 
 def with_ids_as_texts(run: Run) -> Run:
     """The run with its plain strings as texts instead of ids."""
-    from calipers.model.run import changed_by
 
     def renamed() -> Iterator[pl.DataFrame]:
         return (frame.rename({"item": "text"}) for frame in run.scan())
@@ -93,9 +90,7 @@ def with_ids_as_texts(run: Run) -> Run:
     return replace(run, scan=changed_by(with_ids_as_texts, run, renamed))
 
 
-def _automatic(
-    truth: GroundTruth, columns: Collection[str], ids_in_common: Callable[[], bool]
-) -> tuple[Kind, GroundTruth, tuple[str, ...]]:
+def _automatic(truth: GroundTruth, columns: Collection[str], run: Run) -> Choice:
     if not truth.kinds:
         return "id", truth, ()
     if truth.kinds == {"item"}:
@@ -105,7 +100,7 @@ def _automatic(
                 "as texts to be found in them."
             )
             return "quote", as_quotes(truth), (note,)
-        if "text" in columns and not ids_in_common():
+        if "text" in columns and not _have_ids_in_common(truth, run):
             note = (
                 "Matched by quote: no target is the id of a result, so the targets are taken as "
                 "texts to be found in the results; --match id takes them as ids."
@@ -114,7 +109,7 @@ def _automatic(
         return "id", truth, ()
     # Evidence before ids: an id may mean another chunk after the next change of the chunk size.
     whole = [kind for kind in reversed(KINDS) if _is_whole(truth, kind)]
-    possible = [kind for kind in whole if set(_RUN_COLUMNS[kind]) <= set(columns)]
+    possible = [kind for kind in whole if set(_WAYS[kind].run_columns) <= set(columns)]
     if not whole:
         raise InvalidInput(_mixed(truth))
     kind = (possible or whole)[0]
@@ -136,12 +131,10 @@ def _unused(kind: Kind, others: list[Kind], columns: Collection[str]) -> tuple[s
     """A note about evidence in the targets that the results cannot be compared with."""
     if not others or not columns:
         return ()
-    lacking = {"id": "ids", "quote": "texts", "span": "places in documents"}
-    named = {"id": "ids", "quote": "quotes", "span": "spans"}
-    needed = " and no ".join(lacking[one] for one in others)
+    needed = " and no ".join(_WAYS[one].results_have for one in others)
     return (
         f"Matched by {kind}: the results have no {needed}, so the "
-        f"{' and '.join(named[one] for one in others)} of the targets are not used.",
+        f"{' and '.join(_WAYS[one].targets_are for one in others)} of the targets are not used.",
     )
 
 
@@ -152,14 +145,12 @@ def as_quotes(truth: GroundTruth) -> GroundTruth:
 
 
 def _is_whole(truth: GroundTruth, kind: Kind) -> bool:
-    return _TARGET_COLUMN[kind] in truth.complete
+    return _WAYS[kind].column in truth.complete
 
 
 def _mixed(truth: GroundTruth) -> str:
-    called: dict[Kind, str] = {"id": "an id", "quote": "a quote", "span": "a span"}
     counts = [
-        f"{truth.targets[_TARGET_COLUMN[kind]].count()} with {words}"
-        for kind, words in called.items()
+        f"{truth.targets[way.column].count()} with {way.target_has}" for way in _WAYS.values()
     ]
     return (
         f"No one way of matching recognises all {truth.targets.height} targets of the ground "
@@ -169,19 +160,19 @@ def _mixed(truth: GroundTruth) -> str:
 
 def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
     """Refuse a way of matching for which one side lacks the columns."""
-    needed = {"id": "an id", "quote": "a quote", "span": "a document with start and end"}[kind]
+    way = _WAYS[kind]
     if not _is_whole(truth, kind):
-        without = truth.targets.filter(pl.col(_TARGET_COLUMN[kind]).is_null())
+        without = truth.targets.filter(pl.col(way.column).is_null())
         resolvable = kind == "span" and not without["quote"].null_count()
         hint = " `calipers convert --resolve` finds the spans of quotes." if resolvable else ""
         if not truth.targets["document"].null_count():
             hint = " --level document asks whether the documents were found."
         raise InvalidInput(
             f"{without.height} of {truth.targets.height} targets cannot be matched by {kind}: the "
-            f"first belongs to query {without['query'][0]!r}; give every "
-            f"target {needed}, or choose another way with --match ({', '.join(KINDS)}).{hint}"
+            f"first belongs to query {without['query'][0]!r}; give every target "
+            f"{way.target_has}, or choose another way with --match ({', '.join(KINDS)}).{hint}"
         )
-    absent = [column for column in _RUN_COLUMNS[kind] if columns and column not in columns]
+    absent = [column for column in way.run_columns if columns and column not in columns]
     if absent and truth.targets.height:
         raise InvalidInput(
             f"The ground truth is matched by {kind} and the results have no column "

@@ -12,9 +12,8 @@ import polars as pl
 from calipers.errors import NoCommonIds
 from calipers.model.arrays import Ints, as_series
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import EXAMPLES, MISSING, Matches, Tally, with_status
-from calipers.model.matching import ID_RULES, IdMap, without_extension
-from calipers.model.policy import Policy
+from calipers.model.matched import EXAMPLES, FAILED, MISSING, Matches, Tally, with_status
+from calipers.model.matching import ID_RULES, IdMap, Kind, without_extension
 from calipers.model.run import SAMPLE, FirstResults, Run
 from calipers.text import normalise
 
@@ -191,24 +190,17 @@ _SAMPLE = 200
 """How many ids of one side are searched for parts from the other."""
 
 
-def check_in_common(
-    kind: str,
-    ground_truth: GroundTruth,
-    run: Run,
-    policy: Policy,
-    retrieved: int,
-    queries: Sequence[str],
-) -> None:
+def check_in_common(kind: Kind, ground_truth: GroundTruth, run: Run, tally: Tally) -> None:
     """Refuse a run with nothing in common with the ground truth, instead of scoring 0 everywhere.
 
-    ``retrieved`` counts the results of known queries, ``queries`` are some of the run's. Targets of
-    other queries count as ids in common, and so do documents where targets are spans: then the
-    names are right, and the retriever found nothing.
+    Targets of other queries count as ids in common, and so do documents where targets are spans:
+    then the names are right, and the retriever found nothing.
     """
-    if policy.nothing_in_common == "zero" or not ground_truth.targets.height or not queries:
+    if not ground_truth.targets.height or not tally.sample_queries:
         return
-    if not retrieved:
-        raise NoCommonIds(_other_queries(ground_truth, list(queries)))
+    # The results of a query that failed do not count, and yet they came.
+    if not tally.retrieved.any() and not with_status(tally.status, FAILED).any():
+        raise NoCommonIds(_other_queries(ground_truth, list(tally.sample_queries)))
     if kind == "quote":
         _check_common_texts(ground_truth, run)
     elif kind == "span":

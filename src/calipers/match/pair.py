@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from calipers.match.by_id import match_by_id
-from calipers.match.choose import check_corpus_size, check_evidence, check_ties, choose_from
+from calipers.match.choose import check_corpus_size, check_evidence, check_ties, choose
 from calipers.match.notes import (
+    check_in_common,
     imitation_notes,
     may_be_swapped,
     nearly_asked,
@@ -31,6 +32,7 @@ from calipers.model.run import (
     brought_together,
     in_query_order,
     peek,
+    remote_rows,
 )
 
 if TYPE_CHECKING:
@@ -145,10 +147,11 @@ def settle(truth: GroundTruth, run: Run, asked: Matching) -> Settled:
     else:
         is_whole = run is whole
         some, run = beginning(run)
-        choice, run = choose_from(asked.match, truth, some, run, run if is_whole else whole)
-        check_corpus_size(matching.corpus_size, choice.rule.kind)
-        truth, matching = choice.ground_truth, replace(matching, match=str(choice.rule))
-        notes = (*choice.notes, *notes, *check_evidence(truth, choice.rule))
+        whole = run if is_whole else whole
+        rule, truth, run, said = choose(asked.match, truth, some, run, whole)
+        check_corpus_size(matching.corpus_size, rule.kind)
+        matching = replace(matching, match=str(rule))
+        notes = (*said, *notes, *check_evidence(truth, rule))
     notes = (*notes, *imitation_notes(truth, matching.like))
     return Settled(truth, run, matching, notes, as_read, whole_pair, first)
 
@@ -251,27 +254,28 @@ def match_settled(
     """Match two settled sides."""
     rule, policy, run = matching.rule, matching.policy, brought_together(run)
     together = matching.level == "evidence"
-    from calipers.model.run import remote_rows
-
-    if (there := remote_rows(run)) is not None:
-        return _match_remote(truth, run, there, matching, fingerprint=fingerprint)
 
     def matched(run: Run) -> tuple[Matches, Tally]:
+        if (there := remote_rows(run)) is not None:
+            return _match_remote(truth, run, there, matching, fingerprint=fingerprint)
         if rule.kind == "quote":
-            from calipers.match.by_quote import QuoteRule, match_by_quote
+            from calipers.match.by_quote import match_by_quote
 
-            how = QuoteRule(rule.least, rule.ignore_case, together)
-            return match_by_quote(truth, run, policy, how)
+            return match_by_quote(truth, run, policy, rule, together=together)
         if rule.kind == "span":
             from calipers.match.by_span import match_by_span
 
-            return match_by_span(truth, run, policy, rule.least, together=together)
+            return match_by_span(truth, run, policy, rule, together=together)
         return match_by_id(truth, run, policy, matching.corpus_size, fingerprint=fingerprint)
 
     try:
-        return matched(run)
+        matches, tally = matched(run)
     except NotGroupedError:
-        return matched(run.grouped())
+        run = run.grouped()
+        matches, tally = matched(run)
+    if not matches.edge_query.size and policy.nothing_in_common == "error":
+        check_in_common(rule.kind, truth, run, tally)
+    return matches, tally
 
 
 def match_block(block: "Block", matching: Matching, *, fingerprint: bool) -> tuple[Matches, Tally]:
@@ -315,11 +319,6 @@ def _match_remote(
         overlap=np.concatenate(overlaps) if overlaps else None,
         corpus_size=matching.corpus_size,
     )
-    if not matches.edge_query.size:
-        from calipers.match.notes import check_in_common
-
-        n, some = int(tally.retrieved.sum()), tally.sample_queries
-        check_in_common(kind, truth, run, matching.policy, n, some)
     if kind == "span":
         from calipers.match.by_span import span_table
 

@@ -214,28 +214,17 @@ class QueryPlaces:
         self._next = behind
         return np.arange(first, behind)
 
-    def of(self, queries: pl.Series) -> Ints:
-        """The same for queries in any order."""
-        return self._codes.of(queries)
-
     @cached_property
-    def _codes(self) -> "QueryCodes":
-        return QueryCodes(self._names)
-
-
-class QueryCodes:
-    """The index of each name in a column, found by hash: eight bytes per name."""
-
-    def __init__(self, names: pl.Series) -> None:
-        self._names = names
-        # Half of a hash and the index of its name in one number: sorting these needs no further
-        # memory.
-        self._sorted = _upper_half(names)
-        self._sorted |= np.arange(len(names), dtype=np.uint64)
-        self._sorted.sort()
+    def _sorted(self) -> Hashes:
+        """Half of the hash of each name and its index, in one number: eight bytes per name."""
+        # Sorting these needs no further memory.
+        numbers = _upper_half(self._names)
+        numbers |= np.arange(len(self._names), dtype=np.uint64)
+        numbers.sort()
+        return numbers
 
     def of(self, names: pl.Series) -> Ints:
-        """The indexes of these names, -1 where unknown."""
+        """The same for queries in any order."""
         found = np.full(len(names), -1, dtype=np.int64)
         wanted = _upper_half(names)
         at = np.searchsorted(self._sorted, wanted)

@@ -103,34 +103,11 @@ class Matches(Picklable):
 
     def between(self, start: int, stop: int) -> "Matches":
         """The matches of a range of queries, without the spans of chunks and the leaks."""
-        # Targets are sorted by query, and so are edges.
-        first, last = np.searchsorted(self.target_query, [start, stop])
-        begin, end = np.searchsorted(self.edge_query, [start, stop])
-        item = self.target_item
-        return Matches(
-            asked=self.asked[start:stop],
-            status=self.status[start:stop],
-            target_query=self.target_query[first:last] - start,
-            target_grade=self.target_grade[first:last],
-            target_unit=self.target_unit[first:last],
-            edge_query=self.edge_query[begin:end] - start,
-            edge_rank=self.edge_rank[begin:end],
-            edge_target=self.edge_target[begin:end] - first,
-            edge_overlap=self.edge_overlap[begin:end],
-            retrieved=self.retrieved[start:stop],
-            corpus_size=self.corpus_size,
-            target_item=None if item is None else item[first:last],
-            grades_in_all=self._grades if self.grades_in_all is None else self.grades_in_all,
-        )
+        return self.some(np.arange(start, stop))[0]
 
     def some(self, codes: Ints) -> tuple["Matches", Ints]:
-        """The matches of these ascending query rows, like ``between``, and their targets' rows.
-
-        The queries of a block of a run need not be adjacent in the ground truth.
-        """
-        if codes.size and codes[-1] - codes[0] + 1 == codes.size:
-            first, last = np.searchsorted(self.target_query, [codes[0], codes[-1] + 1])
-            return self.between(int(codes[0]), int(codes[-1]) + 1), np.arange(first, last)
+        """The matches of these ascending query rows, like ``between``, and their targets' rows."""
+        # Targets are sorted by query, and so are edges.
         targets, n_targets = _stretches(self.target_query, codes)
         edges, n_edges = _stretches(self.edge_query, codes)
         item, numbers = self.target_item, np.arange(codes.size)
