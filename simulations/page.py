@@ -100,7 +100,6 @@ RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
     "switch": (400, switches.coverage),
     "winner": (600, winners.gains),
     "floors": (60, sweeps.broken_promises),
-    "floors-shares": (30, sweeps.shares),
     "agreement": (1_500, labels.agreement),
 }
 """How many draws each section takes, and what simulates it."""
@@ -134,7 +133,6 @@ sample-labels | How many labels that takes
 switch | May I switch? | ≥ 0.93 at all looks together; wrong verdicts ≤ 0.05 | coverage of new minus old, when only what differs is labelled
 winner | The best of many settings | off by ≤ 0.005; ≥ 0.93 | bias and coverage of the gain on new queries (`fuse`, `grid`)
 floors | Floors: broken promises | ≤ 0.05 | the advised floor keeps less than was asked for
-floors-shares | Floors: what they do | lost ≤ 0.05, off by ≤ 0.01 | shares shown, and queries that lose all they found
 agreement | Agreement of judges | ≥ 0.93 | coverage of Cohen's kappa, from 10 things
 """  # noqa: E501 - a table
 """Section, title, band and text; without a band nothing is promised, and it is measured only."""

@@ -1,20 +1,10 @@
 """The k that is called safe, the best guess, and floors under scores."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import get_args
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from calipers.questions.sweep.floor import (
-    EVERYTHING,
-    FloorEvidence,
-    candidates,
-    choose,
-    floor_of,
-    folds_of,
-)
-from calipers.questions.sweep.floor_answer import Floor, FloorGoal, Goal, HeldOut
+from calipers.questions.sweep.floor import EVERYTHING, KEEP, FloorEvidence, candidates, choose
 from calipers.questions.sweep.rule import CONFIDENCE, MARGIN, advise_recall, usual_cutoffs
 from simulations.rates import Rate
 from simulations.shapes import SEED, Draw, Floats, Generator
@@ -80,14 +70,6 @@ def which_k(draws: int, numbers: Sequence[int] = (20, 40, 80, 200, 600)) -> Iter
 
 # Floors
 
-KEPT_WITH = 0.95
-LEAST: dict[Goal, float] = {"keep": 0.95, "recall": 0.8}
-
-
-def _goal(goal: Goal) -> FloorGoal:
-    return FloorGoal(goal, LEAST[goal], KEPT_WITH)
-
-
 RESULTS = 5
 """Results of each query that hold no target."""
 REFERENCE = 40_000
@@ -137,55 +119,16 @@ def queries(kind: str, n: int, rng: Generator) -> FloorEvidence:
     )
 
 
-@dataclass(frozen=True)
-class Steps:
-    """A share that falls as the floor rises: of each score, how much hangs on it."""
-
-    score: Floats
-    left: Floats
-    """What is left under a floor at each score, and nothing behind the last."""
-
-    @classmethod
-    def of(cls, score: Floats, weight: Floats) -> "Steps":
-        order = np.argsort(score)
-        below = np.concatenate([[0.0], np.cumsum(weight[order])])
-        return cls(score[order], below[-1] - below)
-
-    def at(self, floor: float) -> float:
-        return float(self.left[np.searchsorted(self.score, floor)])
-
-
-@dataclass(frozen=True)
-class Truth:
-    """What floors do to all queries of a kind, counted apart from the library."""
-
-    keep: Steps
-    recall: Steps
-    answered: Steps
-    """Of the queries without an answer."""
-    served: Steps
-    """Of the queries with an answer."""
-    held: Steps
-    """Of the queries that find something without a floor."""
-
-    @classmethod
-    def of(cls, kind: str) -> "Truth":
-        all_ = queries(kind, REFERENCE, np.random.default_rng(99))
-        found = np.isfinite(all_.target_score)
-        of, score = all_.target_query[found], all_.target_score[found]
-        per_query = np.bincount(of, minlength=REFERENCE)
-        best, hit = np.full(REFERENCE, EVERYTHING), np.full(REFERENCE, EVERYTHING)
-        np.maximum.at(best, all_.result_query, all_.result_score)
-        np.maximum.at(hit, of, score)
-        answerable, finds = all_.wanted > 0, per_query > 0
-        return cls(
-            Steps.of(score, 1.0 / per_query[of] / finds.sum()),
-            Steps.of(score, 1.0 / all_.wanted[of] / answerable.sum()),
-            *(
-                Steps.of(top[which], np.full(which.sum(), 1.0 / which.sum()))
-                for top, which in ((best, ~answerable), (best, answerable), (hit, finds))
-            ),
-        )
+def kept_by(kind: str) -> Callable[[float], float]:
+    """The share that a floor keeps of what all queries of a kind find, counted apart."""
+    everything = queries(kind, REFERENCE, np.random.default_rng(99))
+    found = np.isfinite(everything.target_score)
+    of, score = everything.target_query[found], everything.target_score[found]
+    per_query = np.bincount(of, minlength=REFERENCE)
+    order = np.argsort(score)
+    weights = (1.0 / per_query[of] / np.count_nonzero(per_query))[order]
+    left = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+    return lambda floor: float(left[np.searchsorted(score[order], floor)])
 
 
 def broken_promises(
@@ -193,60 +136,12 @@ def broken_promises(
 ) -> Iterator[Rate]:
     """How often a floor is advised that keeps less than was asked for."""
     for kind in KINDS:
-        truth = Truth.of(kind)
-        for goal in get_args(Goal):
-            kept: Steps = getattr(truth, goal)
-            for n in numbers:
-                rng = np.random.default_rng([seed, n])
-                broken = 0
-                for _ in range(draws):
-                    some = queries(kind, n, rng)
-                    everyone = np.ones(n, dtype=np.bool_)
-                    floor = choose(some, everyone, candidates(some), _goal(goal))
-                    broken += floor is not None and kept.at(floor) < LEAST[goal]
-                name = f"{kind}, {goal} {LEAST[goal]:g}"
-                yield Rate(name, n, broken / draws, draws, highest=1 - KEPT_WITH)
-
-
-def shares(draws: int, numbers: Sequence[int] = (100, 300), seed: int = 13) -> Iterator[Rate]:
-    """Wrongly answered and wrongly refused: what is true, and how far off what is shown is."""
-    for kind in KINDS:
-        truth = Truth.of(kind)
+        kept = kept_by(kind)
         for n in numbers:
             rng = np.random.default_rng([seed, n])
-            true, off = [], []
+            broken = 0
             for _ in range(draws):
                 some = queries(kind, n, rng)
-                found = floor_of(some, RESULTS, _goal("keep"))
-                true.append(_true(truth, found))
-                if found.held_out is not None:
-                    off.append(_shown(found.held_out) - _expected(truth, some, found.held_out))
-            answered, refused, lost = np.mean(true, axis=0)
-            yield Rate(f"{kind}: wrongly answered", n, answered, draws)
-            yield Rate(f"{kind}: wrongly refused", n, refused, draws)
-            yield Rate(f"{kind}: lose all they found", n, lost, draws, highest=0.05)
-            error = np.abs(np.mean(off, axis=0))
-            yield Rate(f"{kind}: answered, shown off by", n, error[0], draws, highest=0.01)
-            yield Rate(f"{kind}: refused, shown off by", n, error[1], draws, highest=0.01)
-
-
-def _true(truth: Truth, found: Floor) -> tuple[float, float, float]:
-    floor = _floor(found.chosen.floor if found.chosen else None)
-    refused, lost = (max(0.0, 1 - one.at(floor)) for one in (truth.served, truth.held))
-    return truth.answered.at(floor), refused, lost
-
-
-def _shown(held_out: HeldOut) -> Floats:
-    return np.array([held_out.point.wrongly_answered, held_out.point.wrongly_refused])
-
-
-def _expected(truth: Truth, some: FloorEvidence, held_out: HeldOut) -> Floats:
-    """What is true of these queries, each under the floor of its fold."""
-    floors = [_floor(one) for one in held_out.floors]
-    true = np.array([[truth.answered.at(one), 1 - truth.served.at(one)] for one in floors])
-    each, answerable = true[folds_of(some.n_queries)], some.wanted > 0
-    return np.array([each[~answerable, 0].mean(), each[answerable, 1].mean()])
-
-
-def _floor(floor: float | None) -> float:
-    return EVERYTHING if floor is None else floor
+                floor = choose(some, candidates(some), KEEP, CONFIDENCE)
+                broken += floor is not None and kept(floor) < KEEP
+            yield Rate(f"{kind}, keep {KEEP:g}", n, broken / draws, draws, highest=1 - CONFIDENCE)

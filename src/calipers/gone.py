@@ -143,8 +143,9 @@ GONE = {
     "--since begins it anew.",
     **dict.fromkeys(
         ("sweep --folds", "sweep --seed"),
-        "A floor is tried on unseen queries in five parts that are always the same.",
+        "The bound of a floor holds on new queries; it is not tried on parts of these.",
     ),
+    "sweep --recall": "Say with --keep which share of what is found a floor must keep.",
     "spark": "Give the DataFrames to `calipers.evaluate(run=…, ground_truth=…)` or to any other "
     "question; the scores come to the driver.",
     **dict.fromkeys(

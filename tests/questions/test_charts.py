@@ -7,7 +7,7 @@ from calipers.present.charts import Band, Bar, Dot, Stroke
 from calipers.questions.compare.document import differences_chart as differences
 from calipers.questions.misses.document import waterfall
 from calipers.questions.slices.document import slices_chart
-from calipers.questions.sweep.document import over_k, precision_recall
+from calipers.questions.sweep.document import over_k
 from tests.reports import records, report_of, reversed_records
 
 
@@ -47,14 +47,6 @@ def test_over_k_marks_the_best_guess_and_the_safe_k(system):
     ]
     assert {mark.points[0][0] for mark in guides} == {found.best_guess, found.safe_k}
     assert chart.legend[-1] == ("line", "worse", f"k = {found.safe_k}, safe")
-
-
-def test_the_curve_labels_the_best_guess_and_the_safe_k_before_all_others(system):
-    found = system.sweep.recall
-    labels = [dot.label for dot in dots(precision_recall(system.sweep).panels[0])]
-    advised = len({found.best_guess, found.safe_k})
-    assert f"k = {found.safe_k}, safe" in labels[:advised]
-    assert all("k = " in label for label in labels[:advised])
 
 
 def test_the_waterfall_goes_down_to_what_was_found(system):

@@ -47,7 +47,6 @@ BANDS = {
     "switch": lambda: switches.coverage(40, (60,)),
     "winner": lambda: winners.gains(12, (100,)),
     "floors": lambda: sweeps.broken_promises(24, (100,)),
-    "floors-shares": lambda: sweeps.shares(6, (200,)),
     "agreement": lambda: labels.agreement(30, (10, 30)),
 }
 

@@ -35,7 +35,7 @@ def sweep() -> None:
       calipers sweep evals.jsonl
       calipers sweep evals.jsonl --floor
       calipers sweep evals.jsonl --tokens 4000 --price 2.50
-      calipers sweep evals.jsonl --floor -k 5 --recall 0.8
+      calipers sweep evals.jsonl --floor -k 5 --keep 0.9
       calipers sweep -g qrels.txt -r run.txt -k 1,5,10,20,50,100 -m recall,ndcg --as csv
     """
 

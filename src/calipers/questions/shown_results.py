@@ -17,6 +17,7 @@ from calipers.model.matched import FAILED, Matched, Matches
 from calipers.model.matching import Matching
 from calipers.model.policy import Ties
 from calipers.model.run import RUN_SCHEMA, Block, Run, remote_rows
+from calipers.statistics.clusters import exact_mean
 
 KEPT = ("item", "text", "document")
 
@@ -348,3 +349,26 @@ def with_documents(pair: Matched, targets: pl.DataFrame | None = None) -> pl.Dat
         return targets
     named = targets.select("item").join(known, on="item", how="left", maintain_order="left")
     return targets.with_columns(pl.coalesce("document", named["document"]))
+
+
+def wanted_one_by_one(pair: Matched) -> Ints | None:
+    """The number of targets per query, if a result contains at most one.
+
+    None if a result may contain several quotes or spans: then precision has no ceiling.
+    """
+    by_item = pair.settings["match"] in ("id", "document")
+    limited = by_item and pair.matches.is_one_to_one
+    return wanted_per_query(pair.matches, pair.rel) if limited else None
+
+
+def ceilings(targets: Ints, k: int) -> tuple[float | None, float | None]:
+    """The highest possible recall and precision at k if a result contains at most one target.
+
+    >>> ceilings(np.array([1, 4]), 2)
+    (0.75, 0.75)
+    """
+    targets = targets[targets > 0]
+    if not targets.size:
+        return None, None
+    reachable = np.minimum(targets, k).astype(np.float64)
+    return exact_mean(reachable / targets), exact_mean(reachable / k)

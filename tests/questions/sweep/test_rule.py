@@ -26,50 +26,11 @@ def test_every_k_equals_an_evaluation_at_that_k():
             assert (value.mean, value.interval) == (summary.mean, summary.interval)
 
 
-def test_the_curve_has_precision_and_recall_at_every_k():
-    result = sweep(records(HITS)).to_dict()
-    assert [point["k"] for point in result["curve"]] == list(range(1, 11))
-    assert result["curve"][1] == {"k": 2, "recall": 0.5, "precision": 0.25}
-
-
-def with_two(hits):
-    """The same with a second target each, which is never returned."""
-    return [{**one, "ground_truth": [*one["ground_truth"], "never"]} for one in records(hits)]
-
-
-def test_the_best_f1_is_the_smallest_of_the_highest():
-    found = sweep(with_two([2] * 8))
-    assert found.f1.k == 2
-    assert found.f1.f1 == pytest.approx(1 / 2)
-    # All queries gain the same: there is no interval, so nothing is said of new ones.
-    assert found.f1.expected_gain.low is None
-    assert "on new queries" not in found.explain()
-
-
-def test_the_gain_of_the_best_f1_is_cross_fitted():
-    found = sweep(with_two([1, 2, 3, 1, 2, 1, 1, 4, 2, 1] * 4))
-    gain = found.f1.expected_gain
-    assert gain.low < gain.expected <= gain.here < gain.high
-    assert "Over k = 10 it gained" in found.explain()
-
-
-def test_f1_is_no_rule_where_every_query_has_one_target():
-    found = sweep(records([2] * 8))
-    assert found.f1 is None
-    assert "F1" not in found.explain()
-    assert "By F1" in sweep(with_two([2] * 8)).explain()
-
-
 def test_k_may_be_named_and_needed_metrics_come_too():
     found = sweep(records(HITS), metrics="ndcg", k=[5, 1, 5])
     assert [point.k for point in found.points] == [1, 5]
-    assert set(found.metrics) == {"ndcg", "precision", "recall", "f1"}
+    assert set(found.metrics) == {"ndcg", "precision", "recall"}
     assert found.recall.largest_k == 5
-
-
-def test_ceilings_say_what_a_perfect_ranking_would_have():
-    point = sweep(records(HITS)).at(5)
-    assert (point.recall_ceiling, point.precision_ceiling) == (1.0, 0.2)
 
 
 def test_a_budget_of_tokens_is_met_by_the_largest_k_that_fits():

@@ -12,9 +12,9 @@ from calipers.model.slicing import MOST_SLICES, auto_cuts
 from calipers.present.escape import printable
 from calipers.questions.diagnose.evidence import Evidence, Fact
 from calipers.questions.diagnose.result import FEW, Confidence
+from calipers.questions.shown_results import ceilings
 from calipers.questions.slices.result import Slice
 from calipers.questions.slices.rule import slice_scores
-from calipers.questions.sweep.rule import ceilings
 from calipers.words import listed
 
 Check = Callable[[Evidence], "Symptom | str | None"]

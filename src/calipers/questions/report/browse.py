@@ -20,7 +20,7 @@ from calipers.present.paging import PAGE_SIZE, Page, page_of
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.report.subset import Portions, rank_table
-from calipers.questions.sweep.rule import ceilings, wanted_one_by_one
+from calipers.questions.shown_results import ceilings, wanted_one_by_one
 from calipers.store.load import load_retrieved
 from calipers.store.open import Store
 from calipers.words import did_you_mean

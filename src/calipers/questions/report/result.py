@@ -12,7 +12,7 @@ from calipers.questions.diagnose.result import Diagnosis
 from calipers.questions.misses.result import Misses
 from calipers.questions.report.browse import Browse
 from calipers.questions.slices.result import Slices
-from calipers.questions.sweep.floor_answer import Floor
+from calipers.questions.sweep.floor import Floor
 from calipers.questions.sweep.result import Sweep
 
 

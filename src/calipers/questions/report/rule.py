@@ -15,8 +15,7 @@ from calipers.questions.report.result import SystemReport
 from calipers.questions.shown_results import wanted_per_query
 from calipers.questions.slices.result import Slices
 from calipers.questions.slices.rule import slice_scores
-from calipers.questions.sweep.floor import find_floor
-from calipers.questions.sweep.floor_answer import Floor
+from calipers.questions.sweep.floor import Floor, find_floor
 from calipers.questions.sweep.result import Sweep
 from calipers.questions.sweep.rule import sweep_over_k
 

@@ -17,7 +17,7 @@ from calipers.model.document import (
     of_claim,
 )
 from calipers.present import charts
-from calipers.present.charts import Chart, Dot, Mark, Panel, Stroke, numbers
+from calipers.present.charts import Chart
 from calipers.questions.sweep.result import Sweep, SweepPoint, SweepValue, TokenAdvice
 from calipers.words import number
 
@@ -45,7 +45,7 @@ def document(sweep: Sweep) -> Document:
         *notes(sweep),
         blocks=[
             sweep_table(sweep, points, more),
-            *(Picture(partial(one, sweep)) for one in (over_k, precision_recall) if sweep.recall),
+            *([Picture(partial(over_k, sweep))] if sweep.recall else []),
         ],
         rows=lambda: sweep_rows(sweep),
     )
@@ -89,19 +89,10 @@ def leading_claim(sweep: Sweep) -> Claim:
 
 
 def notes(sweep: Sweep) -> Iterator[Note]:
-    """Notes on the input, the k by F1 and by tokens, and how the numbers were computed."""
+    """Notes on the input, the k by tokens, and how the numbers were computed."""
     yield from (Note("input", one) for one in sweep.settings["notes"])
-    largest, best = sweep.points[-1], sweep.f1
-    most = largest.values["recall"].mean
-    if best:
-        line = f"By F1: k = {best.k}, where it is highest: {number(best.f1)}"
-        if best.recall is not None and most is not None:
-            line += f"; recall is {number(best.recall)} there, {number(most)} at k = {largest.k}"
-        gain = best.expected_gain
-        said = gain and gain.sentence(f"Over k = {largest.k} it")
-        yield Note("counted", f"{line}. {said}" if said else f"{line}.")
     if sweep.tokens:
-        yield Note("counted", _by_tokens(sweep.tokens, largest.k))
+        yield Note("counted", _by_tokens(sweep.tokens, sweep.points[-1].k))
     if without := sweep.queries - sweep.n:
         left_out = " (not from tokens and costs)" if sweep.token_source else ""
         yield Note(
@@ -120,8 +111,8 @@ def _shown_points(sweep: Sweep) -> list[SweepPoint]:
     """The points to print: round k, the last, and those advised."""
     if len(sweep.points) <= FEW_ROWS:
         return list(sweep.points)
-    advised = {one.k for one in (sweep.f1, sweep.tokens) if one}
-    wanted = {*USUAL_ROWS, sweep.points[-1].k, *advised, *_called(sweep)}
+    fits = sweep.tokens and sweep.tokens.k
+    wanted = {*USUAL_ROWS, sweep.points[-1].k, fits, *_called(sweep)}
     return [point for point in sweep.points if point.k in wanted]
 
 
@@ -150,13 +141,9 @@ def sweep_rows(sweep: Sweep) -> Iterator[dict[str, Any]]:
         for metric in sweep.metrics:
             ends = zip(("", "_low", "_high"), _ends(point.values[metric]), strict=True)
             row |= {f"{metric}{end}": value for end, value in ends}
-        row |= {name: getattr(point, name) for name in ("recall_ceiling", "precision_ceiling")}
         for name in ("mean", "p95", "highest"):
             row[f"tokens_{name}"] = point.tokens and getattr(point.tokens, name)
         yield {**row, "cost_per_1000": point.tokens and point.tokens.cost_per_1000}
-
-
-LABELLED = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def over_k(sweep: Sweep) -> Chart:
@@ -178,55 +165,6 @@ def over_k(sweep: Sweep) -> Chart:
     return Chart(of_claim(leading_claim(sweep)).sentence, panels, caption, columns=3, legend=legend)
 
 
-def precision_recall(sweep: Sweep) -> Chart:
-    """Precision against recall with k along the curve, and the best possible curve."""
-    called = _called(sweep)
-    known = [
-        (point.k, recall, precision)
-        for point in sweep.points
-        if (recall := point.values["recall"].mean) is not None
-        and (precision := point.values["precision"].mean) is not None
-    ]
-    highest = [
-        (point.k, point.recall_ceiling, point.precision_ceiling)
-        for point in sweep.points
-        if point.recall_ceiling is not None and point.precision_ceiling is not None
-    ]
-    dots = [
-        Dot(
-            recall,
-            precision,
-            f"k = {k}: recall {number(recall)}, precision {number(precision)}"
-            + (f", {called[k]}" if k in called else ""),
-            "worse" if k in called else "accent",
-            label=_label(k, called, sweep.points[-1].k),
-        )
-        for k, recall, precision in known
-    ]
-    dots.sort(key=lambda dot: dot.colour != "worse")
-    label = "at most at k = {}: recall {}, precision {}"
-    ceilings = [
-        Dot(r, p, label.format(k, number(r), number(p)), "even", radius=2.5) for k, r, p in highest
-    ]
-    marks: list[Mark] = [
-        *dots,
-        *ceilings,
-        Stroke([(r, p) for _, r, p in known]),
-        Stroke([(r, p) for _, r, p in highest], "even", dashed=True, width=1.5),
-    ]
-    panel = Panel(numbers(0, 1, "recall"), numbers(0, 1, "precision"), marks, ratio=0.72)
-    legend = [("line", "accent", "this retriever")]
-    if highest:
-        legend.append(("dashed", "even", "the best that is possible"))
-    k, recall, precision = next((one for one in known if one[0] in called), known[-1])
-    return Chart(
-        f"At k = {k} recall is {number(recall)} and precision {number(precision)}.",
-        [panel],
-        "Precision against recall, with k along the curve.",
-        legend=legend,
-    )
-
-
 def _ends(value: SweepValue) -> tuple[float | None, float | None, float | None]:
     ends = value.interval
     return (value.mean, ends.low, ends.high) if ends else (value.mean, None, None)
@@ -236,9 +174,3 @@ def _called(sweep: Sweep) -> dict[int, str]:
     """The best guess and the safe k with their labels."""
     found = sweep.recall
     return {found.best_guess: "best guess", found.safe_k: "safe"} if found else {}
-
-
-def _label(k: int, called: dict[int, str], last: int) -> str:
-    if k in called:
-        return f"k = {k}, {called[k]}"
-    return f"k = {k}" if k in (1, last) else f"{k}" if k in LABELLED else ""

@@ -11,32 +11,79 @@ these queries; it comes with its bound for new queries, and how many more would 
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, replace
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.claim import Claim
+from calipers.model.document import Cell, Cells, Column, Document, Note, Table, of_claim
 from calipers.model.matched import FAILED, Matched
+from calipers.model.result import HasRows, Plain
 from calipers.model.slicing import clusters_of
 from calipers.questions.inputs import check_direction
 from calipers.questions.shown_results import Context, over_contexts, relevant_units
-from calipers.questions.sweep.floor_answer import (
-    Floor,
-    FloorGoal,
-    FloorPoint,
-    Goal,
-    HeldOut,
-    floor_claim,
-)
-from calipers.questions.sweep.rule import more_needed
+from calipers.questions.sweep.rule import CONFIDENCE, more_needed
 from calipers.statistics.clusters import as_shares
-from calipers.statistics.score_interval import mean_interval
+from calipers.words import number, plural
 
 EVERYTHING = -math.inf
+KEEP = 0.95
+"""The share of what is found that a floor keeps by default."""
+MOST_FLOORS = 200
+"""The most floors that are tried; with more distinct scores, their quantiles."""
+SHOWN = 20
+"""The number of floors in the result."""
+
+
+@dataclass(frozen=True)
+class FloorPoint:
+    """What happens when only results with a score of at least ``floor`` are returned."""
+
+    floor: float | None
+    """None: no floor, everything is returned."""
+    precision: float | None
+    """The share of returned results, over all queries, that contain a target."""
+    recall: float | None
+    """The mean recall of the queries that have an answer."""
+    kept: float | None
+    """The share of what is found without a floor that is still found; mean over queries."""
+    wrongly_answered: float | None
+    """The share of queries without an answer for which something is returned."""
+    wrongly_refused: float | None
+    """The share of queries with an answer for which nothing is returned."""
+    results: float
+    """Results returned per query."""
+
+
+@dataclass(frozen=True, repr=False)
+class Floor(Plain, HasRows):
+    """The best guess, the safe floor, and the measures at other floors."""
+
+    shown_by: ClassVar[str] = "calipers.questions.sweep.floor"
+
+    k: int
+    least: float
+    """The share of what is found that is to be kept."""
+    confidence: float
+    answerable: int
+    unanswerable: int
+    without: FloorPoint
+    guess: FloorPoint | None
+    """The highest floor that loses at most half of the allowed loss here, or is safe."""
+    guess_keeps: float | None
+    """The lower confidence bound of what the guess keeps on queries like these."""
+    more: int | None
+    """About how many more queries would make the guess safe; None where it is or never would."""
+    chosen: FloorPoint | None
+    """The safe floor: the highest that passed the test; None: return everything."""
+    claim: Claim
+    points: tuple[FloorPoint, ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +107,27 @@ class FloorEvidence:
         """The number of queries."""
         return self.wanted.size
 
-    def found(self, floor: Floats) -> Floats:
-        """The number of targets found per query, given a floor for each."""
-        kept = (self.target_score >= floor[self.target_query]) & np.isfinite(self.target_score)
+    def found(self, floor: float) -> Floats:
+        """The number of targets found per query."""
+        kept = (self.target_score >= floor) & np.isfinite(self.target_score)
         return np.bincount(self.target_query[kept], minlength=self.n_queries).astype(np.float64)
 
-    def returned(self, floor: Floats, which: Bools | None = None) -> Floats:
-        """The number of results (all, or those in ``which``) per query, given a floor for each."""
-        kept = self.result_score >= floor[self.result_query]
-        kept = kept if which is None else kept & which
+    def returned(self, floor: float) -> Floats:
+        """The number of results per query."""
+        kept = self.result_score >= floor
         return np.bincount(self.result_query[kept], minlength=self.n_queries).astype(np.float64)
+
+    def kept(self, floor: float) -> Floats:
+        """The share kept of what each query finds without a floor; NaN where it finds nothing."""
+        of = self.found(EVERYTHING)
+        return np.divide(self.found(floor), of, where=of > 0, out=np.full(len(of), np.nan))
+
+    def lowest(self, floor: float, confidence: float, times: float = 1.0) -> float:
+        """The lower bound of what new queries like these keep; 0 where nothing is found."""
+        kept = self.kept(floor)
+        known = ~np.isnan(kept)
+        clusters = None if self.clusters is None else self.clusters[known]
+        return lowest_mean(kept[known], confidence, clusters, times) if known.any() else 0.0
 
 
 def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
@@ -131,42 +189,6 @@ def _of_block(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class KeptResults:
-    """What each query keeps under a floor, for the queries where that is defined."""
-
-    values: Floats
-    clusters: Ints | None
-
-    @classmethod
-    def of(
-        cls, evidence: FloorEvidence, floor: float, goal: Goal, among: Bools | None = None
-    ) -> "KeptResults":
-        """The values under one floor, for all queries or those in ``among``."""
-        values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)
-        known = ~np.isnan(values) & (True if among is None else among)
-        return cls(values[known], None if evidence.clusters is None else evidence.clusters[known])
-
-    @property
-    def mean(self) -> float:
-        """The mean that these queries keep."""
-        return float(self.values.mean()) if self.values.size else 0.0
-
-    def lowest(self, confidence: float, times: float = 1.0) -> float:
-        """The lower bound of what new queries like these keep."""
-        return lowest_mean(self.values, confidence, self.clusters, times)
-
-
-def kept_values(evidence: FloorEvidence, floor: Floats, goal: Goal) -> Floats:
-    """Recall per query, or the share kept of what it finds without a floor; NaN: undefined."""
-    of = evidence.wanted.astype(np.float64)
-    if goal == "keep":
-        of = evidence.found(np.full(evidence.n_queries, EVERYTHING))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        values: Floats = np.where(of > 0, evidence.found(floor) / of, np.nan)
-    return values
-
-
 def lowest_mean(
     values: Floats, confidence: float, clusters: Ints | None = None, times: float = 1.0
 ) -> float:
@@ -199,49 +221,42 @@ def _divergence(p: float, q: float) -> float:
     return math.inf if q >= 1 else first + (1 - p) * math.log((1 - p) / (1 - q))
 
 
-MOST_FLOORS = 200
-"""The most floors that are tried; with more distinct scores, their quantiles."""
-USUAL = FloorGoal("keep", 0.95, 0.95)
-"""The default goal."""
-SHOWN = 20
-"""The number of floors in the result."""
-FOLDS = 5
-"""The parts into which queries are split, to try a floor on unseen ones."""
-
-
 def find_floor(
-    pair: Matched, k: int, asked: FloorGoal = USUAL, cluster: str | None = None
+    pair: Matched,
+    k: int,
+    least: float = KEEP,
+    confidence: float = CONFIDENCE,
+    cluster: str | None = None,
 ) -> Floor:
-    """The highest floor that keeps what was asked for, and its result on held-out queries."""
-    return floor_of(gather(pair, k, cluster), k, asked)
+    """The highest floor that keeps the share asked for."""
+    return floor_of(gather(pair, k, cluster), k, least, confidence)
 
 
-def floor_of(evidence: FloorEvidence, k: int, asked: FloorGoal) -> Floor:
+def floor_of(evidence: FloorEvidence, k: int, least: float, confidence: float) -> Floor:
     """The floor that the scores of some queries allow."""
     answerable = evidence.wanted > 0
     if not answerable.any():
         raise InvalidInput(
-            "No query of the ground truth has an answer, so there is no recall that a floor could "
+            "No query of the ground truth has an answer, so there is nothing that a floor could "
             "keep; label some queries that have one."
         )
     floors = candidates(evidence)
-    chosen = choose(evidence, np.ones(evidence.n_queries, dtype=np.bool_), floors, asked)
-    guess = _guess(evidence, floors, asked, chosen)
+    chosen = choose(evidence, floors, least, confidence)
+    n = int(np.count_nonzero(evidence.found(EVERYTHING)))
+    guess = _guess(evidence, floors, least, chosen) if n else None
     keeps = more = None
     if guess is not None:
-        kept = KeptResults.of(evidence, guess, asked.goal)
-        keeps = kept.lowest(asked.confidence)
-        if guess != chosen and kept.mean > asked.least:
+        keeps = evidence.lowest(guess, confidence)
+        if guess != chosen and np.nanmean(evidence.kept(guess)) > least:
             more = more_needed(
-                lambda times: kept.lowest(asked.confidence, times) >= asked.least,
-                kept.values.size,
-                within=0.0,
+                lambda times: evidence.lowest(guess, confidence, times) >= least, n, within=0.0
             )
+    some = np.unique(np.linspace(0, floors.size - 1, SHOWN).round().astype(int))
+    shown = {*floors[some].tolist(), *(one for one in (chosen, guess) if one is not None)}
     found = Floor(
         k=k,
-        goal=asked.goal,
-        least=asked.least,
-        confidence=asked.confidence,
+        least=least,
+        confidence=confidence,
         answerable=int(answerable.sum()),
         unanswerable=int((~answerable).sum()),
         without=point(evidence, EVERYTHING),
@@ -250,12 +265,10 @@ def floor_of(evidence: FloorEvidence, k: int, asked: FloorGoal) -> Floor:
         more=more,
         chosen=None if chosen is None else point(evidence, chosen),
         claim=Claim("no clear difference", ""),
-        points=tuple(point(evidence, floor) for floor in _some(floors, chosen, guess)),
-        held_out=_held_out(evidence, floors, asked),
+        points=tuple(point(evidence, one) for one in sorted(shown)),
         notes=(),
     )
-    n = KeptResults.of(evidence, EVERYTHING, asked.goal).values.size
-    return replace(found, claim=floor_claim(found, n), notes=tuple(_notes(found, n)))
+    return replace(found, claim=_claim(found, n), notes=tuple(_notes(found, n)))
 
 
 def candidates(evidence: FloorEvidence) -> Floats:
@@ -268,42 +281,37 @@ def candidates(evidence: FloorEvidence) -> Floats:
     return scores
 
 
-def choose(evidence: FloorEvidence, among: Bools, floors: Floats, asked: FloorGoal) -> float | None:
-    """The last floor before the first failure, over the queries in ``among``; None if all fail."""
-
-    def keeps_enough(floor: float) -> bool:
-        kept = KeptResults.of(evidence, floor, asked.goal, among)
-        return kept.values.size > 0 and kept.lowest(asked.confidence) >= asked.least
-
+def choose(
+    evidence: FloorEvidence, floors: Floats, least: float, confidence: float
+) -> float | None:
+    """The last floor before the first that may keep too little; None if all may."""
     # No query keeps more under a higher floor, so bisection finds the first failure.
     passed, failed = 0, floors.size
     while passed < failed:
         middle = (passed + failed) // 2
-        passed, failed = (middle + 1, failed) if keeps_enough(floors[middle]) else (passed, middle)
+        enough = evidence.lowest(float(floors[middle]), confidence) >= least
+        passed, failed = (middle + 1, failed) if enough else (passed, middle)
     return float(floors[passed - 1]) if passed else None
 
 
 def _guess(
-    evidence: FloorEvidence, floors: Floats, asked: FloorGoal, safe: float | None
+    evidence: FloorEvidence, floors: Floats, least: float, safe: float | None
 ) -> float | None:
     """The highest floor with at most half of the allowed loss in these queries, or the safe one."""
-    now = KeptResults.of(evidence, EVERYTHING, asked.goal).mean
-    half = 0.5 * (now + asked.least) - 1e-12
-    tried = floors.tolist() if now >= asked.least else ()
-    known = [one for one in tried if KeptResults.of(evidence, one, asked.goal).mean >= half]
+    half = 0.5 * (1.0 + least) - 1e-12
+    known = [one for one in floors.tolist() if np.nanmean(evidence.kept(one)) >= half]
     return max(known if safe is None else [*known, safe], default=None)
 
 
-def point(evidence: FloorEvidence, floor: float | Floats) -> FloorPoint:
-    """All measures under one floor, or under a floor for each query."""
-    each = np.broadcast_to(np.asarray(floor, dtype=np.float64), evidence.n_queries)
-    returned, answerable = evidence.returned(each), evidence.wanted > 0
-    useful = evidence.returned(each, evidence.useful)
+def point(evidence: FloorEvidence, floor: float) -> FloorPoint:
+    """All measures under one floor."""
+    returned, answerable = evidence.returned(floor), evidence.wanted > 0
+    useful = np.count_nonzero(evidence.useful & (evidence.result_score >= floor))
     return FloorPoint(
-        floor=floor if isinstance(floor, float) and floor > EVERYTHING else None,
-        precision=float(useful.sum() / returned.sum()) if returned.sum() else None,
-        recall=_mean(kept_values(evidence, each, "recall")),
-        kept=_mean(kept_values(evidence, each, "keep")),
+        floor=floor if floor > EVERYTHING else None,
+        precision=float(useful / returned.sum()) if returned.sum() else None,
+        recall=_mean(evidence.found(floor)[answerable] / evidence.wanted[answerable]),
+        kept=_mean(evidence.kept(floor)),
         wrongly_answered=_mean(returned[~answerable] > 0),
         wrongly_refused=_mean(returned[answerable] == 0),
         results=float(returned.mean()),
@@ -315,47 +323,59 @@ def _mean(values: Floats | Bools) -> float | None:
     return float(defined.mean()) if defined.size else None
 
 
-def _held_out(evidence: FloorEvidence, floors: Floats, asked: FloorGoal) -> HeldOut | None:
-    units = np.arange(evidence.n_queries)
-    if evidence.clusters is not None:
-        units = np.unique(evidence.clusters, return_inverse=True)[1]
-    n = int(units.max()) + 1
-    if n < 2 * FOLDS:
-        return None
-    # A cluster stays in one fold: a paraphrase in another would not be a new query.
-    fold = folds_of(n)[units]
-    chosen = [choose(evidence, fold != one, floors, asked) for one in range(FOLDS)]
-    each = np.array([EVERYTHING if one is None else one for one in chosen])[fold]
-    values = kept_values(evidence, each, asked.goal)
-    interval = mean_interval(values, asked.confidence, clusters=evidence.clusters)
-    return HeldOut(FOLDS, tuple(chosen), point(evidence, each), interval)
+def _claim(found: Floor, n: int) -> Claim:
+    """What the best guess keeps in ``n`` queries, its bound on new ones, and what would settle it.
 
-
-def folds_of(n: int) -> Ints:
-    """The fold of each of n queries; folds have nearly equal sizes."""
-    parts: Ints = np.random.default_rng(0).permutation(n) % FOLDS
-    return parts
-
-
-def _some(floors: Floats, *named: float | None) -> Sequence[float]:
-    """A few evenly spread floors, and those named."""
-    if not floors.size:
-        return ()
-    at = np.unique(np.linspace(0, floors.size - 1, SHOWN).round().astype(int))
-    return sorted({*floors[at].tolist(), *(one for one in named if one is not None)})
+    ``found`` is a result without a claim.
+    """
+    without, guess, keeps, safe = found.without, found.guess, found.guess_keeps, found.chosen
+    here = f"in these {n:,} queries" if n > 1 else "in this one query"
+    if guess is None or keeps is None:
+        return Claim("failed", "nothing is found without a floor, so no floor can keep any of it")
+    if guess.results == without.results:
+        return Claim(
+            "no clear difference",
+            f"every floor that takes anything away loses more than "
+            f"{number(0.5 * (1.0 - found.least))} of what is found {here}",
+            None,
+            f"Ask for less than {found.least:g}, or return everything: nothing is lost then.",
+        )
+    lost = 1.0 - (guess.kept or 0.0)
+    kept = f"loses {number(lost)} of what is found" if lost > 1e-12 else "keeps all that is found"
+    fact = f"floor {guess.floor:.4g} {kept} {here}"
+    before, after = without.wrongly_answered, guess.wrongly_answered
+    if before is not None and after is not None:
+        fact += f"; {after:.0%} of those without an answer are answered, {before:.0%} without it"
+    bound = f"{number(keeps)} of what is found"
+    percent = f"({100 * found.confidence:g}%)"
+    possible = f"It could keep as little as {bound} {percent}."
+    if before is not None and after is not None and after >= before:
+        nothing = "It refuses no query that has no answer: such a floor costs and does not help."
+        return Claim("no clear difference", fact, possible, nothing)
+    if safe is not None and safe.floor == guess.floor:
+        return Claim("passed", fact, f"It keeps at least {bound} on new queries {percent}.")
+    settled = f"{found.least:g} is too near for more queries like these to settle"
+    if found.more is not None:
+        more = plural(found.more, "more query", "more queries")
+        settled = f"About {more} would settle {found.least:g}"
+    # Returning everything is safe for recall only: queries without an answer get one, too.
+    until = "only returning everything loses nothing"
+    if safe is not None:
+        until = f"floor {safe.floor:.4g} is safe"
+    return Claim(
+        "no clear difference",
+        f"{fact}; that may not hold on new queries",
+        possible,
+        f"{settled}; until then {until}.",
+    )
 
 
 def _notes(found: Floor, n: int) -> Iterator[str]:
     sure = f"{found.least:g} with {found.confidence:.0%} confidence"
     needed = math.ceil(math.log(1 - found.confidence) / math.log(found.least))
-    recall = found.without.recall or 0.0
     if found.chosen is None:
         why = f"it cannot keep {sure}: even the lowest loses too much for so few queries."
-        if found.goal == "recall" and recall < found.least:
-            why = (
-                f"without a floor the recall is {recall:.3f}, below the {found.least:g} asked for."
-            )
-        elif n < needed:
+        if n < needed:
             why = f"{n} queries say too little, and at least {needed} are needed to keep {sure}."
         yield f"No floor can be promised: {why}"
     if not found.unanswerable:
@@ -363,9 +383,47 @@ def _notes(found: Floor, n: int) -> Iterator[str]:
             "Every query has an answer, so how often a question without one would be answered is "
             "not known; add queries with an empty ground truth."
         )
-    if found.held_out is None:
-        yield "There are too few queries to try a floor on queries that did not choose it."
-    elif None in found.held_out.floors and found.chosen is not None:
-        yield (
-            "Without some of the queries no floor can be promised; those were measured without one."
+
+
+COLUMNS = ("floor", "precision", "recall", "kept", "wrongly answered", "wrongly refused", "results")
+
+
+def document(found: Floor) -> Document:
+    """The floor to use, and a table of floors."""
+    advised = (found.chosen and found.chosen.floor, found.guess and found.guess.floor)
+    rows: list[Cells] = []
+    for one in (found.without, *found.points):
+        floor, *values = astuple(one)
+        name = "none" if floor is None else f"{floor:.4g}"
+        taken = floor is not None and floor in advised
+        rows.append((Cell(name, strong=taken), *map(_value, values)))
+    heads = [Column(one, spare=one in ("kept", "results")) for one in COLUMNS]
+    return of_claim(
+        found.claim,
+        *_lines(found),
+        blocks=[Table(heads, rows)],
+        rows=lambda: (found.without, *found.points),
+    )
+
+
+def _lines(found: Floor) -> Iterator[Note]:
+    """What the floor changes, and what is uncertain."""
+    chosen, without = found.chosen or found.guess, found.without
+    if chosen is not None:
+        of = {
+            "precision": "",
+            "recall": "",
+            "wrongly_answered": f" of {found.unanswerable:,} queries without an answer",
+            "wrongly_refused": f" of {found.answerable:,} with one",
+        }
+        moved = (
+            f"{name.replace('_', ' ')} {_value(getattr(without, name))} → "
+            f"{_value(getattr(chosen, name))}{said}"
+            for name, said in of.items()
         )
+        yield Note("counted", f"Floor {chosen.floor:.4g}: {', '.join(moved)}.")
+    yield from (Note("doubt", one) for one in found.notes)
+
+
+def _value(value: float | None) -> str:
+    return "–" if value is None else number(value)

@@ -8,7 +8,6 @@ from calipers.errors import InvalidInput
 from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, with_version
-from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.tokens import TokenUse
 
 
@@ -27,9 +26,6 @@ class SweepPoint:
     k: int
     values: Mapping[str, SweepValue]
     """By the name of the metric without its cut-off."""
-    recall_ceiling: float | None
-    """The highest possible recall of k results; None if a result may contain several targets."""
-    precision_ceiling: float | None
     tokens: TokenUse | None
 
 
@@ -70,18 +66,6 @@ class RecallAdvice:
 
 
 @dataclass(frozen=True)
-class F1Advice:
-    """The k with the best F1."""
-
-    k: int
-    f1: float
-    interval: Interval | None
-    recall: float | None
-    expected_gain: ExpectedGain | None
-    """Its gain over the largest k, here and on new queries."""
-
-
-@dataclass(frozen=True)
 class TokenAdvice:
     """The largest k that fits a token budget for at least 95% of the queries."""
 
@@ -105,7 +89,7 @@ class Sweep(Plain, HasRows):
     shown_by: ClassVar[str] = "calipers.questions.sweep.document"
     dict_keys: ClassVar[str] = (
         "queries n depth metrics advice token_source price_per_million_tokens=price "
-        "points curve fingerprints settings"
+        "points fingerprints settings"
     )
 
     points: tuple[SweepPoint, ...]
@@ -116,7 +100,6 @@ class Sweep(Plain, HasRows):
     depth: int
     """The longest list of results."""
     recall: RecallAdvice | None
-    f1: F1Advice | None
     tokens: TokenAdvice | None
     token_source: str | None
     price: float | None
@@ -132,17 +115,9 @@ class Sweep(Plain, HasRows):
         raise InvalidInput(f"This sweep has no k = {k!r:.40}; it looked at {looked}.")
 
     @property
-    def advice(self) -> dict[str, RecallAdvice | F1Advice | TokenAdvice | None]:
+    def advice(self) -> dict[str, RecallAdvice | TokenAdvice | None]:
         """The advised k by criterion."""
-        return {"recall": self.recall, "f1": self.f1, "tokens": self.tokens}
-
-    @property
-    def curve(self) -> list[dict[str, float | None]]:
-        """Recall and precision at every k."""
-        return [
-            {"k": point.k, **{name: point.values[name].mean for name in ("recall", "precision")}}
-            for point in self.points
-        ]
+        return {"recall": self.recall, "tokens": self.tokens}
 
     def to_dict(self) -> dict[str, Any]:
         """The whole sweep as plain values: what ``--json`` prints."""

@@ -28,11 +28,8 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.claim import Claim
 from calipers.model.matched import Matched
 from calipers.model.slicing import clusters_in
-from calipers.questions.expected_gain import ExpectedGain
-from calipers.questions.shown_results import wanted_per_query
 from calipers.questions.sweep.document import DEFAULT_METRICS
 from calipers.questions.sweep.result import (
-    F1Advice,
     RecallAdvice,
     Sweep,
     SweepPoint,
@@ -48,14 +45,13 @@ from calipers.questions.tokens import (
 )
 from calipers.statistics.bounded_mean import largest_mean
 from calipers.statistics.clusters import as_shares, exact_mean
-from calipers.statistics.winner import WinnerGain, winner_gain
 from calipers.words import number, plural
 
 MARGIN = 0.05
 CONFIDENCE = 0.95
 _MOST_TIMES = 1000.0
 """Advice that would need more than this many times the queries is not given."""
-NEEDED = ("precision", "recall", "f1")
+NEEDED = ("precision", "recall")
 """The metrics that every sweep measures."""
 
 
@@ -71,7 +67,7 @@ def sweep_over_k(
     confidence: float = 0.95,
     cluster: str | None = None,
 ) -> Sweep:
-    """Measure every metric at every k, and advise a k by recall, F1 and tokens."""
+    """Measure every metric at every k, and advise a k by recall and tokens."""
     depth = pair.depth
     if not depth:
         raise InvalidInput(
@@ -79,9 +75,6 @@ def sweep_over_k(
         )
     ks = sorted(set(cutoffs(k) or usual_cutoffs(depth)))
     chosen = _by_stem(metrics, ks, pair)
-    # With one target per query, F1 is highest at the first k that finds it.
-    has_several = bool((wanted_per_query(pair.matches, pair.rel) > 1).any())
-    gain: WinnerGain | None = None
     values: dict[str, list[SweepValue]] = {}
     for stem, at_every_k in chosen.items():
         scores = score(pair, at_every_k, confidence=confidence, cluster=cluster)
@@ -93,18 +86,14 @@ def sweep_over_k(
             n = int((~np.isnan(scores.values[:, 0])).sum())
             advice = advise_recall(ks, scores.values, margin, confidence, clusters_in(scores))
             prints, settings, policy = scores.fingerprints, scores.settings, scores.policy
-        elif stem == "f1" and has_several and len(ks) > 1:
-            gain = winner_gain(scores.values, len(ks) - 1, clusters_in(scores))
         # One metric at a time: all metrics at every k and query would use most of the memory.
         del scores
     counted = _count(pair, ks, tokenizer, needed=tokens is not None or price is not None)
     table = counted.table if counted else None
-    wanted = wanted_one_by_one(pair)
     points = tuple(
         SweepPoint(
             one,
             {stem: each[at] for stem, each in values.items()},
-            *((None, None) if wanted is None else ceilings(wanted, one)),
             None if table is None else token_use(table[:, at], price),
         )
         for at, one in enumerate(ks)
@@ -116,7 +105,6 @@ def sweep_over_k(
         n=n,
         depth=depth,
         recall=advice,
-        f1=advise_f1(points, gain) if has_several else None,
         tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
         token_source=counted.source if counted else None,
         price=price,
@@ -182,17 +170,6 @@ def usual_cutoffs(depth: int) -> list[int]:
     return sorted({*ks, depth})
 
 
-def advise_f1(points: Sequence[SweepPoint], gain: WinnerGain | None) -> F1Advice | None:
-    """The k with the highest mean F1; the smallest of equals."""
-    expected = None if gain is None else ExpectedGain.of(gain)
-    best: F1Advice | None = None
-    for point in points:
-        value, recall = point.values["f1"], point.values["recall"].mean
-        if value.mean is not None and (best is None or value.mean > best.f1):
-            best = F1Advice(point.k, value.mean, value.interval, recall, expected)
-    return best
-
-
 def advise_tokens(points: Sequence[SweepPoint], table: Ints, budget: int) -> TokenAdvice:
     """The largest k whose results fit the budget for at least 95% of the queries."""
     fitting = [
@@ -212,29 +189,6 @@ def advise_tokens(points: Sequence[SweepPoint], table: Ints, budget: int) -> Tok
         float(np.mean(column > budget)),
         point is points[-1],
     )
-
-
-def wanted_one_by_one(pair: Matched) -> Ints | None:
-    """The number of targets per query, if a result contains at most one.
-
-    None if a result may contain several quotes or spans: then precision has no ceiling.
-    """
-    by_item = pair.settings["match"] in ("id", "document")
-    limited = by_item and pair.matches.is_one_to_one
-    return wanted_per_query(pair.matches, pair.rel) if limited else None
-
-
-def ceilings(targets: Ints, k: int) -> tuple[float | None, float | None]:
-    """The highest possible recall and precision at k if a result contains at most one target.
-
-    >>> ceilings(np.array([1, 4]), 2)
-    (0.75, 0.75)
-    """
-    targets = targets[targets > 0]
-    if not targets.size:
-        return None, None
-    reachable = np.minimum(targets, k).astype(np.float64)
-    return exact_mean(reachable / targets), exact_mean(reachable / k)
 
 
 def advise_recall(

@@ -16,7 +16,7 @@ from calipers.questions.reading import (
 )
 
 if TYPE_CHECKING:
-    from calipers.questions.sweep.floor_answer import Floor
+    from calipers.questions.sweep.floor import Floor
     from calipers.questions.sweep.result import Sweep
 
 
@@ -65,7 +65,7 @@ def sweep(data: Data = None, **settings: Unpack[SweepSettings]) -> "Sweep":
     >>> found = sweep([{"query": "q", "retrieved": ["x", "a", "b"], "ground_truth": ["a", "b"]}])
     >>> [point.values["recall"].mean for point in found.points]
     [0.0, 0.5, 1.0]
-    >>> found.f1.k
+    >>> found.recall.safe_k
     3
     """
     from calipers.engines.scoring import cutoffs
@@ -88,14 +88,9 @@ class FloorSettings(Reading, total=False):
 
     k: FirstK
     keep: Annotated[
-        float | None,
-        Setting(
-            "Keep this share of what is found without a floor. [default: 0.95]",
-            metavar="SHARE",
-            excludes=("recall",),
-        ),
+        float,
+        Setting("Keep this share of what is found without a floor.", default=0.95, metavar="SHARE"),
     ]
-    recall: Annotated[float | None, Setting("Keep this recall instead of a share.", metavar="R")]
     confidence: Annotated[
         float,
         Setting(
@@ -111,8 +106,7 @@ def floor(data: Data = None, **settings: Unpack[FloorSettings]) -> "Floor":
     """The score below which results are better not returned, and what each floor would cost.
 
     ``data`` is a pair, or anything that ``read`` takes; every result needs a score. The floor is
-    the highest that keeps what is asked for with the ``confidence``; how it does on queries that
-    had no part in choosing it is measured in five parts.
+    the highest that keeps what is asked for with the ``confidence``.
 
     >>> records = [
     ...     {"query": f"q{i}", "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}],
@@ -127,14 +121,10 @@ def floor(data: Data = None, **settings: Unpack[FloorSettings]) -> "Floor":
     from calipers.measures.spec import check_cutoff
     from calipers.questions.inputs import matched
     from calipers.questions.sweep.floor import find_floor
-    from calipers.questions.sweep.floor_answer import FloorGoal, Goal
 
-    goal: Goal = "keep" if settings["recall"] is None else "recall"
-    least = settings[goal]
-    least = 0.95 if least is None else least
-    what = "The share to keep" if goal == "keep" else "The recall to keep"
-    check_number(what, least, above=0, below=1, such_as=0.95)
-    check_number("The confidence", settings["confidence"], least=0.5, below=1, such_as=0.95)
-    asked, k = FloorGoal(goal, float(least), settings["confidence"]), check_cutoff(settings["k"])
+    least, confidence = settings["keep"], settings["confidence"]
+    check_number("The share to keep", least, above=0, below=1, such_as=0.95)
+    check_number("The confidence", confidence, least=0.5, below=1, such_as=0.95)
+    k = check_cutoff(settings["k"])
     pair = matched(data, settings, again=True)
-    return find_floor(pair, k, asked, settings["cluster"])
+    return find_floor(pair, k, least, confidence, settings["cluster"])
