@@ -132,9 +132,10 @@ GONE = {
         ("diagnose --before", "diagnose --anyway"),
         "`calipers compare OLD NEW` says what changed; diagnose both runs to see what is wrong.",
     ),
+    "diagnose --price": "`calipers sweep --price 2.50` says what the results cost at each k.",
     **dict.fromkeys(
-        ("diagnose --price", "diagnose --tokenizer"),
-        "`calipers sweep --price 2.50` says what the results cost at each k.",
+        ("diagnose --tokenizer", "sweep --tokenizer"),
+        "Give 'tokens' with every result; without them they are estimated from the texts.",
     ),
     "--like trec_eval-c": "Take --like trec_eval --missing zero.",
     "--like trec_eval-9": "Take --like trec_eval, which is version 10; it differs from version 9 "

@@ -28,7 +28,7 @@ BAD = {
         ([], "Nothing is given"),
     ],
     "sweep": [
-        (["old.jsonl", "--tokenizer", "no_such_package:f"], "No module named 'no_such_package'"),
+        (["old.jsonl", "--tokenizer", "package:f"], "Give 'tokens' with every result"),
         (["old.jsonl", "--tokens", "0"], "budget of tokens is 0"),
         (["old.jsonl", "-m", "mrr@5"], "a sweep goes over k"),
         (["old.jsonl", "-k", "0"], "The cut-off k is '0'"),

@@ -55,10 +55,6 @@ def good(rng, i):
     return at(rng, i, rng.choices([1, 2, 3], [8, 1.5, 0.5])[0])
 
 
-def first_and_last(rng, i):
-    return at(rng, i, 1, K)
-
-
 def perfect_in_documents(rng, i):
     record = at(rng, i, 1, 2)
     record["retrieved"] = [{"id": one, "document": f"of {one}"} for one in record["retrieved"]]
@@ -94,10 +90,6 @@ def targets_late(rng, i):
 
 def shuffled(rng, i):
     return at(rng, i, *sorted(rng.sample(range(1, K + 1), 2)))
-
-
-def in_the_middle(rng, i):
-    return at(rng, i, *sorted(rng.sample([4, 5, 6, 7], 3)))
 
 
 def reversed_list(rng, i):
@@ -207,7 +199,6 @@ HEALTHY = {
     "good: 0.9 found, good order": Animal(good, None),
     "perfect, with documents": Animal(perfect_in_documents, None),
     "perfect, bad results judged too": Animal(perfect_and_judged, None),
-    "best first and last": Animal(first_and_last, None),
 }
 FAULTS = {
     "finds one target in four": Animal(finds_little, "finds_little"),
@@ -217,7 +208,6 @@ FAULTS = {
     "score threshold too high": Animal(score_threshold, "too_selective"),
     "targets late": Animal(targets_late, "ordered_badly"),
     "order by chance": Animal(shuffled, "ordered_badly"),
-    "buried in the middle": Animal(in_the_middle, "ordered_badly"),
     "sorted the wrong way round": Animal(reversed_list, "ordered_badly"),
     "every result twice": Animal(repeated_ids, "duplicates"),
     "every text twice": Animal(repeated_texts, "duplicates"),

@@ -278,7 +278,7 @@ def main() -> None:
     except SystemExit as leaving:
         if _COMPLETING in os.environ:
             sys.exit(leaving.code)
-        # No command does this itself: a retriever, a tokenizer or a plug-in did.
+        # No command does this itself: a retriever or a plug-in did.
         click.echo(
             "Error: Code that this command called ended the program (sys.exit with "
             f"{leaving.code!r:.60}); a function must return or raise an error.",

@@ -229,14 +229,6 @@ WeightBy = Annotated[
     ),
 ]
 Price = Annotated[float | None, Setting("What a million tokens cost.", metavar="PRICE")]
-Tokenizer = Annotated[
-    str | Callable[[str], Any] | None,
-    Setting(
-        "Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
-        metavar="PACKAGE:FUNCTION",
-        group=READING,
-    ),
-]
 Against = Annotated[
     str | None,
     Setting(

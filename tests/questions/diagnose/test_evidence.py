@@ -71,19 +71,6 @@ def test_recall_at_another_k_is_the_metric(made, k):
     assert np.array_equal(seen.recall_at(k), expected, equal_nan=True)
 
 
-def test_hits_in_the_middle_are_held_against_chance():
-    top = [f"x{n}" for n in range(9)]
-    made = [
-        {"query": "middle", "retrieved": [*top[:4], "t", *top[4:8]], "ground_truth": ["t"]},
-        {"query": "first", "retrieved": ["t", *top[:8]], "ground_truth": ["t"]},
-        {"query": "short", "retrieved": ["x", "t", "y"], "ground_truth": ["t"]},
-        {"query": "missed", "retrieved": top, "ground_truth": ["t"]},
-    ]
-    excess = evidence_of(made, 9).middle_excess
-    assert excess[:2].tolist() == pytest.approx([1 - 3 / 9, -3 / 9])
-    assert np.isnan(excess[2:]).all()
-
-
 def test_another_chunk_of_the_document_is_noticed():
     made = [
         {

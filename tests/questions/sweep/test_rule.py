@@ -48,11 +48,9 @@ def test_a_budget_may_fit_all_or_nothing():
     assert (nothing.k, nothing.use) == (None, None)
 
 
-def test_tokens_of_the_data_and_of_a_tokenizer():
-    assert sweep(with_texts(tokens=7)).at(2).tokens.mean == 14.0
-    found = sweep(with_texts(tokens=7), tokenizer=str.split)
-    assert (found.token_source, found.at(2).tokens.mean) == ("tokenizer", 40.0)
-    assert sweep(with_texts(), tokenizer="builtins:len").at(1).tokens.mean == 100.0
+def test_tokens_of_the_data():
+    found = sweep(with_texts(tokens=7))
+    assert (found.token_source, found.at(2).tokens.mean) == ("data", 14.0)
 
 
 def test_queries_that_got_less_cost_less():
@@ -74,7 +72,6 @@ def test_other_policies_and_grades_reach_the_numbers():
     [
         ({"tokens": 100}, "tokens of the results are not known"),
         ({"price": 1.0}, "tokens of the results are not known"),
-        ({"tokenizer": len}, "tokens of the results are not known"),
         ({"tokens": 0}, "budget of tokens is 0"),
         ({"price": -1.0}, "price of a million tokens is -1.0"),
         ({"metrics": "recall@5"}, "recall@5 has a cut-off of its own, and"),

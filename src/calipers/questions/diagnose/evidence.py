@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -26,7 +26,7 @@ from calipers.questions.sweep.result import RecallAdvice
 from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
 from calipers.questions.tokens import TokenSource, TokensShown, TokenSums, token_sums
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.score_interval import UNIT, Bounds, mean_interval
+from calipers.statistics.score_interval import UNIT, mean_interval
 
 MANY_NEEDS = 3
 """With fewer distinct needs, one list for all of them is no sign of a fault."""
@@ -171,13 +171,13 @@ class Evidence:
                 return self.scores.values[:, column]
         raise KeyError(stem)
 
-    def fact(self, values: Floats, bounds: Bounds = UNIT) -> Fact | None:
+    def fact(self, values: Floats) -> Fact | None:
         """Mean and interval of a column, without NaN."""
         defined = values[~np.isnan(values)]
         if not defined.size:
             return None
         level = self.scores.settings["confidence"]
-        interval = mean_interval(values, level, bounds, clusters_in(self.scores))
+        interval = mean_interval(values, level, UNIT, clusters_in(self.scores))
         return Fact(exact_mean(defined), interval, defined.size)
 
     @property
@@ -237,15 +237,13 @@ class Evidence:
         best = ratio(_best_dcg(matches.with_grades(grade), self.k), _best_dcg(matches, self.k))
         return np.where(np.isnan(ndcg), np.nan, np.maximum(best, ndcg))
 
-    def ndcg_in(self, order: Literal["reversed", "both ends"]) -> Floats:
-        """nDCG at k of the results read from the end, or from both ends towards the middle."""
+    @cached_property
+    def reversed_ndcg(self) -> Floats:
+        """nDCG at k of the same results read from the end."""
         matches = self.matches
         kept = np.flatnonzero(matches.edge_rank <= self.k)
         query, rank = matches.edge_query[kept], matches.edge_rank[kept]
-        last = self.shown[query].astype(np.int64)
-        behind = last + 1 - rank
-        from_ends = np.where(rank <= behind, 2 * rank - 1, 2 * behind)
-        rank = behind if order == "reversed" else from_ends
+        rank = self.shown[query].astype(np.int64) + 1 - rank
         by_rank = np.lexsort((rank, query))
         read = replace(
             matches,
@@ -255,17 +253,6 @@ class Evidence:
             edge_overlap=matches.edge_overlap[kept][by_rank],
         )
         return np.where(np.isnan(self.metric("ndcg")), np.nan, ndcg(Gains.of(read), self.k))
-
-    @cached_property
-    def reading(self) -> tuple[Floats, bool]:
-        """nDCG at k in the more favourable reading order, and whether that is from both ends.
-
-        Putting the best results first and last is a good order too: language models use these
-        places most.
-        """
-        straight, ends = self.metric("ndcg"), self.ndcg_in("both ends")
-        from_ends = bool(np.nanmean(ends) > np.nanmean(straight))
-        return (ends if from_ends else straight), from_ends
 
     @cached_property
     def possible_recall(self) -> Floats:
@@ -346,29 +333,6 @@ class Evidence:
         wrong[asked] = (firsts[asked] == found) & ~right[asked] if found is not None else 0.0
         wrong[~(self.answerable & (self.shown > 0))] = np.nan
         return str(found), wrong
-
-    @cached_property
-    def middle_excess(self) -> Floats:
-        """Per query with hits: their share in the middle third, minus the share expected by chance.
-
-        Only for lists of at least six results.
-        """
-        n, (query, rank) = self.matches.n_queries, self._useful
-
-        def in_middle(rank: Ints, length: Floats) -> Bools:
-            place = (rank - 0.5) / np.maximum(length, 1)
-            return (place > 1 / 3) & (place < 2 / 3) & (length >= 6)
-
-        long = self.shown[query] >= 6
-        hits = np.bincount(query[long], minlength=n)
-        middle_hits = np.bincount(query[in_middle(rank, self.shown[query])], minlength=n)
-        lengths, of_length = np.unique(self.shown, return_inverse=True)
-        sizes = [int(in_middle(np.arange(1, int(one) + 1), one).sum()) for one in lengths]
-        middle = np.array(sizes)[of_length]
-        excess = np.full(n, np.nan)
-        has = (hits > 0) & self.answerable
-        excess[has] = middle_hits[has] / hits[has] - middle[has] / self.shown[has]
-        return excess
 
     @cached_property
     def wrong_chunk_share(self) -> Floats | None:

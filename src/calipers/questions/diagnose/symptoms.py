@@ -467,50 +467,33 @@ def thin_ground_truth(seen: Evidence) -> Symptom | None:
     {**_NO_RANKING, **_HUB, "thin_ground_truth": "nobody judged what stands above the targets"},
 )
 def ordered_badly(seen: Evidence) -> Symptom | None:
-    """Targets are found, but ranked where they are read late or least."""
-    (read, from_ends), best = seen.reading, seen.best_order_ndcg
+    """Targets are found, but ranked below results that hold none."""
+    read, best, turned = seen.metric("ndcg"), seen.best_order_ndcg, seen.reversed_ndcg
     gain = seen.fact(np.maximum(best - read, 0.0))
     if not gain or gain.value < 0.15:
         return None
-    turned = seen.fact(seen.ndcg_in("reversed") - read, bounds=(-1.0, 1.0))
-    is_turned = turned is not None and turned.value >= 0.15
-    if is_turned:
-        read, from_ends = seen.metric("ndcg"), False
     hits, mrr = np.nanmean(seen.metric("hit_rate")), np.nanmean(seen.metric("mrr"))
+    now, most = np.nanmean(read), np.nanmean(best)
     lines = [
-        f"ndcg@{seen.k} is {np.nanmean(read):.3f}{', read from both ends' if from_ends else ''}; "
-        f"the same results in the best order would have {np.nanmean(best):.3f}"
-        f"{'.' if is_turned else f', {in_words(gain)} more.'}",
+        f"ndcg@{seen.k} is {now:.3f}; the same results in the best order would have {most:.3f}.",
         f"{hits:.0%} of the queries have a hit; mrr@{seen.k} is {mrr:.3f} and could be {hits:.3f}.",
     ]
     advice = [
-        f"Rerank the results: ndcg@{seen.k} can rise from {np.nanmean(read):.3f} to "
-        f"{np.nanmean(best):.3f} at most.",
+        f"Rerank the results: ndcg@{seen.k} can rise from {now:.3f} to {most:.3f} at most.",
         "If a reranker is in use already, compare what it returns with what it is given.",
     ]
-    middle = seen.fact(seen.middle_excess, bounds=(-1.0, 1.0))
-    if is_turned:
+    if np.nanmean(turned) - now >= 0.15:
         lines.insert(
             0,
-            f"The list read backwards has an ndcg@{seen.k} of "
-            f"{np.nanmean(seen.ndcg_in('reversed')):.3f}, as it stands {np.nanmean(read):.3f}.",
+            f"The list read backwards has an ndcg@{seen.k} of {np.nanmean(turned):.3f}, as it "
+            f"stands {now:.3f}.",
         )
         advice.insert(
             0,
             "See whether the list is sorted the wrong way round: distances taken for similarities, "
             "or a reranker whose lowest score is the best.",
         )
-    elif middle and middle.value >= 0.15:
-        lines.insert(
-            0,
-            "The middle third of the list holds more of the hits than chance would put there, by "
-            f"{in_percent(middle)} of them: language models use that part of a context least.",
-        )
-        advice.insert(
-            0, "Put the best results first, or first and last: either order counts as good here."
-        )
-    numbers = {"gain": gain.value} | ({"middle": middle.value} if middle else {})
-    return Symptom(confidence((gain, 0.15, 1)), tuple(lines), tuple(advice), numbers)
+    return Symptom(confidence((gain, 0.15, 1)), tuple(lines), tuple(advice), {"gain": gain.value})
 
 
 @rule("k larger than needed", "tokens")

@@ -30,8 +30,7 @@ FEW_ROWS = 12
 USUAL_ROWS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000)
 SOURCES = {
     "data": "Tokens are those given with the results.",
-    "tokenizer": "Tokens are counted by the tokenizer that was named.",
-    "estimate": "Tokens are estimated as characters / 4; name a tokenizer for better numbers.",
+    "estimate": "Tokens are estimated as characters / 4; 'tokens' in the results are exact.",
 }
 
 

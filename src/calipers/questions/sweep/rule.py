@@ -16,7 +16,6 @@ queries too: with no loss at all, a margin of 0.05 takes 59 queries.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,7 +37,6 @@ from calipers.questions.sweep.result import (
 )
 from calipers.questions.tokens import (
     TokensShown,
-    load_tokenizer,
     may_have_tokens,
     token_use,
     tokens_shown,
@@ -62,7 +60,6 @@ def sweep_over_k(
     k: int | Sequence[int] | None = None,
     tokens: int | None = None,
     price: float | None = None,
-    tokenizer: str | Callable[[str], Any] | None = None,
     margin: float = MARGIN,
     confidence: float = 0.95,
     cluster: str | None = None,
@@ -88,7 +85,7 @@ def sweep_over_k(
             prints, settings, policy = scores.fingerprints, scores.settings, scores.policy
         # One metric at a time: all metrics at every k and query would use most of the memory.
         del scores
-    counted = _count(pair, ks, tokenizer, needed=tokens is not None or price is not None)
+    counted = _count(pair, ks, needed=tokens is not None or price is not None)
     table = counted.table if counted else None
     points = tuple(
         SweepPoint(
@@ -135,14 +132,11 @@ def _by_stem(
     }
 
 
-def _count(
-    pair: Matched, ks: Sequence[int], tokenizer: str | Callable[[str], Any] | None, *, needed: bool
-) -> TokensShown | None:
-    function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
-    if not (needed or function or may_have_tokens(pair)):
+def _count(pair: Matched, ks: Sequence[int], *, needed: bool) -> TokensShown | None:
+    if not (needed or may_have_tokens(pair)):
         return None
-    found = tokens_shown(pair, lambda block, counts: block.summed(counts, ks), function)
-    if found is None and (needed or function):
+    found = tokens_shown(pair, lambda block, counts: block.summed(counts, ks))
+    if found is None and needed:
         raise InvalidInput(
             "The tokens of the results are not known: some results have neither a number of "
             "tokens nor a text; give 'tokens' or 'text' with every result."

@@ -11,7 +11,6 @@ from calipers.questions.reading import (
     FirstK,
     Price,
     Reading,
-    Tokenizer,
     cutoff_list,
 )
 
@@ -42,7 +41,6 @@ class SweepSettings(Reading, total=False):
     ]
     tokens: Annotated[int | None, Setting("The tokens that one query may use.", metavar="N")]
     price: Price
-    tokenizer: Tokenizer
     margin: Annotated[
         float,
         Setting(
