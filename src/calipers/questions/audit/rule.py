@@ -18,7 +18,7 @@ from calipers.checks.corpus_findings import (
 from calipers.checks.evidence import CorpusEvidence
 from calipers.checks.ground_truth import asked
 from calipers.checks.versions import older_first, superseded_targets, unordered
-from calipers.engines.scoring import check_confidence, compute
+from calipers.engines.scoring import compute
 from calipers.errors import CalipersError, WriteFailed
 from calipers.io.corpus import Corpus
 from calipers.live.word_matching import word_matching
@@ -32,7 +32,6 @@ from calipers.model.health import Health, HealthFinding
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching, parse_matching
 from calipers.model.run import Run
-from calipers.model.scores import Interval
 from calipers.questions.audit.real_questions import FEWEST, furthest, unlike_real
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.queries_needed import fewest_queries
@@ -40,7 +39,7 @@ from calipers.statistics.score_interval import mean_interval
 from calipers.words import plural
 
 METRIC = "recall@10"
-"""The metric of the interval, and of comparing runs, where there are results."""
+"""The metric by which runs are compared."""
 WORDS_FIND = 5
 """The cut-off at which word matching is measured."""
 EASY = 0.9
@@ -49,67 +48,8 @@ AGREE = 0.8
 """The share of queries with the same score in all runs from which it is reported."""
 
 
-WIDEST = 0.1
-"""The largest useful distance from the mean to the farther end of its interval."""
-
-
-@dataclass(frozen=True)
-class Width:
-    """The interval to expect of a mean over the queries of a ground truth."""
-
-    queries: int
-    metric: str
-    mean: float | None
-    interval: Interval | None
-    """None with fewer than two queries."""
-    measured: bool
-    """Whether it is from a run; else it is the widest possible for a share of queries."""
-    needed: int | None = None
-    """The number of queries at which the distance is ``WIDEST``."""
-
-    @property
-    def margin(self) -> float:
-        """The distance from the mean to the farther end; 1 without an interval."""
-        if self.interval is None or self.mean is None:
-            return 1.0
-        return max(self.interval.high - self.mean, self.mean - self.interval.low)
-
-    def sentence(self) -> str:
-        """The interval as a sentence."""
-        if self.interval is None or self.mean is None:
-            count = plural(self.queries, "query", "queries")
-            return f"{count} with a target: an interval takes at least two."
-        ends = f"{self.interval.low:.3f}–{self.interval.high:.3f}"
-        if self.measured:
-            words = f"{self.metric} of the given results is {self.mean:.3f}, with a"
-        else:
-            count = plural(self.queries, "query", "queries")
-            words = f"Over {count} a hit rate of {self.mean:.2f} would have a"
-        needed = f" About {self.needed:,} queries bring it to ±{WIDEST:g}." if self.needed else ""
-        return f"{words} {self.interval.level:.0%} interval of {ends} (±{self.margin:.3f}).{needed}"
-
-    def finding(self) -> HealthFinding:
-        """The finding "too few queries" if the interval is too wide."""
-        return HealthFinding.of_kind(
-            catalogue.TOO_FEW_QUERIES,
-            count=self.queries if self.margin > WIDEST else 0,
-            detail=self.sentence(),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The interval as plain data."""
-        return {
-            "queries": self.queries,
-            "metric": self.metric,
-            "measured": self.measured,
-            "mean": self.mean,
-            "low": self.interval.low if self.interval else None,
-            "high": self.interval.high if self.interval else None,
-            "level": self.interval.level if self.interval else None,
-            "margin": self.margin,
-            "needed": self.needed,
-        }
-
+ENOUGH = 96
+"""From so many queries on, the 95% interval of a mean reaches at most 0.1 to either side."""
 
 CHECKS = (
     ground_truth.without_ground_truth,
@@ -125,11 +65,10 @@ CHECKS = (
 
 @dataclass(frozen=True)
 class _Known:
-    """What results and corpus add to the checks of the ground truth alone."""
+    """What results, corpus and real questions add to the checks of the ground truth alone."""
 
-    width: Width
     notes: list[str]
-    further: list[HealthFinding] = field(default_factory=list)
+    findings: list[HealthFinding] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
     """Runs by name, to search for older versions of documents."""
@@ -142,20 +81,21 @@ def audit(
     *,
     real: list[str] | None = None,
     match: str | None = None,
-    confidence: float = 0.95,
 ) -> Health:
     """Return every problem of a ground truth, by itself and against a corpus.
 
-    With a run the width of the interval is measured, else it is the widest possible; with several
-    runs the queries that separate them are counted too. ``real``: questions to compare with.
+    With several ``runs`` the queries that separate them are counted too. ``real``: questions to
+    compare with.
     """
-    check_confidence(confidence)
     texts = asked(truth)
-    compared = None if real is None else unlike_real(list(texts.values()), real)
-    truth, known = (
-        _measured(truth, runs, match, confidence) if runs else _unmeasured(truth, match, confidence)
-    )
-    known.further.extend([compared] if compared else [])
+    known = _Known(list(truth.notes))
+    if real is not None:
+        compared = unlike_real(list(texts.values()), real)
+        known.findings.extend([compared] if compared else [])
+    if runs:
+        truth = _measured(truth, runs, match, known)
+    elif match is not None and parse_matching(match).kind == "quote" and truth.kinds == {"item"}:
+        truth = as_quotes(truth)
     if real is not None and compared is None:
         known.notes.append(
             f"{len(texts):,} questions here and {len(real):,} real ones: at least {FEWEST} of each "
@@ -165,13 +105,12 @@ def audit(
         _match_words(truth, texts, corpus, match, known)
     ground_truth.check_spans(truth)
     alike, different = ground_truth.near_duplicates(truth)
-    found = [*(check(truth) for check in CHECKS), alike, *known.further, known.width.finding()]
+    found = [*(check(truth) for check in CHECKS), alike, *known.findings, _too_few(truth)]
     facts: dict[str, Any] = {
         "queries": truth.queries.height,
         "different_queries": different,
         "targets": truth.targets.height,
         "relevant": int((truth.targets["grade"] > 0).sum()),
-        "interval": known.width.to_dict(),
     }
     passages, several = ground_truth.quotes_by_query(truth), None
     if corpus is not None:
@@ -196,6 +135,23 @@ def audit(
     return replace(health, claim=_claim(health), to_add=to_add)
 
 
+def _too_few(truth: GroundTruth) -> HealthFinding:
+    """Whether the interval of a mean over these queries would be too wide."""
+    n = truth.targets.filter(pl.col("grade") > 0)["query"].n_unique()
+    count = plural(n, "query", "queries")
+    detail = f"{count} with a target: an interval takes at least two."
+    # Half of the queries succeed: no share has a wider interval.
+    values = (np.arange(n) % 2).astype(np.float64)
+    if (interval := mean_interval(values, 0.95)) is not None:
+        detail = (
+            f"Over {count} a hit rate of {values.mean():.2f} would have a 95% interval of "
+            f"{interval.low:.3f}–{interval.high:.3f}. About {ENOUGH} queries bring it to ±0.1."
+        )
+    return HealthFinding.of_kind(
+        catalogue.TOO_FEW_QUERIES, count=n if n < ENOUGH else 0, detail=detail
+    )
+
+
 def _evidence(truth: GroundTruth, corpus: Corpus, notes: list[str]) -> CorpusEvidence:
     """Look up every target in the corpus; ids that look like text are taken as quotes."""
     evidence = CorpusEvidence.of(truth)
@@ -212,17 +168,11 @@ def _evidence(truth: GroundTruth, corpus: Corpus, notes: list[str]) -> CorpusEvi
     return evidence
 
 
-def _unmeasured(truth: GroundTruth, match: str | None, level: float) -> tuple[GroundTruth, _Known]:
-    if match is not None and parse_matching(match).kind == "quote" and truth.kinds == {"item"}:
-        truth = as_quotes(truth)
-    return truth, _Known(_widest(truth, level), list(truth.notes))
-
-
 def _measured(
-    truth: GroundTruth, runs: Mapping[str, Run], match: str | None, level: float
-) -> tuple[GroundTruth, _Known]:
+    truth: GroundTruth, runs: Mapping[str, Run], match: str | None, known: _Known
+) -> GroundTruth:
+    """Match the runs and compare several; return the ground truth as it was matched."""
     pairs: dict[str, Matched] = {}
-    notes = list(truth.notes)
     for name, run in runs.items():
         try:
             pairs[name] = match_pair(truth, run.kept(), Matching(match=match))
@@ -231,28 +181,18 @@ def _measured(
             raise
         except CalipersError as error:
             whose = "The results" if len(runs) == 1 else f"The results of {name}"
-            notes += [*run.notes, f"{whose} could not be scored, so they say nothing. {error}"]
+            known.notes.extend(
+                [*run.notes, f"{whose} could not be scored, so they say nothing. {error}"]
+            )
     if not pairs:
-        return truth, _Known(_widest(truth, level), notes)
-    values = {name: _recall(pair, METRIC) for name, pair in pairs.items()}
-    first = next(iter(pairs))
-    defined = values[first][~np.isnan(values[first])]
-    width = Width(
-        defined.size,
-        METRIC,
-        exact_mean(defined) if defined.size else None,
-        mean_interval(defined, level),
-        measured=True,
-    )
-    if width.margin > WIDEST and width.interval is not None:
-        needed = int(np.ceil(width.queries * (width.margin / WIDEST) ** 2))
-        width = replace(width, needed=needed)
-    notes += [one for pair in pairs.values() for one in pair.settings["notes"]]
-    read = {name: pair.run for name, pair in pairs.items()}
-    known = _Known(width, list(dict.fromkeys(notes)), runs=read)
+        return truth
+    said = [*known.notes, *(one for pair in pairs.values() for one in pair.settings["notes"])]
+    known.notes[:] = dict.fromkeys(said)
+    known.runs.update((name, pair.run) for name, pair in pairs.items())
     if len(pairs) > 1:
-        known.further.append(_agreement(values, known.facts))
-    return pairs[first].ground_truth, known
+        values = {name: _recall(pair, METRIC) for name, pair in pairs.items()}
+        known.findings.append(_agreement(values, known.facts))
+    return next(iter(pairs.values())).ground_truth
 
 
 def _recall(pair: Matched, metric: str) -> Floats:
@@ -327,7 +267,7 @@ def _match_words(
     }
     if not known.runs:
         known.runs[str(run.name)] = run
-    known.further.append(
+    known.findings.append(
         HealthFinding.of_kind(
             catalogue.WORD_MATCHING,
             count=won if reached >= EASY else 0,
@@ -407,25 +347,3 @@ def _next(found: Health, first: HealthFinding | None) -> str | None:
     if "chunks" not in found.facts:
         return "Give --corpus FILE to see what plain word matching finds."
     return None
-
-
-def _widest(truth: GroundTruth, level: float) -> Width:
-    n = truth.targets.filter(pl.col("grade") > 0)["query"].n_unique()
-    width = _even_share(n, level)
-    if width.margin <= WIDEST:
-        return width
-    few, enough = n, max(2, n)
-    while _even_share(enough, level).margin > WIDEST:
-        few, enough = enough, enough * 2
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        holds = _even_share(middle, level).margin <= WIDEST
-        few, enough = (few, middle) if holds else (middle, enough)
-    return replace(width, needed=enough)
-
-
-def _even_share(n: int, level: float) -> Width:
-    """The interval where half of the queries succeed, which is the widest."""
-    values = (np.arange(n) % 2).astype(np.float64)
-    mean = float(values.mean()) if n else None
-    return Width(n, "hit_rate", mean, mean_interval(values, level), measured=False)

@@ -4,7 +4,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.errors import InvalidInput
-from calipers.operation import PYTHON, Setting, operation
+from calipers.operation import Setting, operation
 from calipers.questions.reading import Files, Match
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ class AuditSettings(Files, total=False):
     run: Annotated[
         Any,
         Setting(
-            "Results, to measure how wide the interval is; of several, how many queries tell them "
+            "Results: whether older versions stand first; of several, how many queries tell them "
             "apart.",
             "-r",
             "FILE",
@@ -46,7 +46,6 @@ class AuditSettings(Files, total=False):
         ),
     ]
     match: Match
-    confidence: Annotated[float, Setting("The level of the interval.", default=0.95, only=PYTHON)]
 
 
 @operation(page="audit", command="audit")
@@ -59,8 +58,8 @@ def audit(
     """Look for everything that is wrong with a ground truth, by itself and against a corpus.
 
     ``ground_truth`` is whatever ``evaluate`` takes; it may hold results too. ``corpus`` is read in
-    batches and never held as a whole. With results (``run``, or in the same file) the width of
-    the interval is measured, else it is the widest possible.
+    batches and never held as a whole. Results (``run``, or in the same file) are searched for
+    older versions; with several, the queries that separate them are counted.
 
     >>> found = audit({"q1": {"a": 1}, "q2": {"b": 1, "c": 1}}, corpus={"a": "x", "b": "y"})
     >>> [(finding.name, finding.severity, finding.count) for finding in found.findings][0]
@@ -107,7 +106,6 @@ def audit(
         opened,
         real=real,
         match=settings["match"],
-        confidence=settings["confidence"],
     )
 
 
