@@ -38,36 +38,29 @@ def test_what_is_in_memory_or_compressed_in_a_file(tmp_path: Path) -> None:
     assert read_questions([{"question": "Why?"}]) == (Question("Why?", "Why?"),)
 
 
-def test_ids_alone_cannot_be_asked(tmp_path: Path) -> None:
-    path = tmp_path / "qrels.txt"
-    path.write_text("301 0 d1 1\n302 0 d2 1\n")
-    with pytest.raises(InvalidInput, match="only by ids such as '301'"):
-        read_questions(path)
-
-
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         ('{"query": "a"}\n{"query": "a"}\n', "same id 'a': .*:1 and .*:2"),
+        ('\n{"query": "a"}\n\n \n{"query": "b"}\n{"query": "a"}\n', "same id 'a': .*:2 and .*:6"),
         ('{"query": "  "}\n', "empty at .*:1"),
+        ('\n{"query": "a"}\n\n \n{"query": "b"}\n{"query": " "}\n', "empty at .*jsonl:6"),
         ('{"query": "a"}\nnonsense\n', "not valid JSON"),
         ('{"query": "a"}\n{"ground_truth": {}}\n', "holds no question at .*:2"),
         ("", "empty"),
+        ("301 0 d1 1\n302 0 d2 1\n", "only by ids such as '301'"),
     ],
 )
 def test_bad_files(tmp_path: Path, content: str, words: str) -> None:
-    path = tmp_path / "questions.jsonl"
+    path = tmp_path / ("qrels.txt" if "301" in content else "questions.jsonl")
     path.write_text(content)
     with pytest.raises(CalipersError, match=words):
         read_questions(path)
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [([], None), ({}, None), ([7], None), (["a", "\ud800"], r"lone surrogate.*questions\[1\]")],
-)
-def test_bad_values(value: object, words: str | None) -> None:
-    with pytest.raises(InvalidInput, match=words):
+@pytest.mark.parametrize("value", [[], {}, [7], ["a", "\ud800"]])
+def test_bad_values(value: object) -> None:
+    with pytest.raises(InvalidInput, match="question"):
         read_questions(value)
 
 
@@ -85,16 +78,6 @@ def test_the_fingerprint_holds_in_any_order_and_for_no_other_questions(
     assert print_of([*asked[1:], Question(names[0], "something else")]) != print_of(asked)
     joined = Question(names[0], f"b\x1e{names[-1]}x\x1fd")
     assert print_of([joined]) != print_of([Question(names[0], "b"), Question(f"{names[-1]}x", "d")])
-
-
-def test_places_are_lines_whatever_is_between(tmp_path: Path) -> None:
-    path = tmp_path / "questions.jsonl"
-    path.write_text('\n{"query": "a"}\n\n \n{"query": "b"}\n{"query": " "}\n')
-    with pytest.raises(InvalidInput, match=r"empty at .*questions.jsonl:6"):
-        read_questions(path)
-    path.write_text('\n{"query": "a"}\n\n \n{"query": "b"}\n{"query": "a"}\n')
-    with pytest.raises(InvalidInput, match=r"same id 'a': .*jsonl:2 and .*jsonl:6"):
-        read_questions(path)
 
 
 def test_a_first_line_longer_than_the_head(tmp_path: Path) -> None:

@@ -14,9 +14,6 @@ from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
 from calipers.words import plural
 
-SHORTEST_CHUNK = 100
-"""Characters; a shorter chunk seldom holds anything to ask about."""
-
 
 @dataclass(frozen=True)
 class RetrievalReport(Plain):

@@ -237,9 +237,6 @@ def test_without_the_library_the_sentence_has_the_command(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "mcp", None)
     with pytest.raises(MissingExtra, match=re.escape(pip_install("mcp"))):
         retrieve("mcp:./server#search", ["a"])
-
-
-def test_only_a_command_runs_code() -> None:
     assert runs_code("mcp:./server#search")
     assert not runs_code("mcp:https://host/mcp#search")
 
@@ -257,7 +254,10 @@ def tool(name: str = "search", required: tuple[str, ...] = (), **properties: Any
     [
         ({"query": TEXT, "limit": WHOLE}, {"query": "Who?", "limit": 5}),
         ({"q": TEXT, "topK": WHOLE}, {"q": "Who?", "topK": 5}),
-        ({"index": TEXT, "searchQuery": TEXT, "max_results": WHOLE}, None),
+        (
+            {"index": TEXT, "searchQuery": TEXT, "max_results": WHOLE},
+            {"searchQuery": "Who?", "max_results": 5},
+        ),
         ({"phrase": TEXT}, {"phrase": "Who?"}),
         (
             {"query": TEXT, "count": {"anyOf": [WHOLE, {"type": "null"}]}},
@@ -268,10 +268,10 @@ def tool(name: str = "search", required: tuple[str, ...] = (), **properties: Any
     ],
 )
 def test_arguments_are_found_in_the_schema(properties: Any, expected: Any) -> None:
-    found = arguments_for(tool(**properties), {})("Who?", 5)
-    assert found == (expected or {"searchQuery": "Who?", "max_results": 5})
-    if "limit" in found:
-        assert arguments_for(tool(**properties), {"limit": 3})("Who?", 5) == {**found, "limit": 3}
+    assert arguments_for(tool(**properties), {})("Who?", 5) == expected
+    if "limit" in expected:
+        given = arguments_for(tool(**properties), {"limit": 3})("Who?", 5)
+        assert given == {**expected, "limit": 3}
 
 
 @pytest.mark.parametrize(
@@ -340,26 +340,24 @@ def test_results_are_found_wherever_they_are(result: Any, expected: list[Any]) -
     assert [row.id for row in rows] == expected
 
 
-def test_plain_text_is_the_text_of_a_result_and_its_id_where_that_is_said() -> None:
+def test_paths_are_followed_in_what_is_structured_and_in_plain_text() -> None:
     found = read_result(returned(text("d1"), text("d2")))
     assert [row.text for row in read_answer(found).retrieved] == ["d1", "d2"]
     named = Layout.from_texts({"id": "$.text"})
     assert [row.id for row in read_answer(found, layout=named).retrieved] == ["d1", "d2"]
-
-
-def test_a_path_is_followed_in_what_is_structured() -> None:
     layout = Layout.from_texts({"results": "$.found.rows[*]", "id": "$.ref"})
     found = read_result(returned(text("x"), structured={"found": {"rows": [{"ref": 7}]}}), True)
     assert read_answer(found, layout=layout).retrieved[0].id == "7"
 
 
-def test_an_object_without_a_list_says_what_came() -> None:
-    with pytest.raises(AskFailed, match=r"\{'status': 'ok'\}, which is a dictionary with"):
-        read_answer(read_result(returned(text({"status": "ok"}))))
-
-
-def test_a_tool_that_failed_is_heard() -> None:
-    with pytest.raises(AskFailed, match="tool error: no such index"):
-        read_result(returned(text("no such\n index"), failed=True))
-    with pytest.raises(AskFailed, match="gives no reason"):
-        read_result(returned(failed=True))
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (returned(text({"status": "ok"})), r"\{'status': 'ok'\}, which is a dictionary with"),
+        (returned(text("no such\n index"), failed=True), "tool error: no such index"),
+        (returned(failed=True), "gives no reason"),
+    ],
+)
+def test_what_a_tool_says_instead_of_results_is_heard(result: Any, words: str) -> None:
+    with pytest.raises(AskFailed, match=words):
+        read_answer(read_result(result))

@@ -52,40 +52,36 @@ def test_every_row_is_graded_and_marked(server):
 
 
 def test_what_is_sent_is_the_prompt_at_temperature_0_and_nobodys_grade(server):
-    judged(server, GOOD[:1])
-    request = server.requests[0]
+    rows = [GOOD[0], Label("q1", "What is a lock?", "copy", "It is a lock.")]
+    assert [r.grade for r in judged(server, rows).rows] == [2.0, 2.0]
+    [request] = server.requests  # the same prompt is asked once
     assert (request["model"], request["temperature"]) == ("small$1", 0)
     assert [one["role"] for one in request["messages"]] == ["system", "user"]
-    assert request["messages"][1]["content"] == (
-        "Question:\nWhat is a lock?\n\nPassage:\nIt is a lock."
-    )
+    asked = "Question:\nWhat is a lock?\n\nPassage:\nIt is a lock."
+    assert request["messages"][1]["content"] == asked
     assert server.paths == ["/v1/chat/completions"]
     assert "anna" not in json.dumps(request)
     assert "Authorization" not in server.headers[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        *((name, "refusal") for name in ("refuse", "filter")),
-        *((name, "malformed") for name in ("prose", "list")),
-        *((name, "wrong grade") for name in ("five", "half", "true", "word")),
-        *((name, "bad answer") for name in ("other", "broken")),
-        *(("silent", "empty"), ("always busy", "http 429"), ("hang", "timeout")),
-    ],
-)
-def test_what_cannot_be_used_is_counted_and_the_rest_goes_on(server, name, kind):
-    found = judged(server, [*GOOD, row(name)], timeout=0.2, retries=1)
-    assert dict(found.report.errors) == {kind: 1}
-    assert (found.labelled, found.rows[2].grade) == (2, None)
-    assert found.rows[2].judge == "machine:small$1"
-    assert found.rows[2].note.startswith(f"not graded: {kind}: ")
-
-
-@pytest.mark.parametrize("name", ["busy", "fenced", "thinking"])
-def test_what_only_looks_bad_is_used(server, name):
-    rows = [row(name, f"[{name}] Why")]
-    assert judged(server, rows).rows[0].grade == 2.0
+def test_what_cannot_be_used_is_counted_and_the_rest_goes_on(server):
+    kinds = {
+        "refusal": ("refuse", "filter"),
+        "malformed": ("prose", "list"),
+        "wrong grade": ("five", "half", "true", "word"),
+        "bad answer": ("other", "broken"),
+        "empty": ("silent",),
+        "http 429": ("always busy",),
+        "timeout": ("hang",),
+    }
+    fine = [row(name, f"[{name}] Why") for name in ("busy", "fenced", "thinking")]
+    odd = [row(name) for names in kinds.values() for name in names]
+    found = judged(server, [*GOOD, *fine, *odd], timeout=0.5, retries=1)
+    assert dict(found.report.errors) == {kind: len(names) for kind, names in kinds.items()}
+    assert [r.grade for r in found.rows] == [2.0, 0.0, 2.0, 2.0, 2.0] + [None] * len(odd)
+    assert {r.judge for r in found.rows} == {"machine:small$1"}
+    for one, kind in zip(found.rows[5:], (k for k, ns in kinds.items() for _ in ns), strict=True):
+        assert one.note.startswith(f"not graded: {kind}: ")
 
 
 def test_where_nothing_works_there_is_a_sentence(server):
@@ -113,12 +109,6 @@ def test_a_cached_answer_costs_no_request(server, tmp_path):
     with pytest.raises(WriteFailed, match="The cache"):
         judged(server, GOOD, cache=tmp_path / "file")
     assert len(server.requests) == 6
-
-
-def test_the_same_prompt_is_asked_once(server):
-    rows = [GOOD[0], Label("q1", "What is a lock?", "copy", "It is a lock.")]
-    assert [r.grade for r in judged(server, rows).rows] == [2.0, 2.0]
-    assert len(server.requests) == 1
 
 
 def test_the_key_is_sent_and_never_shown(server, tmp_path, monkeypatch):
