@@ -25,9 +25,11 @@ class Counting:
 
 def test_an_answer_is_asked_for_once(tmp_path: Path) -> None:
     search, cache = Counting(), tmp_path / "cache.db"
-    first = retrieve(search, QUESTIONS, k=2, cache=cache)
+    first = retrieve(search, QUESTIONS | {"q0": "bad"}, k=2, cache=cache)
+    retrieve(search, ["two", "bad"], k=2, cache=cache)
     second = retrieve(search, {"other id": "one", "q3": "three"}, k=2, cache=cache)
-    assert sorted(search.asked) == ["one", "three", "two"]
+    # Errors are not kept.
+    assert sorted(search.asked) == ["bad", "bad", "one", "three", "two"]
     assert (first.report.cached, second.report.cached, second.report.asked) == (0, 1, 1)
     assert second.frame.filter(query="other id")["item"].to_list() == ["one0", "one1"]
     assert second.queries is not None
@@ -35,18 +37,18 @@ def test_an_answer_is_asked_for_once(tmp_path: Path) -> None:
     assert cached["latency_ms"].to_list() == [None]
 
 
-@pytest.mark.parametrize("changed", [{"k": 3}, {"label": "v2"}, {"params": {"x": 1}}])
-def test_other_settings_are_other_answers(tmp_path: Path, changed: dict[str, Any]) -> None:
+def test_other_settings_are_other_answers(tmp_path: Path) -> None:
     asked = []
 
     def search(query: str, k: int, x: int = 0) -> list[str]:
         asked.append(query)
         return ["a"]
 
-    retrieve(search, QUESTIONS, k=2, cache=tmp_path / "c.db")
-    settings: dict[str, Any] = {"k": 2, "cache": tmp_path / "c.db", **changed}
-    retrieve(search, QUESTIONS, **settings)
-    assert len(asked) == 4
+    changes: list[dict[str, Any]] = [{}, {"k": 3}, {"label": "v2"}, {"params": {"x": 1}}]
+    for number, changed in enumerate(changes, 1):
+        settings: dict[str, Any] = {"k": 2, "cache": tmp_path / "c.db", **changed}
+        retrieve(search, QUESTIONS, **settings)
+        assert len(asked) == 2 * number
 
 
 def test_other_code_gives_other_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,13 +61,6 @@ def test_other_code_gives_other_answers(tmp_path: Path, monkeypatch: pytest.Monk
         run = retrieve("cached_search.py:search", QUESTIONS, **about)
         found.append((run.frame["item"].unique().to_list(), run.report.cached))
     assert found == [(["old"], 0), (["new"], 0), (["new"], 2)]
-
-
-def test_errors_are_not_kept(tmp_path: Path) -> None:
-    search = Counting()
-    for _ in range(2):
-        retrieve(search, ["one", "bad"], k=1, cache=tmp_path / "c.db")
-    assert sorted(search.asked) == ["bad", "bad", "one"]
 
 
 def test_a_file_that_is_no_cache_is_left_alone(tmp_path: Path) -> None:
