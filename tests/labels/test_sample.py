@@ -96,7 +96,7 @@ def test_from_the_draw_to_the_corrected_metric(tmp_path):
     assert (nearly.judged, nearly.looks, nearly.machine) == (first - 1, (), None)
     assert nearly.width > nearly.next_width > 0
     desk = judge(tmp_path, first)
-    state: Any = calipers.labels_sample(store=str(tmp_path / "l.db"))
+    state: Any = calipers.labels_sample(pool="run-sample", store=str(tmp_path / "l.db"))
     assert (state.judged, state.counted) == (first, first)
     assert "machine alone" in state.claims[0].fact
     # Where it is not narrow enough, more labels narrow it.
@@ -200,7 +200,7 @@ def test_the_machine_is_held_against_people(tmp_path):
     ]
     draw(tmp_path, run, generous, until=0.3)
     judge(tmp_path, 30, people=people)
-    state: Any = calipers.labels_sample(store=str(tmp_path / "l.db"))
+    state: Any = calipers.labels_sample(pool="run-sample", store=str(tmp_path / "l.db"))
     assert state.machine.missed == 0 < state.machine.invented
     assert (state.machine.sensitivity, state.machine.specificity < 1) == (1.0, True)
     assert "the machine against people" in str(state)

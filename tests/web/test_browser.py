@@ -11,6 +11,7 @@ import pytest
 import calipers
 from calipers.io.load import load
 from calipers.store.label_pools import append_on
+from calipers.web.app import listen
 from tests.store.judged import BM25, TEXTS, TRUTH, entries, pool
 from tests.web.conftest import fill
 from tests.web.served import served, shelf_of
@@ -63,8 +64,9 @@ def test_one_person_from_the_link_to_the_export(open_page, tmp_path):
     desk = pool(store, judges=("me",), per_item=1)
     shelf = shelf_of(store)
     shelf.pool = desk.content.number
-    with served(shelf) as running:
+    with served(shelf, listening=listen("localhost", 0)) as running:
         me = open_page(running.links["me"])
+        assert me.url.startswith("http://localhost:")
         assert me.url.endswith(f"/pools/{desk.content.number}/judge")
         me.locator("#desk").wait_for()
         assert "blind" in me.locator("#blind").text_content()

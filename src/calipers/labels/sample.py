@@ -35,9 +35,8 @@ from calipers.questions.pooling import known_grade, place
 from calipers.shell import join_words
 from calipers.statistics.prediction_powered import DrawnSample, planned_looks
 from calipers.statistics.sample_looks import FIRST
-from calipers.store.label_pools import PoolContent, list_pools
+from calipers.store.label_pools import PoolContent
 from calipers.store.open import open_store
-from calipers.store.place import Where
 from calipers.store.pool import LabelState
 from calipers.store.record import name_from
 from calipers.words import number, plural
@@ -100,18 +99,6 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
     store = open_store(given["store"], create=True, keep=True)
     called = given["pool"] or f"{name_from(loaded, 83)}-sample"
     return keep(store, called, items, loaded, truth, settings)
-
-
-def only_sample(place: Where) -> str:
-    """The name of the only sample in the store."""
-    pools = list_pools(open_store(place)).pools
-    found = [one.name for one in pools if one.settings.sample is not None]
-    if len(found) != 1:
-        there = f"there are {', '.join(found[:8])}" if found else "none was drawn yet"
-        raise InvalidInput(
-            f"Name a sample with --pool ({there}), or draw one: calipers labels sample RUN -g FILE"
-        )
-    return found[0]
 
 
 def drawn_order(queries: Iterable[str], seed: int) -> list[str]:

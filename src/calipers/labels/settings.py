@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from calipers.labels.draft import Draft
     from calipers.labels.exchange import Imported
     from calipers.labels.sample import SampleState
-    from calipers.labels.traces import TracedQuestions
+    from calipers.questions.begin.traces import TracedQuestions
     from calipers.store.pool import PoolList
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -105,7 +105,7 @@ def labels_traces(
     from calipers.io.files.open import Source
     from calipers.io.files.probe import Probe
     from calipers.io.formats.ubi import read_behaviour, read_traces
-    from calipers.labels.traces import sample_traces
+    from calipers.questions.begin.traces import sample_traces
 
     mask = settings["mask"]
     # Each is opened once: a pipe has nothing to say the second time.
@@ -254,11 +254,13 @@ def labels_sample(
     (0, 45, 45)
     """
     from calipers.labels.desk import open_desk
-    from calipers.labels.sample import draw, only_sample
+    from calipers.labels.sample import draw
 
     given = runs is not None and not (isinstance(runs, tuple | list | dict) and not runs)
     pool = draw(runs, settings) if given else settings["pool"]
-    return open_desk(pool or only_sample(settings["store"]), settings["store"]).drawn_sample()
+    if pool is None:
+        raise InvalidInput("Name runs to draw a sample of, or a sample that was drawn with --pool.")
+    return open_desk(pool, settings["store"]).drawn_sample()
 
 
 @operation(page="make-ground-truth", command="labels export")

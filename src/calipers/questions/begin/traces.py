@@ -56,7 +56,7 @@ class TracedQuestion:
 class TracedQuestions(Plain, HasRows):
     """A sample of the questions in traces, ready to be judged."""
 
-    shown_by: ClassVar[str] = "calipers.labels.traces"
+    shown_by: ClassVar[str] = "calipers.questions.begin.traces"
 
     questions: tuple[TracedQuestion, ...]
     traces: int

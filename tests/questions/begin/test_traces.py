@@ -15,7 +15,7 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.io.formats.ubi import Behaviour, Search
 from calipers.io.records.records import Record, Result
-from calipers.labels.traces import Mask, grades_by_clicks, sample_traces
+from calipers.questions.begin.traces import Mask, grades_by_clicks, sample_traces
 from tests.command import calipers_command
 from tests.io.formats.expect import FIXTURES
 
