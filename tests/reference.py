@@ -23,7 +23,6 @@ from tests.reference_query import (
     shown,
     units,
     wanted,
-    worth,
 )
 
 
@@ -177,39 +176,26 @@ def eleven_point_average(
     return None if None in values else sum(value or 0.0 for value in values) / 11
 
 
-def dcg(
-    query: Query, k: int | None = None, gain: str = "linear", gains: str | None = None
-) -> float:
-    query = worth(query, gains)
-
+def dcg(query: Query, k: int | None = None, gain: str = "linear") -> float:
     def added(grade: float, before: float) -> float:
         return gain_of(grade, gain) - gain_of(before, gain)
 
     return sum(v / math.log2(at + 1) for at, v in credited(query, wanted(query), k, added))
 
 
-def ndcg(
-    query: Query, k: int | None = None, gain: str = "linear", gains: str | None = None
-) -> float | None:
-    query = worth(query, gains)
+def ndcg(query: Query, k: int | None = None, gain: str = "linear") -> float | None:
     best_first = enumerate(ideal(query)[:k], 1)
     best = sum(gain_of(grade, gain) / math.log2(rank + 1) for rank, grade in best_first)
     return share(dcg(query, k, gain), best)
 
 
-def err(
-    query: Query, k: int | None = None, gmax: float | None = None, gains: str | None = None
-) -> float:
-    query = worth(query, gains)
+def err(query: Query, k: int | None = None, gmax: float | None = None) -> float:
     highest = query.highest if gmax is None else gmax
     shares = credited(query, wanted(query), k, lambda one, before: satisfied(one, before, highest))
     return satisfaction(shares)
 
 
-def nerr(
-    query: Query, k: int | None = None, gmax: float | None = None, gains: str | None = None
-) -> float | None:
-    query = worth(query, gains)
+def nerr(query: Query, k: int | None = None, gmax: float | None = None) -> float | None:
     highest = query.highest if gmax is None else gmax
     best = [satisfied(grade, 0.0, highest) for grade in ideal(query)[:k]]
     return share(err(query, k, highest), satisfaction(list(enumerate(best, 1))))
@@ -220,10 +206,8 @@ def rbp(
     k: int | None = None,
     p: float = 0.8,
     gmax: float | None = None,
-    gains: str | None = None,
     highest: str = "all",
 ) -> float:
-    query = worth(query, gains)
     best = query.highest if highest == "all" else max([1.0, *query.grades.values()])
     if gmax is not None:
         best = gmax
@@ -372,7 +356,7 @@ def expected(
     arguments = {**given, **({} if metric.k is None else {"k": metric.k})}
     value = REFERENCE[metric.name](query, **arguments)
     definition = metric.definition
-    hopeless = not wanted(worth(query, given.get("gains")), given.get("rel"))
+    hopeless = not wanted(query, given.get("rel"))
     if definition.without_targets == "undefined" and hopeless:
         if policy.unanswerable == "exclude":
             return None

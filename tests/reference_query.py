@@ -1,7 +1,7 @@
 """One query as plain values, and what was found of it: the ground of the references."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 Step = tuple[int, float, float]
 
@@ -98,16 +98,6 @@ def credited(
             position += 1
         taken[position] = added
     return sorted((at, added) for at, added in taken.items() if k is None or at <= k)
-
-
-def worth(query: Query, gains: str | None) -> Query:
-    """The query with gains in place of grades."""
-    if gains is None:
-        return query
-    table = {2.0: 2.25, 3.0: 7.0}
-    assert gains == "{2:2.25,3:7}"
-    grades = {item: table.get(grade, grade) for item, grade in query.grades.items()}
-    return replace(query, grades=grades, highest=table.get(query.highest, query.highest))
 
 
 def satisfied(grade: float, before: float, highest: float) -> float:

@@ -22,7 +22,6 @@ CUTOFFS = (1, 3, 40)
 VALUES: dict[str, tuple[float | str, ...]] = {
     "alpha": (0.0, 0.9, 1.0),
     "beta": (0.5, 2.0),
-    "gains": ("{2:2.25,3:7}",),
     "gmax": (7.0,),
     "level": (0.0, 0.4, 1.0),
     "multiple": (0.4, 1.0, 1.6),

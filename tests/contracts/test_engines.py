@@ -17,10 +17,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Block, Run, Scan
 from calipers.model.scores import Scores
 
-BY_ID = (
-    "recall@5,ndcg@3,map,err@5,mrr,bpref,judged@10,first_rank,gm_map,num_ret,"
-    "err@5(gains={2:7}),precision@1"
-)
+BY_ID = "recall@5,ndcg@3,map,err@5,mrr,bpref,judged@10,first_rank,gm_map,num_ret,precision@1"
 BY_TEXT = "recall@1,3,ndcg@2,map,mrr"
 BY_SPAN = "recall@1,mrr,span_recall@2,span_precision@3,iou@3"
 POLICIES = {

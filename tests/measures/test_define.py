@@ -51,9 +51,9 @@ def test_a_signature_that_says_no_view_is_refused_at_once() -> None:
 def test_grammar_shows_cutoff_and_parameters() -> None:
     known = definitions()
     assert known["recall"].grammar == "recall@k(rel=)"
-    assert known["ndcg"].grammar == "ndcg[@k](gain=linear,gains=)"
+    assert known["ndcg"].grammar == "ndcg[@k](gain=linear)"
     assert known["bpref"].grammar == "bpref(rel=)"
-    assert known["rbp"].grammar == "rbp[@k](gains=,gmax=,highest=all,p=0.8)"
+    assert known["rbp"].grammar == "rbp[@k](gmax=,highest=all,p=0.8)"
 
 
 def test_registries_cannot_be_changed_from_outside() -> None:

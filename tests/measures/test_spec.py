@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from calipers.errors import InvalidInput, UnknownMetric
 from calipers.measures import Definition, Metric, definitions, parse, parse_one
 from calipers.measures.define import aliases
-from calipers.measures.parameter import GainTable, Parameter
+from calipers.measures.parameter import Parameter
 from calipers.measures.spec import check_cutoff, find_name, split
 from calipers.model.policy import LIKE, LIKE_PARAMETERS
 from tests.strategies import VALUES
@@ -19,9 +19,6 @@ def values(parameter: Parameter) -> st.SearchStrategy[float | str]:
     """Anything that may be written for a parameter."""
     if parameter.choices:
         return st.sampled_from(parameter.choices)
-    if parameter.is_table:
-        gains = st.dictionaries(st.integers(1, 9), st.integers(0, 99), min_size=1)
-        return gains.map(lambda one: str(GainTable(tuple(sorted(one.items())))))
     limits = parameter.limits
     return st.floats(
         max(limits.low, -1e308),
@@ -94,8 +91,6 @@ SPELLINGS = {
     "alpha_nDCG@20": "alpha_ndcg@20",
     "NERR@10": "nerr@10",
     "RBP(p=0.9)@10": "rbp@10(p=0.9)",
-    "nDCG(gains={0:0, 1:1, 2:3.50})@10": "ndcg@10(gains={0:0,1:1,2:3.5})",
-    "ndcg@10(gain=exp,gains={1:1,2:3})": "ndcg@10(gain=exp,gains={1:1,2:3})",
     "RR@10": "mrr@10",
     "RR": "mrr",
     "mrr": "mrr",
@@ -217,7 +212,7 @@ REFUSED = {
     "err(gmax=0)": "gmax in err(gmax=…) is '0'",
     "ndcg@5(gain=log)": "gain in ndcg(gain=…) is 'log'; it can be linear or exp",
     "map@5(denominator=k)": "it can be all or min",
-    "ndcg@5(gian=exp)": "these parameters, as name=value: gain, gains. Did you mean gain?",
+    "ndcg@5(gian=exp)": "these parameters, as name=value: gain. Did you mean gain?",
     "ndcg@5(exp)": "has 'exp' in its parentheses",
     "judged@5(rel=2)": "these parameters, as name=value: none",
     "f@5(beta=2,beta=3)": "gives beta twice",
@@ -288,12 +283,6 @@ def test_levels_of_recall_and_multiples_of_r_come_in_their_usual_numbers() -> No
     ]
     with pytest.raises(InvalidInput, match=r"level in iprec_at_recall.* is '1.5'.*both included"):
         parse("iprec_at_recall_1.5")
-
-
-@pytest.mark.parametrize("table", ["{1:-1}", "{0:1}", "{1:1,1:2}", "{}", "{1}", "{1:nan}", "x"])
-def test_a_table_of_gains_that_makes_no_sense_is_refused(table: str) -> None:
-    with pytest.raises(InvalidInput, match=r"gains in ndcg\(gains=…\) is .* such as \{1:1,2:3\}"):
-        parse(f"ndcg@5(gains={table})")
 
 
 def test_trec_eval_has_its_own_persistence_and_rounding() -> None:

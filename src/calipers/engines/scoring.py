@@ -10,7 +10,6 @@ import polars as pl
 from calipers.engines.summary import audit_counts, enforce, summarise
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
-from calipers.measures.parameter import regraded
 from calipers.measures.spec import check_cutoff, find_name
 from calipers.model.arrays import Bools, Floats, Ints, frozen_array
 from calipers.model.fingerprint import Fingerprints, fingerprint_settings
@@ -309,27 +308,16 @@ def _compute(matches: Matches, metrics: Sequence[Metric], policy: Policy, values
         (view, given): view.of(matches, **dict(given))
         for view, given in dict.fromkeys(map(_view_key, metrics))
     }
-    hopeless = {need: _hopeless(matches, need) for need in dict.fromkeys(map(_need, metrics))}
+    hopeless = {rel: ~matches.answerable(rel) for rel in {metric.rel for metric in metrics}}
     left_out = _left_out(matches, policy)
 
     for column, metric in enumerate(metrics):
         view, own = views[_view_key(metric)], _own_parameters(metric)
         value = np.array(metric.definition.function(view, **own), dtype=np.float64)
         if metric.definition.without_targets == "undefined":
-            _settle_unanswerable(value, hopeless[_need(metric)], metric, policy)
+            _settle_unanswerable(value, hopeless[metric.rel], metric, policy)
         value[left_out] = np.nan
         values[:, column] = value
-
-
-def _need(metric: Metric) -> tuple[float | None, Any]:
-    """What decides whether a query has anything for the metric: a threshold, a table of gains."""
-    return metric.rel, dict(metric.parameters).get("gains")
-
-
-def _hopeless(matches: Matches, need: tuple[float | None, Any]) -> Bools:
-    rel, gains = need
-    graded = matches if gains is None else regraded(matches, gains)
-    return ~graded.answerable(rel)
 
 
 def _view_key(metric: Metric) -> ViewKey:

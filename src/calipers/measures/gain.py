@@ -45,8 +45,7 @@ def ndcg(gains: Gains, k: int | None = None, gain: Gain = "linear") -> Floats:
     """Discounted gain of the first k results over that of the best possible ranking.
 
     The best ranking is made of all ground truth, retrieved or not, cut at k. The gain is the
-    grade; ``gain=exp`` takes 2^grade - 1; ``gains={1:1,2:3}`` says what each grade is worth, and
-    one that is not named keeps its value.
+    grade; ``gain=exp`` takes 2^grade - 1.
     """
     value, best = RELATIVE_GAIN[gain], gains.best_grade
     reached = gains.discounted(gains.added(lambda grade: value(grade, best[gains.query])), k)

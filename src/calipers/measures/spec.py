@@ -18,8 +18,6 @@ _FORM = re.compile(r"\s*([^@()\s]+?)\s*(?:@\s*([^()]*?)\s*)?(?:\((.*)\)\s*(?:@\s
 _TRAILING_CUTOFF = re.compile(r"(.+?)[_.]([0-9]+(?:,[0-9]+)*)")
 _TRAILING_NUMBERS = re.compile(r"(.+?)[_.]((?:[0-9]*\.)?[0-9]+(?:,(?:[0-9]*\.)?[0-9]+)*)")
 """As in ``iprec_at_recall_0.10`` and ``iprec_at_recall.0.1,0.2``: not cut-offs but a parameter."""
-_BETWEEN_PARAMETERS = re.compile(r",(?![^{]*\})")
-"""A comma outside braces."""
 
 
 @dataclass(frozen=True, order=True)
@@ -253,7 +251,7 @@ def _parameters(
     definition: Definition, words: str, text: str, theirs: Mapping[str, Value]
 ) -> Given:
     given: dict[str, Value] = {}
-    for word in filter(None, (word.strip() for word in _BETWEEN_PARAMETERS.split(words))):
+    for word in filter(None, (word.strip() for word in words.split(","))):
         name, equals, value = (part.strip() for part in word.partition("="))
         parameter = definition.parameters.get(name)
         if parameter is None or not equals:

@@ -11,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from calipers.measures.parameter import AboveZero, Table, regraded
+from calipers.measures.parameter import AboveZero
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matches
 
@@ -162,9 +162,8 @@ class Gains:
     n_queries: int
 
     @classmethod
-    def of(cls, matches: Matches, gains: Table | None = None) -> Self:
-        """The view over every target with a grade above 0; ``gains`` says what a grade is worth."""
-        matches = matches if gains is None else regraded(matches, gains)
+    def of(cls, matches: Matches) -> Self:
+        """The view over every target with a grade above 0."""
         relevant = matches.relevant()
         order = np.lexsort((-matches.target_grade[relevant], matches.target_query[relevant]))
         best = np.flatnonzero(relevant)[order]
