@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 import calipers
 from calipers.model.fingerprint import (
     Fingerprints,
-    fingerprint_rows,
     fingerprint_settings,
     suspected_duplicates,
 )
@@ -282,20 +281,3 @@ def test_rows_of_equal_hashes_are_found_in_groups_of_any_length(groups):
     lengths = np.array([len(group) for group in groups], dtype=np.int64)
     rows = suspected_duplicates(np.array(some, dtype=np.uint64), lengths).tolist()
     assert rows == [row for row, one in enumerate(some) if some.count(one) > 1]
-
-
-IDS = st.text("aq1 ~é日\x1f\x1d\n", max_size=3)
-
-
-@given(
-    st.lists(st.tuples(IDS, st.integers(0, 2), st.none() | IDS), min_size=1, max_size=12),
-    st.integers(1, 4),
-)
-def test_many_rows_some_at_a_time_have_the_fingerprint_of_all_at_once(rows, at_once):
-    frame = pl.DataFrame(
-        rows, schema={"query": pl.String, "grade": pl.Float64, "item": pl.String}, orient="row"
-    )
-    whole = fingerprint_rows(frame, frame.columns)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calipers.model.fingerprint._ROWS_AT_ONCE", at_once)
-        assert fingerprint_rows(frame, frame.columns) == whole

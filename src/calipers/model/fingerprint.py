@@ -20,11 +20,6 @@ _FIELD = "\x1f"
 _ROW = "\x1e"
 _NOTHING = "\x00"
 _ESCAPE = "\x1d"
-_CONTROL = r"[\x00-\x1f]"
-_ROWS_AT_ONCE = 1_000_000
-"""About how many rows are joined into one text at a time."""
-_SAMPLE_OF_PART = 1_000
-"""Queries sampled per part to choose where to split them all."""
 _ESCAPED = {
     _ESCAPE: f"{_ESCAPE}e",
     _FIELD: f"{_ESCAPE}f",
@@ -40,42 +35,13 @@ def fingerprint_rows(frame: pl.DataFrame, columns: Iterable[str]) -> str:
     A column without any value is the same as no column.
     """
     used = [name for name in columns if frame[name].null_count() < frame.height]
-    if frame.height > _ROWS_AT_ONCE and used[:1] == ["query"]:
-        plain = frame["query"].null_count() == 0 and not frame["query"].str.contains(_CONTROL).any()
-        if plain:
-            return _fingerprint_blobs(_sorted_blobs(frame, used), frame.height, used)
     texts = [_canonical(frame[name]).alias(name) for name in used]
     blob = _joined_rows(_row_texts(texts).sort())
     ours = frame.height * len(used) - 1 + sum(text.null_count() for text in texts)
     if _n_control_characters(blob) != ours:
         blob = _joined_rows(_row_texts([_escaped(text) for text in texts]).sort())
-    return _fingerprint_blobs([blob], frame.height, used)
-
-
-def _sorted_blobs(frame: pl.DataFrame, used: Sequence[str]) -> Iterator[bytes]:
-    """All row texts in sorted order, some queries at a time.
-
-    A row text begins with its query and a character below all that queries contain, so sorting
-    by query sorts the texts. Sorting all queries at once would take more memory than they do, so
-    they are split at sampled queries, and each part is sorted by itself.
-    """
-    parts = -(-frame.height // _ROWS_AT_ONCE)
-    sample = frame["query"].gather_every(max(frame.height // (parts * _SAMPLE_OF_PART), 1)).sort()
-    ends = sample.gather(np.arange(1, parts) * len(sample) // parts)
-    part = ends.search_sorted(frame["query"], side="right").to_numpy()
-    for number in range(parts):
-        rows = np.flatnonzero(part == number)
-        if rows.size:
-            some = frame.select(used)[rows]
-            texts = [_escaped(_canonical(one)).alias(one.name) for one in some]
-            yield _joined_rows(_row_texts(texts).sort())
-
-
-def _fingerprint_blobs(blobs: Iterable[bytes], rows: int, used: Sequence[str]) -> str:
-    """The fingerprint of rows that come as sorted texts, some at a time; no blob may be empty."""
-    digest = hashlib.sha256(f"{rows}{_ROW}{_FIELD.join(used)}{_ROW}".encode())
-    for number, blob in enumerate(blobs):
-        digest.update(_ROW.encode() + blob if number else blob)
+    digest = hashlib.sha256(f"{frame.height}{_ROW}{_FIELD.join(used)}{_ROW}".encode())
+    digest.update(blob)
     return digest.hexdigest()[:32]
 
 
