@@ -172,7 +172,7 @@ def test_the_family_of_what_one_comparison_marks():
     """Three systems that are alike: any sign is a false one."""
     rng = np.random.default_rng(25)
     marks = 0
-    draws = 150
+    draws = 60
     for _ in range(draws):
         hard = rng.normal(0.5, 0.2, (12, 1))
         tables = [np.clip(hard + rng.normal(0, 0.15, (12, 2)), 0, 1) for _ in range(3)]

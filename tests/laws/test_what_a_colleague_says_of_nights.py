@@ -2,11 +2,13 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 import numpy as np
 import pytest
 
 import calipers
+from calipers.model.scores import Scores
 from tests.command import calipers_command
 
 RNG = np.random.default_rng(25)
@@ -70,6 +72,16 @@ SITUATIONS = {
 }
 
 
+@cache
+def measured(row: tuple[float, ...]) -> Scores:
+    """The evaluation of a night: most nights are like others."""
+    return calipers.evaluate(
+        ground_truth={f"q{i}": ["a"] for i in range(len(row))},
+        run={f"q{i}": ["a" if found else "b"] for i, found in enumerate(row)},
+        metrics="recall@5",
+    )
+
+
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_the_first_line_and_the_exit_code(name, tmp_path, monkeypatch):
     values, code, line = SITUATIONS[name]
@@ -77,16 +89,8 @@ def test_the_first_line_and_the_exit_code(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     last = datetime.now(UTC)
     for night, row in enumerate(values):
-        calipers.save(
-            calipers.evaluate(
-                ground_truth={f"q{i}": ["a"] for i in range(len(row))},
-                run={f"q{i}": ["a" if found else "b"] for i, found in enumerate(row)},
-                metrics="recall@5",
-            ),
-            "nightly",
-            store="h.db",
-            now=last - timedelta(days=len(values) - 1 - night),
-        )
+        now = last - timedelta(days=len(values) - 1 - night)
+        calipers.save(measured(tuple(row.tolist())), "nightly", store="h.db", now=now)
     printed = calipers_command("history", "alarm", "nightly", "--store", "h.db", columns=300)
     first = printed.out.splitlines()[0]
     assert (printed.code, first.startswith(line)) == (code, True), first

@@ -75,7 +75,7 @@ def test_killed_many_times(server: Server, tmp_path: Path, forks: subprocess.Pop
 def test_killed_while_many_lines_are_on_their_way(
     tmp_path: Path, forks: subprocess.Popen[str]
 ) -> None:
-    questions = [f"question {i}" for i in range(3_000)]
+    questions = [f"question {i}" for i in range(1_500)]
     output, search = tmp_path / "run.jsonl", f"{interrupted.__file__}:quick"
     chance = random.Random(7)
     for _ in range(3):

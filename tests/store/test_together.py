@@ -33,9 +33,9 @@ def run(*arguments) -> dict[str, Any]:
     return found
 
 
-def test_eight_processes_that_save_five_each_leave_all(place, kept):
-    assert run("many", place, kept, 8, 5) == {"codes": [0] * 8, "evaluations": 40}
-    assert count(open_store(place)) == 40
+def test_eight_processes_that_save_three_each_leave_all(place, kept):
+    assert run("many", place, kept, 8, 3) == {"codes": [0] * 8, "evaluations": 24}
+    assert count(open_store(place)) == 24
 
 
 def test_twelve_that_are_killed_leave_whole_evaluations_or_none(place, kept):
