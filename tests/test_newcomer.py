@@ -165,18 +165,9 @@ def test_an_own_retriever_is_asked_at_once(terminal):
 
 
 MOST_PACKAGES, MOST_MEGABYTES = 16, 300
-TOPICS = "password refund shipping invoice account hours warranty coupon gift size parcel pickup"
 SEARCH = """
-TOPICS = {topics!r}
-
 def search(query, k):
-    return [one for one in TOPICS if one in query][:k] or TOPICS[:k]
-"""
-BROKEN = """
-import search as good
-
-def search(query, k):
-    return good.TOPICS[:k]
+    return [one for one in ("parcel", "gift") if one in query][:k]
 """
 
 
@@ -228,8 +219,8 @@ def size_of(place):
     return len(packages), sum(one.stat().st_size for one in kept) / 1e6
 
 
-def test_a_strangers_first_ten_minutes(tmp_path):
-    """Install the wheel; own tables, own function, a change, a gate, a page. One install."""
+def test_what_is_installed_measures_and_draws(tmp_path):
+    """Install the wheel alone: it is small, and a first table and a page need nothing else."""
     place = installed(tmp_path)
     packages, megabytes = size_of(place)
     assert packages <= MOST_PACKAGES
@@ -238,48 +229,9 @@ def test_a_strangers_first_ten_minutes(tmp_path):
     folder = tmp_path / "project"
     folder.mkdir()
     terminal = Terminal(folder, place / ("Scripts" if os.name == "nt" else "bin") / "calipers")
-    # As a spreadsheet saves them in much of Europe, with the names that come to mind first.
-    rows = "".join(f"what about my {topic}?;{topic}\r\n" for topic in TOPICS.split())
-    (folder / "questions.csv").write_bytes(f"\ufeffQuestion;Doc\r\n{rows}\r\n".encode())
-    rows = "".join(
-        f"what about my {topic}?,{one}\n"
-        for at, topic in enumerate(TOPICS.split())
-        for one in ("manual", topic if at % 4 else "terms", "faq")
-    )
-    (folder / "results.csv").write_text(f"Question,Doc\n{rows}")
-
-    # A column that could be two things is asked for, and what is said can be pasted.
-    said = terminal.run("calipers eval -g questions.csv -r results.csv", code=2)
-    assert said.startswith(
-        "Error: Say --column item=Doc; questions.csv has no column for the item;"
-    )
-    said = terminal.run("calipers eval -g questions.csv -r results.csv --column item=Doc")
-    assert said.startswith("Finds 75% of what it should in the first 10 results (")
-    assert "12 queries" in said.splitlines()[0]
-
-    (folder / "calipers.toml").write_text(
-        'ground-truth = "questions.csv"\nmetrics = "recall@3"\n[columns]\nitem = "Doc"\n'
-    )
-    (folder / "search.py").write_text(SEARCH.format(topics=TOPICS.split()))
-    said = terminal.run("calipers eval --retriever search:search")
-    assert said.startswith("Finds all of what it should in the first 3 results (")
-
-    (folder / "changed.py").write_text(BROKEN)
-    said = terminal.run(
-        "calipers compare --retriever before=search:search --retriever after=changed:search"
-    )
-    assert said.startswith("▼ after is worse than before: recall@3 is 0.250, it was 1.000.")
-
-    said = terminal.run("calipers gate save --retriever search:search -o good.json")
-    assert said.startswith("Baseline good, saved on ")
-    said = terminal.run("calipers gate --retriever search:search --baseline good.json")
-    assert said.startswith("✓ No worse than the baseline in recall@3: no query changed.")
-    said = terminal.run("calipers gate --retriever changed:search --baseline good.json", code=1)
-    assert said.startswith("✗ Failed: recall@3 fell from 1.000 to 0.250; 9 of 12 queries worse")
-
-    said = terminal.run("calipers eval --retriever changed:search --html page.html")
-    assert said.startswith("Finds 25% of what it should in the first 3 results (")
+    (folder / "search.py").write_text(SEARCH)
+    (folder / "questions.csv").write_text("question,chunk_id\nmy parcel?,parcel\nmy gift?,gift\n")
+    said = terminal.run("calipers eval questions.csv --retriever search:search --html page.html")
+    assert said.startswith("Finds all of what it should in the first 10 results (")
     assert said.rstrip().endswith("Written to page.html")
-    page = (folder / "page.html").read_text()
-    assert page.count("<svg") >= 6
-    assert 'aria-label="Use k = ' in page
+    assert (folder / "page.html").read_text().count("<svg") >= 6

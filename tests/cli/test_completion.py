@@ -1,9 +1,6 @@
-"""The Tab key: what a shell is offered, asked as bash, zsh and fish ask."""
+"""The Tab key: what a shell is offered, asked as bash asks."""
 
 import os
-import shutil
-import subprocess
-import sys
 from contextlib import chdir
 from pathlib import Path
 from unittest import mock
@@ -57,37 +54,3 @@ def test_what_is_not_known_or_cannot_be_read_says_nothing_into_the_line(tmp_path
     assert offered(tmp_path, "calipers history show @") == []
     for line in ("calipers history show @zz", "calipers nosuch ", "calipers eval -k "):
         assert offered(folder, line) == []
-
-
-COMPLETED = {
-    "bash": 'source tab; COMP_WORDS=(calipers conv); COMP_CWORD=1; _calipers_completion "$(which '
-    'calipers)"; echo "${COMPREPLY[@]}"',
-    "fish": "source tab; complete -C 'calipers conv'",
-    "zsh": "autoload -U compinit; compinit -u -d dump; source tab; echo $_comps[calipers]",
-}
-
-
-@pytest.mark.parametrize("shell", COMPLETED)
-def test_the_script_of_each_shell_is_taken_by_it(folder, shell):
-    if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not installed")
-    with mock.patch.dict(os.environ, {"_CALIPERS_COMPLETE": f"{shell}_source"}):
-        script = calipers_command()
-    assert script.code == 0
-    (folder / "tab").write_text(script.out)
-    programs = folder / "bin"
-    programs.mkdir(exist_ok=True)
-    command = programs / "calipers"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m calipers "$@"\n')
-    command.chmod(0o755)
-    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        [shell, "-c", COMPLETED[shell]],
-        cwd=folder,
-        env={**os.environ, "PATH": path, "HOME": str(folder)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    # zsh completes in a terminal alone; here it shows that it knows the function of the script.
-    assert ("_calipers_completion" if shell == "zsh" else "convert") in done.stdout, done.stderr

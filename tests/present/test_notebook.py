@@ -36,14 +36,6 @@ def test_what_was_matched_can_be_measured_after_it_was_kept():
     assert report.to_html() == calipers.report(records()).to_html()
 
 
-@pytest.mark.parametrize("kind", MAKERS)
-def test_a_prompt_shows_one_line(kind):
-    said = repr(made(kind))
-    assert "\n" not in said
-    assert said.startswith("<")
-    assert len(said) <= 200
-
-
 def test_a_plot_is_the_chart_under_its_sentence(tmp_path):
     sweep = calipers.sweep(records())
     plot = sweep.plot()

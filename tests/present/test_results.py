@@ -45,6 +45,7 @@ def test_a_result_is_a_text(kind, monkeypatch, capsys):
     assert not re.search(r"(?<![\w-])--[a-z]", re.sub("`[^`]*`|calipers .*", "", text + whole))
     assert line.startswith(f"<{kind}")
     assert "\n" not in line
+    assert len(line) <= 200
     if kind not in OWN_LINE:
         words = re.escape(line.removeprefix(f"<{kind}: ").removesuffix(">")).replace(r"\ ", r"\s+")
         assert re.match(words, text)

@@ -5,7 +5,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import calipers
@@ -171,6 +173,21 @@ def logged(file: str) -> None:
 def tracking() -> str:
     """A whole path: MLflow remembers stores by their address."""
     return f"sqlite:///{Path.cwd()}/mlflow.db"
+
+
+@cache
+def empty_tracking() -> bytes:
+    """A tracking store as MLflow makes one, which takes it seconds."""
+    from mlflow.tracking import MlflowClient
+
+    with TemporaryDirectory() as folder:
+        MlflowClient(f"sqlite:///{folder}/mlflow.db").search_experiments()
+        return Path(folder, "mlflow.db").read_bytes()
+
+
+def write_tracking() -> None:
+    write_files()
+    Path("mlflow.db").write_bytes(empty_tracking())
 
 
 def in_mlflow(uri: str) -> Any:
@@ -373,6 +390,7 @@ SAMPLES: dict[str, Sample] = {
     "log_to_mlflow": Sample(
         lambda: logged("evals.jsonl"),
         ("evals.jsonl", "--mlflow", "sqlite:///{folder}/mlflow.db"),
+        prepare=write_tracking,
         left=lambda: in_mlflow(tracking()),
         needs="mlflow",
     ),
