@@ -6,8 +6,7 @@ import pytest
 
 from calipers.present.chart_output import LIGHT, NOTEBOOK, PAGE, WIDE, WIDTHS, in_notebook, on_page
 from calipers.present.charts import Axis, Band, Bar, Chart, Dot, Mark, Panel, Stroke, numbers, rows
-from calipers.present.drawing import draw
-from calipers.present.text_room import text_width, wrapped
+from calipers.present.drawing import draw, text_width, wrapped
 from tests.reports import HOSTILE
 
 NAN = float("nan")

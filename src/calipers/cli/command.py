@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import cleandoc, signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -28,7 +28,7 @@ from calipers.cli.options import (
     text,
 )
 from calipers.cli.output import Outputs, asking, check_outputs, console, print_json, reading
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, NoGroundTruth
 from calipers.operation import (
     OUTPUT,
     Argument,
@@ -44,6 +44,8 @@ from calipers.words import COMPLETING
 if TYPE_CHECKING:
     from calipers.config import Config
     from calipers.model.document import Document
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -102,6 +104,16 @@ class CommandInput:
         """Like ``fill``, but return the file's ground truth: it is for runs that have none."""
         file = self.fill("ground_truth")
         return None if "ground_truth" in self.settings else file.shared.get("ground-truth")
+
+    def with_truth(self, fallback: str | None, ask: Callable[[], T]) -> T:
+        """Run ``ask``; if the runs have no ground truth, use ``fallback``, that of the file."""
+        try:
+            return ask()
+        except NoGroundTruth:
+            if fallback is None:
+                raise
+            self.settings["ground_truth"] = fallback
+            return ask()
 
     def answer(self, **more: Any) -> Any:
         """Run the operation, with a progress bar if it takes long."""

@@ -1,8 +1,8 @@
 """calipers compare: which system is better; without a ground truth, what changed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import click
 
@@ -26,7 +26,6 @@ PAIR = 2
 ON_PAGE = 1_000
 """The most queries on a page: more would be slow to open, and nobody reads them."""
 PAGE = "Write a page with everything that is known."
-T = TypeVar("T")
 
 
 def _write_changes(found: Any, path: str) -> None:
@@ -123,20 +122,9 @@ def compare(asked: CommandInput, html: str | None, examples: int) -> None:
         check_page(html)
     named, fallback = _systems(asked)
     try:
-        with_truth(asked, fallback, lambda: _score(asked, named, html, examples))
+        asked.with_truth(fallback, lambda: _score(asked, named, html, examples))
     except NoGroundTruth as error:
         _show_changes(asked, systems, error)
-
-
-def with_truth(asked: CommandInput, fallback: str | None, ask: Callable[[], T]) -> T:
-    """Run ``ask``; if the runs have no ground truth, use that of the settings file."""
-    try:
-        return ask()
-    except NoGroundTruth:
-        if fallback is None:
-            raise
-        asked.settings["ground_truth"] = fallback
-        return ask()
 
 
 def _show_changes(asked: CommandInput, systems: Sequence[str], error: NoGroundTruth) -> None:

@@ -91,7 +91,7 @@ def plan(asked: CommandInput) -> None:
       calipers plan old.jsonl new.jsonl --difference 0.05
       calipers plan old.json new.json --queries 500 --primary ndcg@10
     """
-    from calipers.cli.compare import named_systems, with_truth
+    from calipers.cli.compare import named_systems
 
     asked.settings["pilot"] = named_systems(asked.settings.get("pilot", ()))
-    asked.show(with_truth(asked, asked.fill_but_truth(), asked.answer))
+    asked.show(asked.with_truth(asked.fill_but_truth(), asked.answer))

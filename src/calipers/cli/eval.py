@@ -10,6 +10,7 @@ import click
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import AS, flag, text
 from calipers.cli.output import (
+    Outputs,
     check_chart_place,
     check_page,
     check_table,
@@ -17,7 +18,7 @@ from calipers.cli.output import (
     write_chart,
     write_page,
 )
-from calipers.errors import CalipersError, InvalidInput, MissingExtra, NoCommonIds
+from calipers.errors import InvalidInput, MissingExtra, NoCommonIds
 from calipers.operation import HISTORY, STATISTICS
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
     finally:
         # Outputs are written even if the reader of the table closed the pipe (`| head`).
         if saving is not None:
-            outputs.attempt(lambda: saving.keep(found, report))
+            saving.keep(found, report, outputs)
     outputs.finish()
 
 
@@ -173,21 +174,13 @@ class Saving:
             policy = replace(found.result.policy, nothing_in_common="error")
             return replace(found, scores=replace(found.result, policy=policy))
 
-    def keep(self, found: "EvaluationAnswer", report: "Report | None" = None) -> None:
+    def keep(self, found: "EvaluationAnswer", report: "Report | None", outputs: Outputs) -> None:
         """Save the evaluation, after it is printed, so that a failure here loses no output."""
-        failed: list[str] = []
-        if self.name is not None:
-            try:
-                self._save(self.name, found)
-            except CalipersError as error:
-                failed.append(str(error))
-        if self.mlflow is not None:
-            try:
-                self._log(self.mlflow, found.result, report)
-            except CalipersError as error:
-                failed.append(str(error))
-        if failed:
-            raise InvalidInput(" ".join([*failed, "The evaluation above was not kept there."]))
+        name, uri, lost = self.name, self.mlflow, " The evaluation above was not kept there."
+        if name is not None:
+            outputs.attempt(lambda: self._save(name, found), lost)
+        if uri is not None:
+            outputs.attempt(lambda: self._log(uri, found.result, report), lost)
 
     def _save(self, name: str, found: "EvaluationAnswer") -> None:
         from calipers.questions.history.settings import save

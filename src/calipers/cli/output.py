@@ -231,13 +231,13 @@ class Outputs:
         if path and self.attempt(lambda: (make(),)) and not is_standard_output(path):
             click.echo(f"Written to {path}", err=True)
 
-    def attempt(self, make: Callable[[], T]) -> T | None:
-        """Make something that an output needs; report a failure and return None."""
+    def attempt(self, make: Callable[[], T], lost: str = "") -> T | None:
+        """Make something that an output needs; report a failure, and what is lost by it."""
         try:
             return make()
         except CalipersError as error:
             self.failed = True
-            click.echo(f"Error: {printable(str(error))}", err=True)
+            click.echo(f"Error: {printable(str(error))}{lost}", err=True)
             return None
 
     def finish(self) -> None:

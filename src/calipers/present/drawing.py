@@ -1,5 +1,6 @@
 """Draw a chart as SVG: the layout of panels, axes, marks and labels, and the markup."""
 
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby, pairwise
@@ -8,10 +9,12 @@ from typing import Literal
 
 from calipers.present.charts import Axis, Band, Bar, Chart, Dot, Panel, Stroke
 from calipers.present.escape import printable
-from calipers.present.text_room import SIZE, fitted, text_width, wrapped
 
 FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 """A font with the same widths everywhere, as the width of a text is estimated, not measured."""
+SIZE = 12
+"""The font size in pixels."""
+_NARROW, _WIDE = frozenset("iljtfrI.,:;|!'()[] "), frozenset("mwMW@%—…−→")
 LINE_HEIGHT = 15
 GAP = 30
 """The gap between panels side by side."""
@@ -324,6 +327,45 @@ def _legend(
         parts.append(f'<text x="{_n(x + 26)}" y="{_n(y)}" fill="{ink}">{_safe(shown)}</text>')
         x += 26 + text_width(shown) + 20
     return y + 16 if chart.legend else top
+
+
+def text_width(text: str) -> float:
+    """The width of a text in pixels, rather overestimated."""
+    return SIZE * sum(map(_letter, text))
+
+
+def _letter(one: str) -> float:
+    if one in _NARROW:
+        return 0.38
+    if one in _WIDE or unicodedata.east_asian_width(one) in "WF":
+        return 1.0
+    return 0.74 if one.isupper() else 0.62
+
+
+def fitted(text: str, room: float, scale: float = 1.0) -> str:
+    """Cut a text to the room.
+
+    >>> fitted("retriever", 200), fitted("retriever", 30)
+    ('retriever', 'ret…')
+    """
+    if text_width(text) * scale <= room:
+        return text
+    while text and text_width(text + "…") * scale > room:
+        text = text[:-1]
+    return text + "…"
+
+
+def wrapped(text: str, room: float, most: int = 3) -> list[str]:
+    """Wrap a text into at most ``most`` lines, the last one cut."""
+    lines: list[str] = []
+    rest = printable(text)
+    while rest and len(lines) < most - 1 and text_width(rest) > room:
+        part = fitted(rest, room)[:-1]
+        # At a space, if there is one in the second half.
+        cut = part.rfind(" ") if part.rfind(" ") > len(part) / 2 else len(part)
+        lines.append(rest[: max(cut, 1)].rstrip())
+        rest = rest[max(cut, 1) :].lstrip()
+    return [*lines, fitted(rest, room)]
 
 
 def _head(panel: Panel) -> float:

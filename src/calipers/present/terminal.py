@@ -77,7 +77,7 @@ def in_python(text: str) -> str:
     >>> in_python("Give --rel, or run `calipers eval --rel 2`. More: --explain")
     'Give rel, or run `calipers eval --rel 2`. More: .explain()'
     """
-    parts = text.replace("--explain", ".explain()").split("`")
+    parts = text.replace("--explain", ".explain()").replace("--as csv", ".to_polars()").split("`")
     parts[::2] = (_OPTION.sub(lambda found: found[1].replace("-", "_"), one) for one in parts[::2])
     return "`".join(parts)
 
