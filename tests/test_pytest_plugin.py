@@ -103,7 +103,7 @@ def test_scores_for_assertions_of_ones_own(project):
             assert scores["first_rank"].mean == 1.5
             in_memory = calipers_eval(ground_truth={"q": ["a"]}, run={"q": ["a"]})
             in_memory.require("mrr >= 1")
-            live = calipers_eval({"q": ["a"]}, retriever=lambda query, k: [("a", 2), ("b", 1)])
+            live = calipers_eval({"who is it": ["a"]}, retriever=lambda query, k: ["a", "b"])
             live.require("recall@2 >= 1")
         """
     )
