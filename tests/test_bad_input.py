@@ -139,8 +139,8 @@ TWO_FILES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         as_lines([{"query": "q0", "ground_truth": ["a"]}]),
         ("The two files are swapped",),
     ),
-    "both runs": (RUN, RUN, ("The ground truth is missing", "holds results (a TREC run)")),
-    "both judgements": (QRELS, QRELS, ("The results are missing", "(TREC judgements)")),
+    "both runs": (RUN, RUN, ("has no ground truth, only results (a TREC run)",)),
+    "both judgements": (QRELS, QRELS, ("has no results, only a ground truth (TREC judgements)",)),
     "contradiction": (
         QRELS + "q0 0 a 2\n",
         RUN,

@@ -1,7 +1,6 @@
 """Load a ground truth and a run from any input a caller may give."""
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,6 @@ from calipers.errors import InvalidInput, NoGroundTruth, SealedQueries
 from calipers.io.files.open import Progress, Source, is_standard_input
 from calipers.io.files.probe import Probe
 from calipers.io.format import RecordStream, WholeFormat, is_of_spark
-from calipers.io.formats.ours import Ours
 from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import columns_of_object
 from calipers.io.registry import formats, of_object, read_probe, read_source
@@ -289,7 +287,8 @@ def load_pair(
                 "Three inputs are given: data, ground_truth and run; give one file that holds "
                 "both, or a ground truth and a run."
             )
-        return _from_one(one(data, "both"), data)
+        both = one(data, "both")
+        return _pair(both, both, data, data)
     if ground_truth is None or run is None:
         have, lack = ("run", "ground truth") if ground_truth is None else ("ground truth", "run")
         if ground_truth is None and run is None:
@@ -301,61 +300,30 @@ def load_pair(
     return _pair(one(ground_truth, "ground_truth"), one(run, "run"), ground_truth, run)
 
 
-def _from_one(dataset: Dataset, data: Any) -> tuple[GroundTruth, Run]:
-    name = _name(data)
-    if dataset.ground_truth is None and dataset.run is None:
-        raise _missing(
-            dataset,
-            f"{name} has neither results nor a ground truth",
-            "add 'retrieved' and 'ground_truth' to its records",
-        )
-    # Only our own records can be extended.
-    ours = dataset.kind == Ours.title
-    if dataset.ground_truth is None:
-        add = "add 'ground_truth' to its records, or " if ours else ""
-        what = f"{name} has no ground truth, only results"
-        fix = f"{add}give a second file with --ground-truth (ground_truth= in Python)"
-        raise _missing(dataset, what, fix, NoGroundTruth)
-    if dataset.run is None:
-        add = "add 'retrieved' to its records, or " if ours else ""
-        raise _missing(
-            dataset,
-            f"{name} has no results, only a ground truth",
-            f"{add}give a second file with --run, or a function to ask with --retriever (run= or "
-            "retriever= in Python)",
-        )
-    return dataset.ground_truth, dataset.run
-
-
 def _pair(
     truth: Dataset, run: Dataset, truth_given: Any, run_given: Any
 ) -> tuple[GroundTruth, Run]:
-    a, b = _name(truth_given, "ground_truth"), _name(run_given, "run")
-    for given, one, lacking in ((truth, a, "ground_truth"), (run, b, "retrieved")):
-        if given.ground_truth is None and given.run is None:
-            called = "results" if lacking == "retrieved" else "ground truth"
-            what = f"The {called} of {one} cannot be found"
-            raise _missing(given, what, f"say which field holds it: --column {lacking}=NAME")
-    if truth.ground_truth is None and run.run is None:
+    """The ground truth of one dataset and the run of another, or of the same."""
+    alone = truth is run
+    a = _name(truth_given, "data" if alone else "ground_truth")
+    b = _name(run_given, "data" if alone else "run")
+    if None not in (truth.run, run.ground_truth) and truth.ground_truth is None is run.run:
         raise InvalidInput(
             f"The two files are swapped: {a} holds results ({truth.kind}) and {b} holds a ground "
             f"truth ({run.kind}); exchange them."
         )
     if truth.ground_truth is None:
-        raise _missing(
-            truth,
-            f"The ground truth is missing: {a} holds results ({truth.kind}) and nothing that "
-            "should be found",
-            "give a file with judgements as the ground truth",
-        )
+        fix = "give one with --ground-truth (ground_truth= in Python)"
+        raise _missing(truth, a, "ground truth", fix, NoGroundTruth if alone else InvalidInput)
     if run.run is None:
-        raise _missing(
-            run,
-            f"The results are missing: {b} holds a ground truth ({run.kind}) and nothing that a "
-            "retriever returned",
-            "give a file with results as the run",
-        )
-    if truth.run is None and run.ground_truth is None and _is_one_file(truth_given, run_given):
+        fix = "give them with --run, or --retriever to ask (run= or retriever= in Python)"
+        raise _missing(run, b, "results", fix)
+    if (
+        not alone
+        and truth.run is None
+        and run.ground_truth is None
+        and _is_one_file(truth_given, run_given)
+    ):
         raise InvalidInput(
             f"{a} is given as the ground truth and as the run, so it would be measured by itself; "
             "give the results of a retriever as the run."
@@ -363,20 +331,25 @@ def _pair(
     return truth.ground_truth, run.run
 
 
+def _missing(
+    given: Dataset, name: str, what: str, fix: str, error: type[InvalidInput] = InvalidInput
+) -> InvalidInput:
+    """The error for a dataset without a part: the options that name it first, if there are any."""
+    said = f"{name} has no {what}, only {'results' if given.run else 'a ground truth'}"
+    said += f" ({given.kind})" if given.kind else ""
+    if given.ground_truth is None and given.run is None:
+        said = f"{name} has neither results nor a ground truth"
+        fix = "add 'retrieved' and 'ground_truth' to its records, or name them with --column"
+    if given.proposal:
+        return error(f"Say {given.proposal}; {said}.")
+    why = f": {given.no_truth}" if given.no_truth and given.ground_truth is None else ""
+    return error(f"{said}{why}; {fix}.")
+
+
 def _is_one_file(one: Any, other: Any) -> bool:
     if not all(isinstance(given, str | os.PathLike) for given in (one, other)):
         return False
     return Path(one).is_file() and Path(other).is_file() and Path(one).samefile(other)
-
-
-def _missing(
-    given: Dataset, what: str, fix: str, error: type[InvalidInput] = InvalidInput
-) -> InvalidInput:
-    """The error for a dataset without a part: the options that name it first, if there are any."""
-    if given.proposal:
-        return error(f"Say {given.proposal}; {re.sub('^The ', 'the ', what)}.")
-    why = f": {given.no_truth}" if given.no_truth and given.ground_truth is None else ""
-    return error(f"{what}{why}; {fix}.")
 
 
 def _name(given: Any, otherwise: str = "data") -> str:

@@ -256,10 +256,9 @@ def test_what_could_not_be_paired_is_said(tmp_path):
 def test_an_answer_is_not_taken_for_what_should_be_found(tmp_path, answers):
     path = put(tmp_path, "a.json", [{"question": "q", "contexts": ["c"], "answer": "b", **answers}])
     why = "'ground_truth' of ragas is an answer in words, not what should be found"
-    with pytest.raises(InvalidInput, match=f"only results: {why}; give a second file"):
-        evaluate(path)
-    with pytest.raises(InvalidInput, match=f"The ground truth is missing.*: {why}; give a file"):
-        evaluate(ground_truth=path, run=path)
+    for given in ({"data": path}, {"ground_truth": path, "run": path}):
+        with pytest.raises(InvalidInput, match=rf"only results \(.*\): {why}; give one with --gr"):
+            evaluate(**given)
     examples = [{"inputs": {"question": "Who?"}, "outputs": {"answer": "Nobody."}}]
     with pytest.raises(InvalidInput, match="an answer is not what a retriever returns"):
         evaluate(ground_truth=put(tmp_path, "b.json", examples), run={"Who?": ["a"]})
