@@ -25,6 +25,7 @@ FILES = {
     "sheet.csv": "Frage;Erwartetes Dokument;Treffer 1;Treffer 2\nWo?;a.md;a.md;b.md\n",
     "wide.csv": "Kysymys;Odotettu;Löydetty\nWho is it?;a1, a2;a1, b2, a2\n",
     "half.csv": "question;expected_ids;Löydetty\nWho is it?;a1;b2, a1\n",
+    "ids.csv": "query_id,Kysymys,Kohta,Osuvuus\nq,Who is it?,a,yes\nq,Who is it?,b,no\n",
     "came.jsonl": '{"question": "q", "right_chunks": ["a"], "what_came": ["a", "b"]}\n',
     "judged.csv": "query,item,score,passt\nq,a,2,ja\nq,b,1,nein\n",
     "stars.jsonl": '{"query": "q", "ground_truth": [{"id": "a", "stars": 0}, {"id": "b", '
@@ -47,6 +48,7 @@ PASTED = {
     "eval wide.csv": "",
     "eval half.csv": "",
     "eval came.jsonl": "",
+    "audit ids.csv": "",
     "eval judged.csv": "",
     "eval questions.csv": "eval questions.csv --run run.csv",
     "eval -g asked.csv -r 'my search.py'": "eval -g asked.csv --retriever 'my search.py:search'",

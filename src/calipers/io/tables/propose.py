@@ -16,7 +16,7 @@ from calipers.io.tables.columns import (
     say,
     with_settings,
 )
-from calipers.io.tables.grades import likely_grades
+from calipers.io.tables.grades import NO_GRADES, likely_grades
 from calipers.model.matched import Role
 from calipers.names import HARMLESS, plain_name, possible_meaning
 
@@ -53,7 +53,9 @@ def _propose(columns: Cells, lacking: Collection[str], role: Role) -> list[tuple
     known = {*renaming(_listed(columns)).values(), *(["item"] if _numbered(columns) else [])}
     meant = {one: possible_meaning(one) for one in free}
     texts = [one for one, cells in free.items() if looks_like_texts(cells)]
-    grades = [] if role == "run" else likely_grades(free)
+    # Cells with several numbers list ids; of those that grade, each holds one.
+    single = {one: cells for one, cells in free.items() if _count(cells) <= len(cells)}
+    grades = [] if role == "run" else likely_grades(single)
     left = [one for one in free if not set(plain_name(one).split("_")) & HARMLESS]
     chosen: dict[str, str] = {}
 
@@ -67,9 +69,7 @@ def _propose(columns: Cells, lacking: Collection[str], role: Role) -> list[tuple
         return next((one for one in unused if meant[one] in fields), None)
 
     def ids() -> list[str]:
-        several = (one for one in left if _count(free[one]) > len(free[one]))
-        single = (one for one in left if one not in texts and one not in grades)
-        return [*dict.fromkeys((*single, *(one for one in several if one not in texts)))]
+        return [one for one in left if one not in texts and one not in grades]
 
     whole = bool({"query", "item"} & {*lacking})
     if "query" in lacking:
@@ -80,7 +80,9 @@ def _propose(columns: Cells, lacking: Collection[str], role: Role) -> list[tuple
     if whole and not known & {*IDENTITIES}:
         found = hinted("item", "quote")
         called = "quote" if found and meant[found] == "quote" else "item"
-        take(called, found, *sorted(left, key=lambda n: (n in grades, n in texts)))
+        if "item" in lacking and "query_text" not in known:
+            take("query_text", *(one for one in texts if one in left and _asks(free[one])))
+        take(called, found, *sorted(left, key=lambda n: (n in grades, n in texts, _counts(n))))
     if "ground_truth" in lacking:
         returned = _ids(columns, _known(columns, "retrieved"))
         shared = (one for one in ids() if _ids(columns, [one]) & returned)
@@ -88,8 +90,17 @@ def _propose(columns: Cells, lacking: Collection[str], role: Role) -> list[tuple
         take("ground_truth", hinted("item", "quote", among=left), *shared, alone)
     if whole and "grade" not in known:
         take("grade", *(one for one in grades if one in left))
-    order = ("query", "item", "quote", "ground_truth", "retrieved", "grade")
+    order = ("query", "query_text", "item", "quote", "ground_truth", "retrieved", "grade")
     return [(ours, chosen[ours]) for ours in order if ours in chosen]
+
+
+def _asks(cells: Sequence[Any]) -> bool:
+    return 2 * sum(str(one).rstrip().endswith("?") for one in cells) >= len(cells)
+
+
+def _counts(name: str) -> bool:
+    """Whether a name says that the column holds numbers: of pages, rows or years."""
+    return bool(set(plain_name(name).split("_")) & NO_GRADES)
 
 
 def _returned(columns: Cells, among: list[str]) -> str | None:
