@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -66,7 +66,6 @@ def from_address(
     layout = layout or Layout()
     secrets = Secrets()
     template = None if request is None else RequestTemplate.read(request, secrets)
-    method = "GET" if template is None else "POST"
     parts, sent = read_address(address, headers or {}, secrets)
     shown = shown_address(address)
     if template is None and QUERY not in address:
@@ -75,13 +74,14 @@ def from_address(
             "into it (…/search?q={query}&k={k}), or give a request: "
             '--request \'{"q": "{query}", "k": "{k}"}\'.'
         )
-    source = None if template is None else template.source
-    marks = header_marks(headers or {})
-    endpoint = _Endpoint(parts, method, template, sent, _proxy_for(parts, secrets))
+    about = {"method": "GET"}
+    if template is not None:
+        about = {"method": "POST", "request": template.source}
+    proxy = _proxy_for(parts, secrets)
     return Retriever(
         name=shown,
-        settings=settings_of(shown, layout, method=method, headers=marks, request=source),
-        open=lambda: _Session(endpoint),
+        settings=settings_of(shown, layout, headers=header_marks(headers), **about),
+        open=lambda: _Session(parts, template, sent, proxy),
         layout=layout,
         secrets=secrets,
         keeps_time=True,
@@ -119,11 +119,11 @@ def _basic(parts: SplitResult, secrets: Secrets) -> str:
     return f"Basic {coded}"
 
 
-def header_marks(headers: Mapping[str, str]) -> dict[str, str]:
+def header_marks(headers: Mapping[str, str] | None) -> dict[str, str]:
     """Headers for the run record: secret values hidden, the others hashed."""
     return {
         name: HIDDEN if LOOKS_SECRET.search(name) else digest(str(text).encode())
-        for name, text in sorted(headers.items())
+        for name, text in sorted((headers or {}).items())
     }
 
 
@@ -244,24 +244,24 @@ def _proxy_for(parts: SplitResult, secrets: Secrets) -> "_Proxy | None":
     return _Proxy(proxy.hostname, proxy.port or 80, known)
 
 
-@dataclass(frozen=True)
-class _Proxy:
+class _Proxy(NamedTuple):
     host: str
     port: int
     headers: Mapping[str, str]
 
 
-@dataclass(frozen=True, eq=False)
-class _Endpoint:
-    """Where and how to ask."""
+@dataclass(eq=False)
+class _Session(Session):
+    """One connection, opened when needed and kept as long as the server keeps it."""
 
     parts: SplitResult
-    method: str
     template: RequestTemplate | None
     headers: Mapping[str, str]
     proxy: _Proxy | None
+    connection: http.client.HTTPConnection | None = None
+    until: float | None = None
 
-    def connect(self) -> http.client.HTTPConnection:
+    def _connect(self) -> http.client.HTTPConnection:
         proxy, host, port = self.proxy, self.parts.hostname or "", self.parts.port
         place = (host, port) if proxy is None else (proxy.host, proxy.port)
         if self.parts.scheme == "http":
@@ -272,7 +272,7 @@ class _Endpoint:
             connection.set_tunnel(host, port, dict(proxy.headers))
         return connection
 
-    def compose(self, query: str, k: int) -> tuple[str, bytes | None, dict[str, str]]:
+    def _compose(self, query: str, k: int) -> tuple[str, str, bytes | None, dict[str, str]]:
         path = fill_address(self.parts.path or "/", query, k)
         if self.parts.query:
             path += "?" + fill_address(self.parts.query, query, k)
@@ -281,18 +281,9 @@ class _Endpoint:
             path = f"http://{self.parts.netloc.rpartition('@')[2]}{path}"
             headers |= self.proxy.headers
         if self.template is None:
-            return path, None, headers
+            return "GET", path, None, headers
         headers.setdefault("Content-Type", "application/json")
-        return path, msgspec.json.encode(self.template.filled(query, k)), headers
-
-
-class _Session(Session):
-    """One connection, opened when needed and kept as long as the server keeps it."""
-
-    def __init__(self, endpoint: _Endpoint) -> None:
-        self.endpoint = endpoint
-        self.connection: http.client.HTTPConnection | None = None
-        self.until: float | None = None
+        return "POST", path, msgspec.json.encode(self.template.filled(query, k)), headers
 
     def close(self) -> None:
         connection, self.connection = self.connection, None
@@ -302,7 +293,7 @@ class _Session(Session):
     def ask(self, question: Question, k: int, timeout: float | None) -> Any:
         self.until = None if timeout is None else time.monotonic() + timeout
         try:
-            content = self._exchange(*self.endpoint.compose(question.text, k))
+            content = self._exchange(*self._compose(question.text, k))
         except AskFailed:
             raise
         except TimeoutError:
@@ -310,19 +301,19 @@ class _Session(Session):
             raise AskFailed("timeout", f"no answer within {timeout:g} s", retry=True) from None
         except (OSError, http.client.HTTPException) as error:
             self.close()
-            raise _explained(error, self.endpoint) from error
+            raise _explained(error, self.parts) from error
         return decoded(content, "the answer")
 
-    def _exchange(self, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
+    def _exchange(self, *request: Any) -> bytes:
         reused = self.connection is not None
         try:
-            response = self._send(path, body, headers)
+            response = self._send(*request)
         except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
             if not reused:
                 raise
             # A server may close a connection that was idle; the question never reached it.
             self.close()
-            response = self._send(path, body, headers)
+            response = self._send(*request)
         content = bytearray()
         # A piece at a time, so that a server that drips cannot outlast the timeout.
         while piece := self._in_time(response.read1, PIECE):
@@ -339,11 +330,9 @@ class _Session(Session):
         _check_status(response, bytes(content))
         return bytes(content)
 
-    def _send(
-        self, path: str, body: bytes | None, headers: dict[str, str]
-    ) -> http.client.HTTPResponse:
-        self.connection = self.connection or self.endpoint.connect()
-        self._in_time(self.connection.request, self.endpoint.method, path, body, headers)
+    def _send(self, *request: Any) -> http.client.HTTPResponse:
+        self.connection = self.connection or self._connect()
+        self._in_time(self.connection.request, *request)
         response: http.client.HTTPResponse = self._in_time(self.connection.getresponse)
         return response
 
@@ -389,8 +378,8 @@ def _retry_after(value: str | None, now: Callable[[], float] = time.time) -> flo
     return None
 
 
-def _explained(error: Exception, endpoint: _Endpoint) -> AskFailed:
-    place = f"{endpoint.parts.hostname}:{endpoint.parts.port or endpoint.parts.scheme}"
+def _explained(error: Exception, parts: SplitResult) -> AskFailed:
+    place = f"{parts.hostname}:{parts.port or parts.scheme}"
     if isinstance(error, ssl.SSLCertVerificationError):
         return AskFailed(
             "certificate",

@@ -103,12 +103,13 @@ def from_mcp(
         shown = shown_words(words, secrets)
         connect = lambda stack, stderr: _by_pipes(stack, arguments, stderr)  # noqa: E731
     name = f"mcp:{shown}#{tool}" if tool else f"mcp:{shown}"
-    source = None if template is None else template.source
-    marks = header_marks(headers or {})
+    about = {"headers": header_marks(headers), "params": params}
+    if template is not None:
+        about["request"] = template.source
     server = _Server(connect, tool, template, dict(params or {}), layout.results is not None)
     return Retriever(
         name=name,
-        settings=settings_of(name, layout, headers=marks, request=source, params=params),
+        settings=settings_of(name, layout, **about),
         open=server.open,
         code=code_of_files(words),
         layout=layout,
