@@ -106,6 +106,7 @@ GONE = {
         "Give a function that returns what the client answers, such as lambda query, k: "
         'client.query_points("chunks", query=embed(query), limit=k).points.',
     ),
+    "plan_grid": "`calipers grid --dry-run` lists the combinations of a grid file.",
     "retrieve --stage-components": "Give a function that returns the results and their stages: "
     '{"retrieved": […], "stages": {"candidates": […]}}.',
     "retrieve --batch": "Give a function of one question; --workers asks several at a time.",

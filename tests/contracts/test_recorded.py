@@ -261,7 +261,6 @@ FURTHER: dict[str, dict[str, Ask]] = {
         "retrieve": _retrieved,
         "explain": _explained,
         "grid": _grid,
-        "plan of a grid": lambda a, b: calipers.plan_grid("calipers.toml"),
     },
     "baseline": {
         "plan": lambda a, b: calipers.plan(

@@ -80,11 +80,6 @@ LIVE_SAMPLES: dict[str, Sample] = {
         prepare=write_live_files,
         comparable=without_times,
     ),
-    "plan_grid": Sample(
-        lambda: calipers.plan_grid("calipers.toml"),
-        ("calipers.toml", "--dry-run", "--json"),
-        prepare=write_live_files,
-    ),
     "labels_judge": Sample(
         lambda: calipers.labels_judge("label.jsonl", endpoint=ENDPOINT, model="small"),
         ("label.jsonl", "-o", "out.jsonl", *MODEL),

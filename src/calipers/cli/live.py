@@ -4,7 +4,6 @@ from typing import Any
 
 import click
 
-import calipers
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import JSON, flag, output
 from calipers.errors import InvalidInput
@@ -96,7 +95,7 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
 
 
 @command(
-    flag("--dry-run", "List the combinations and what is left to ask."),
+    flag("--dry-run", "List the combinations, and ask nothing."),
     short_help="Run every combination of retrievers and parameters.",
     exits=lambda found: 2 if getattr(found, "failures", ()) else 0,
 )
@@ -120,7 +119,15 @@ def grid(asked: CommandInput, dry_run: bool) -> None:
         if file.grid and not file.untrusted:
             click.echo(f"Running the retrievers that [grid] of {file.path} names.", err=True)
     if dry_run:
-        asked.show(calipers.plan_grid(asked.settings.get("config")))
+        from calipers.present.escape import printable
+        from calipers.questions.grid.file import read_grid
+        from calipers.questions.grid.rule import check_functions
+
+        if asked.form is not None:
+            raise InvalidInput("--dry-run lists names alone; leave out --json and --as.")
+        plan = read_grid(asked.settings.get("config"))
+        check_functions(plan)
+        click.echo("\n".join(printable(one.name) for one in plan.combinations))
         return
     try:
         found = asked.answer()

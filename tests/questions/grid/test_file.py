@@ -4,7 +4,8 @@ import pytest
 
 from calipers.errors import InvalidInput
 from calipers.questions.grid.file import read_grid
-from calipers.questions.grid.settings import grid, plan_grid
+from calipers.questions.grid.settings import grid
+from tests.command import refused
 from tests.questions.grid.grids import TWO, log, write
 
 
@@ -26,16 +27,16 @@ def test_the_product_of_retrievers_parameters_and_k(folder):
         params = {right = 5, size = 1}
     """,
     )
-    for use in (grid, plan_grid):
-        with pytest.raises(InvalidInput, match=r"plain.*takes no parameter 'size'"):
-            use(path)
+    with pytest.raises(InvalidInput, match=r"plain.*takes no parameter 'size'"):
+        grid(path)
+    assert "takes no parameter 'size'" in refused("grid", path, "--dry-run")
     path.write_text(path.read_text().replace(", size = 1", ""))
     path.write_text(
         path.read_text()
         .replace("finders.py:plain", "finders.py:make")
         .replace("search =", "make =")
     )
-    planned = plan_grid(path)
+    planned = read_grid(path)
     assert [one.name for one in planned.combinations] == [
         "a size=1 k=1",
         "a size=1 k=5",
@@ -113,7 +114,7 @@ def test_a_ground_truth_is_needed(folder):
     with pytest.raises(InvalidInput, match="names no ground truth"):
         grid(path)
     path.write_text(path.read_text().replace("[grid]", '[grid]\nquestions = "questions.jsonl"', 1))
-    assert plan_grid(path).questions == 12
+    assert len(read_grid(path).questions) == 12
     with pytest.raises(InvalidInput, match="names no ground truth"):
         grid(path)
     assert "ask" not in log(folder)
@@ -123,9 +124,9 @@ def test_the_nearest_file_is_found(folder, monkeypatch):
     write(folder, TWO)
     (folder / "inner").mkdir()
     monkeypatch.chdir(folder / "inner")
-    assert len(plan_grid().combinations) == 2
+    assert len(read_grid(None).combinations) == 2
     empty = folder.parent / "nothing here"
     empty.mkdir()
     monkeypatch.chdir(empty)
     with pytest.raises(InvalidInput, match=r"There is no calipers.toml"):
-        plan_grid()
+        read_grid(None)

@@ -50,28 +50,6 @@ class Combination:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Planned(HasRows):
-    """What a grid would run, and how much of it is done."""
-
-    shown_by: ClassVar[str] = "calipers.questions.grid.result:plan_document"
-
-    combinations: tuple[Combination, ...]
-    done: tuple[int, ...]
-    """The number of finished questions for each combination."""
-    questions: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """What ``--dry-run --json`` prints."""
-        return {
-            "questions": self.questions,
-            "combinations": [
-                {**one.to_dict(), "done": done}
-                for one, done in zip(self.combinations, self.done, strict=True)
-            ],
-        }
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Grid(HasRows):
     """Every combination that ran, compared with the baseline."""
 
@@ -126,26 +104,6 @@ class Grid(HasRows):
             "expected_gain": plain(self.expected_gain),
             "comparison": self.comparison.to_dict(examples=examples),
         }
-
-
-def plan_document(planned: Planned) -> Document:
-    """The number of questions left, and every combination with its file."""
-    asked, left = planned.questions, sum(planned.questions - done for done in planned.done)
-    rows: list[dict[str, Any]] = [
-        {"combination": one.name, "k": one.k, "done": done, "run": str(one.output)}
-        for one, done in zip(planned.combinations, planned.done, strict=True)
-    ]
-    table: list[Cells] = [
-        (row["combination"], str(row["k"]), f"{row['done']:,} of {asked:,}", row["run"])
-        for row in rows
-    ]
-    columns = (Column("combination", words=True), "k", "done", Column("run", words=True))
-    return Document(
-        f"{plural(len(rows), 'combination')}, {plural(asked, 'question')} each; {left:,} left to "
-        "ask. Nothing was run.",
-        blocks=[Table(columns, table)],
-        rows=lambda: rows,
-    )
 
 
 def document(grid: Grid) -> Document:

@@ -23,7 +23,7 @@ from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.settings import compare
 from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.grid.file import Plan
-from calipers.questions.grid.result import Combination, Grid, Planned
+from calipers.questions.grid.result import Combination, Grid
 from calipers.questions.inputs import refuse_sealed
 from calipers.questions.reading import MatchingSettings
 from calipers.questions.shown_results import Context
@@ -34,14 +34,6 @@ from calipers.statistics.winner import WinnerGain, winner_gain
 
 MATCHING = frozenset(MatchingSettings.__annotations__)
 """The keywords for matching runs."""
-
-
-def what_is_left(plan: Plan) -> Planned:
-    """Plan a grid without asking anything; every function is checked to exist."""
-    _check_functions(plan)
-    questions = plan.questions
-    done = tuple(_done(one, plan, questions) for one in plan.combinations)
-    return Planned(plan.combinations, done, len(questions))
 
 
 def run_grid(plan: Plan, settings: Mapping[str, Any]) -> Grid:
@@ -103,7 +95,7 @@ def _retrieved(
     plan: Plan, settings: Mapping[str, Any]
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
     """Run every combination; return the reports and the failures, both by name."""
-    _check_functions(plan)
+    check_functions(plan)
     questions = plan.questions
     try:
         plan.output.mkdir(parents=True, exist_ok=True)
@@ -149,7 +141,7 @@ def _retrieved(
     return reports, failures
 
 
-def _check_functions(plan: Plan) -> None:
+def check_functions(plan: Plan) -> None:
     """Check that every function exists and takes its parameters, before any question is asked."""
     for one in plan.combinations:
         if not one.is_factory:
@@ -249,11 +241,3 @@ def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:
     # Older runs have no record of the code, so they are accepted.
     code = _code_of_combination(one, plan.folder) if meta.code else {}
     return meta if meta.code == code else None
-
-
-def _done(one: Combination, plan: Plan, questions: Questions) -> int:
-    """How many questions of a combination are finished."""
-    if _fitting(one, plan, questions) is None:
-        return 0
-    with one.output.open("rb") as file:
-        return sum(line.endswith(b"\n") for line in file)

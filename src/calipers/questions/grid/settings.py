@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from calipers.measures import Metric
-    from calipers.questions.grid.result import Grid, Planned
+    from calipers.questions.grid.result import Grid
 
 
 class GridSettings(TypedDict, total=False):
@@ -54,12 +54,3 @@ def grid(
     from calipers.questions.grid.rule import run_grid
 
     return run_grid(read_grid(config, settings["baseline"], settings["metrics"]), settings)
-
-
-@operation(page="grid", command="grid")
-def plan_grid(config: str | os.PathLike[str] | None = None) -> "Planned":
-    """The combinations of a grid file; nothing is asked, but every function is looked for."""
-    from calipers.questions.grid.file import read_grid
-    from calipers.questions.grid.rule import what_is_left
-
-    return what_is_left(read_grid(config))
