@@ -470,6 +470,7 @@ CASES: tuple[tuple[str, Make, int], ...] = (
     ("compare, pairs of runs (each is tested)", pairs_of_runs, 190),
     ("compare --changes", of_runs(lambda runs, _: calipers.diff(*runs.values())), 4_000),
     ("compare --changes, results of one query", changes_of_one, 10_000),
+    ("fuse", of_runs(lambda runs, g: calipers.fuse(runs, g, metrics="ndcg@10")), 1_000),
     ("plan", of_runs(lambda runs, g: calipers.plan(runs, ground_truth=g, difference=0.05)), 4_000),
     ("grid", grid, 1_000),
     ("confirm", confirm, 4_000),

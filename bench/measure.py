@@ -24,7 +24,6 @@ LAUNCHER = str(Path(__file__).with_name("launcher.py"))
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 QUIET = 0.05
 """The share of the processor that others may use."""
-_LOOK, _PAUSE = 0.5, 2.0
 _LAUNCHING = 0.05
 """Processor time of the launcher, and what the clock of the system may be off."""
 
@@ -54,21 +53,16 @@ def measure(command: Sequence[str], *, times: int = 3, patience: float = 300.0) 
 
     A command that takes longer than ``patience`` seconds is stopped, and not run again; one
     that takes longer than a tenth of it runs once. Runs that something else disturbed count only
-    where there is no other; with CALIPERS_BENCH_WAIT=SECONDS the bench waits that long, for each
-    command, until the machine is quiet.
+    where there is no other.
     """
     runs: list[Measured] = []
-    end = time.monotonic() + float(os.environ.get("CALIPERS_BENCH_WAIT", "0"))
-    while True:
-        _wait_until_quiet(end)
+    while len(runs) < times:
         runs.append(_once(command, patience))
-        last = runs[-1]
-        if last.seconds is None:
-            return last
-        undisturbed = [run for run in runs if run.others <= QUIET]
-        needed = 1 if last.seconds > patience / 10 else times
-        if len(undisturbed) >= needed or (len(runs) >= needed and time.monotonic() > end):
+        if runs[-1].seconds is None:
+            return runs[-1]
+        if runs[-1].seconds > patience / 10:
             break
+    undisturbed = [run for run in runs if run.others <= QUIET]
     best = min(undisturbed or runs, key=lambda run: run.seconds or 0.0)
     return replace(best, memory_mb=max(run.memory_mb or 0.0 for run in runs))
 
@@ -105,22 +99,12 @@ def _busy_seconds() -> float | None:
     return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
 
 
-def _used_by_others(before: float | None, seconds: float, own: float = 0.0) -> float:
+def _used_by_others(before: float | None, seconds: float, own: float) -> float:
     """The share of all processors that others used since `before`; 0 where it is not known."""
     after = _busy_seconds()
     if before is None or after is None:
         return 0.0
     return max(0.0, after - before - own) / (seconds * (os.cpu_count() or 1))
-
-
-def _wait_until_quiet(end: float) -> None:
-    """Come back when the machine has nothing else to do, or at that moment."""
-    while time.monotonic() < end:
-        before = _busy_seconds()
-        time.sleep(_LOOK)
-        if _used_by_others(before, _LOOK) <= QUIET:
-            return
-        time.sleep(_PAUSE)
 
 
 def processor_seconds(pid: int) -> float:

@@ -3,8 +3,7 @@
 ``python -m bench.scale 10000000`` makes a run of so many rows (50 for each query), measures it in
 processes of their own, and prints a table. A hundred million rows need 8 GB of disk. Ten million
 queries whose scores are written: ``python -m bench.scale 50000000 --depth 5 --targets 1 --cases
-per-query,per-query-mixed``. Every question of one pair, here and on Spark: ``--cases questions``.
-The cases of docs/scale.md: ``--cases table --repeat 3``.
+per-query,per-query-mixed``. The cases of docs/scale.md: ``--cases table --repeat 3``.
 """
 
 import argparse
@@ -16,8 +15,6 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,7 +23,6 @@ from bench.measure import calipers, processor_seconds
 
 PER_FILE = 5_000_000
 METRICS = "recall@10,ndcg@10,mrr"
-QUESTIONS = ("evaluate", "sweep", "diagnose", "misses")
 TABLE = (
     *("grouped", "grouped-large", "mixed-500MB", "html", "save", "sweep", "floor", "diagnose"),
     *("misses", "gate", "compare", "changes", "audit"),
@@ -75,30 +71,9 @@ def _id(letter: str, name: str) -> pl.Expr:
     return (pl.lit(letter) + pl.col(name).cast(pl.String)).alias(name)
 
 
-def ask(where: str, folder: Path, questions: list[str]) -> None:
-    """Read the rows in random order here or on Spark, and ask; a line before each step."""
-    from contextlib import ExitStack
-
-    import calipers as library
-    from calipers.engines.spark import session
-
-    asked: dict[str, Any] = {"evaluate": {"metrics": METRICS}, "sweep": {"k": [1, 5, 10, 20, 50]}}
-    run, reading = folder / "mixed", {"memory": "2GB", "temp": folder}
-    with ExitStack() as stack:
-        if where == "there":
-            print("start", flush=True)
-            run, reading = stack.enter_context(session("local[2]")).read.parquet(str(run)), {}
-        print("read", flush=True)
-        truth = folder / "truth.parquet"
-        pair = library.read(run=run, ground_truth=truth, keep=False, **reading)
-        for question in questions:
-            print(question, flush=True)
-            getattr(library, question)(pair, **asked.get(question, {}))
-
-
 @dataclass
 class Cost:
-    """What one step took."""
+    """What one command took."""
 
     seconds: float = 0.0
     processor: float = 0.0
@@ -113,32 +88,22 @@ class Cost:
         )
 
 
-def measure(arguments: list[str]) -> dict[str, Cost]:
-    """What a command and its processes took, by the steps of which it printed the names."""
-    is_ours = arguments[0] == "-m"
+def measure(arguments: list[str]) -> Cost:
+    """What a command and its processes took."""
     process = subprocess.Popen(
-        [sys.executable, *arguments] if is_ours else calipers(*arguments),
-        stdout=subprocess.PIPE if is_ours else subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        calipers(*arguments), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
-    costs = {"": Cost()}
-    if process.stdout is not None:
-        lines = process.stdout
-        Thread(target=lambda: costs.update((one.decode().strip(), Cost()) for one in lines)).start()
-    processor, before, then = dict[int, float](), 0.0, time.perf_counter()
+    cost, processor, begun = Cost(), dict[int, float](), time.perf_counter()
     while process.poll() is None:
         family = _family(process.pid)
         # Nobody waits for the workers of Spark, so each is looked at while it runs.
         processor |= {one: seconds for one in family if (seconds := processor_seconds(one))}
-        now, used, step = time.perf_counter(), sum(processor.values()), list(costs.values())[-1]
-        step.seconds += now - then
-        step.processor += used - before
-        step.memory = max(step.memory, sum(map(_resident, family)))
-        then, before = now, used
+        cost.memory = max(cost.memory, sum(map(_resident, family)))
         time.sleep(0.05)
     if process.returncode:
         raise SystemExit(process.stderr.read().decode()[-2000:])
-    return costs if len(costs) == 1 else {name: one for name, one in costs.items() if name}
+    cost.seconds, cost.processor = time.perf_counter() - begun, sum(processor.values())
+    return cost
 
 
 def _family(pid: int) -> list[int]:
@@ -195,10 +160,6 @@ def cases(folder: Path, output: Path, spark_memory: str) -> dict[str, list[str]]
         "per-query": [*run["grouped"], "--per-query", str(output / "scores.parquet")],
         "per-query-mixed": [*run["mixed"], *memory, "--per-query", str(output / "scores.parquet")],
         "spark": [*run["mixed"], "--engine", "spark", "--master", "local[2]"],
-        **{
-            where: ["-m", "bench.scale", "--folder", str(folder), "--ask", where, *QUESTIONS]
-            for where in ("here", "there")
-        },
     }
 
 
@@ -209,35 +170,28 @@ def main() -> None:
     asked.add_argument(
         "--cases",
         default="grouped,grouped-large,mixed,mixed-large",
-        help="also per-query,per-query-mixed,spark,questions, convert, or table: "
-        f"{','.join(TABLE)}",
+        help=f"also per-query,per-query-mixed,spark,convert, or table: {','.join(TABLE)}",
     )
     asked.add_argument("--depth", type=int, default=50, help="the results of each query")
     asked.add_argument("--targets", type=int, default=2, help="the targets of each query")
     asked.add_argument("--repeat", type=int, default=1)
-    asked.add_argument("--ask", nargs="+", help=argparse.SUPPRESS)
     asked.add_argument("--spark-memory", default="2g", help="the memory of Spark's driver")
     asked.add_argument("--folder", type=Path, help="make the files here, and leave them")
     given = asked.parse_args()
-    if given.ask:
-        ask(given.ask[0], given.folder, given.ask[1:])
-        return
     output = Path(tempfile.mkdtemp(prefix="calipers-scale-"))
     folder = given.folder or output / "input"
     try:
         if not (folder / "truth.parquet").is_file():
             folder.mkdir(exist_ok=True)
             make(folder, given.rows, given.depth, given.targets)
-        named = given.cases.replace("questions", "here,there").replace("table", ",".join(TABLE))
-        wanted = named.split(",")
+        wanted = given.cases.replace("table", ",".join(TABLE)).split(",")
         print(f"{given.rows:,} rows, {given.rows // given.depth:,} queries")
         known = cases(folder, output, given.spark_memory)
         found: dict[str, Cost] = {}
         for name in wanted * given.repeat:
-            for step, one in measure(known[name]).items():
-                title = " ".join(filter(None, (name, step)))
-                found[title] = one.or_better(found.get(title, one))
-                print(f"{title} …", file=sys.stderr, flush=True)
+            one = measure(known[name])
+            found[name] = one.or_better(found.get(name, one))
+            print(f"{name} …", file=sys.stderr, flush=True)
         print("| case | time | processor | memory |\n|---|---|---|---|")
         for title, one in found.items():
             print(

@@ -11,10 +11,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.request
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -82,8 +80,7 @@ history trend nightly
 history alarm nightly
 history check
 labels draft old.jsonl new.jsonl --corpus chunks.jsonl -o label.jsonl
-labels judge label.jsonl --endpoint ENDPOINT --model small -o machine.jsonl
-labels export machine.jsonl --machines -o merged.jsonl
+2 labels judge label.jsonl --endpoint http://127.0.0.1:9/v1 --model small -o machine.jsonl
 labels sample old.jsonl -g truth.open.jsonl --pool drawn --until 0.3
 labels export --list
 labels export drawn -o exported.jsonl
@@ -92,23 +89,6 @@ metrics ndcg
 config
 """
 """What the README and the docs name, one command a line; a number before it is its exit code."""
-
-
-class Model(BaseHTTPRequestHandler):
-    """A language model that finds everything relevant."""
-
-    def do_POST(self) -> None:
-        """Answer as an OpenAI-compatible server does."""
-        self.rfile.read(int(self.headers["Content-Length"]))
-        said = json.dumps({"grade": 2, "quote": "", "reason": "It is about that."})
-        content = json.dumps({"choices": [{"message": {"content": said}}]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        """Keep quiet."""
 
 
 def write_project(folder: Path) -> None:
@@ -155,12 +135,8 @@ class Installed:
             if path.is_file():
                 path.unlink()
         write_project(self._folder)
-        with ThreadingHTTPServer(("127.0.0.1", 0), Model) as model:
-            threading.Thread(target=model.serve_forever, daemon=True).start()
-            place = f"http://127.0.0.1:{model.server_address[1]}/v1"
-            for line in WALK.strip().splitlines():
-                wrong += self._run(line.replace("ENDPOINT", place))
-            model.shutdown()
+        for line in WALK.strip().splitlines():
+            wrong += self._run(line)
         return wrong + self._serve()
 
     def _run(self, line: str) -> list[str]:
