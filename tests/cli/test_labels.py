@@ -4,12 +4,12 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 
+import calipers
 from tests.command import CALIPERS, calipers_command, refused
 from tests.store.judged import BM25, DENSE, TRUTH, pool
 from tests.web.served import Visitor
@@ -80,44 +80,38 @@ def test_bad_use_gets_a_sentence_before_anything_is_served(files, arguments, sen
     assert not Path("h.db").exists()
 
 
-def test_a_taken_port_is_refused_with_an_offer(files):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen(1)
-        port = taken.getsockname()[1]
-        assert "without --port the next free one is taken" in refused("serve", "--port", str(port))
-
-
 def test_the_command_serves_and_goes_on_with_its_pool(files):
     judging = "bm25.jsonl dense.jsonl -g gt.jsonl --judges anna,ben --port 0 --store history.db"
     command = [*CALIPERS, "serve", "--judge", *judging.split()]
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
-    for labelled in (0, 1):
-        process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"},
-        )
-        try:
-            lines = [process.stdout.readline().strip().split(": ", 1) for _ in range(3)]
-            assert [name for name, _ in lines] == ["me (owner)", "anna", "ben"]
-            host = re.findall(r"http://([^/]+)/", lines[0][1])[0]
-            owner, visitor = Visitor(host), Visitor(host)
-            for _ in range(100):
-                try:
-                    owner.enter(lines[0][1])
-                    break
-                except ConnectionRefusedError:
-                    continue
-            visitor.enter(lines[1][1])
-            assert f"{labelled} of 10" in owner.get("/pools").text
-            label = {"request": "abcdefgh", "item": 0, "grade": 1}
-            assert visitor.post("/api/v1/pools/1/labels", label).status == 200
-        finally:
-            process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=30)
+    runs = {"bm25": "bm25.jsonl", "dense": "dense.jsonl"}
+    made = calipers.labels_pool("bm25-dense", runs, ground_truth="gt.jsonl", store="history.db")
+    made.give("carl", 1, 1)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        lines = [process.stdout.readline().strip().split(": ", 1) for _ in range(3)]
+        assert [name for name, _ in lines] == ["me (owner)", "anna", "ben"]
+        host = re.findall(r"http://([^/]+)/", lines[0][1])[0]
+        owner, visitor = Visitor(host), Visitor(host)
+        for _ in range(100):
+            try:
+                owner.enter(lines[0][1])
+                break
+            except ConnectionRefusedError:
+                continue
+        visitor.enter(lines[1][1])
+        assert "1 of 10" in owner.get("/pools").text
+        label = {"request": "abcdefgh", "item": 0, "grade": 1}
+        assert visitor.post("/api/v1/pools/1/labels", label).status == 200
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
     assert "Going on with the pool bm25-dense" in said
     assert "token" not in said
 

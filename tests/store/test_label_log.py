@@ -218,18 +218,15 @@ def test_texts_that_no_database_takes_are_kept_to_the_last_character(place):
         desk.give("me", 0, 1, note="n\x00")
 
 
-def test_ten_judges_of_twenty_labels_each_leave_two_hundred(quick_place):
-    judges = [f"judge{n}" for n in range(10)]
-    run = [
-        {"query": f"what is {n} ?", "retrieved": [f"d{n}-{i}" for i in range(5)]} for n in range(4)
-    ]
+def test_ten_judges_of_five_labels_each_leave_fifty(quick_place):
+    judges, run = [f"judge{n}" for n in range(10)], {"what is it ?": [f"d{i}" for i in range(5)]}
     desk = calipers.labels_pool("many", {"one": run}, judges=judges, per_item=10, store=quick_place)
     failed = []
 
     def work(judge):
         try:
             own = calipers.labels_desk("many", store=quick_place)
-            for item in own.next(judge, 20):
+            for item in own.next(judge, 5):
                 own.give(judge, item.position, item.position % 4)
         except Exception as error:  # noqa: BLE001 - whatever it is, the test shows it
             failed.append(error)
@@ -240,7 +237,7 @@ def test_ten_judges_of_twenty_labels_each_leave_two_hundred(quick_place):
     for one in threads:
         one.join()
     assert failed == []
-    assert len(labels(desk)) == 200
+    assert len(labels(desk)) == 50
     assert all(one.grade == one.item % 4 for one in labels(desk))
 
 

@@ -100,11 +100,12 @@ def test_other_files_are_refused_with_what_is_allowed(tmp_path):
         calipers.labels_traces(FIXTURES / "langsmith.jsonl", n=0)
 
 
-@given(st.emails(), st.text(max_size=20))
+ADDRESS = st.from_regex(r"[a-z0-9._+-]{1,12}@[a-z0-9-]{1,9}(\.[a-z]{2,4}){1,2}", fullmatch=True)
+
+
+@given(ADDRESS, st.text(max_size=20))
 def test_no_address_survives(address, around):
-    if address.isascii() and all(c.isalnum() or c in "@.-_+" for c in address):
-        masked = Mask(["email"])(f"{around} {address} {around}")
-        assert address not in masked
+    assert address not in Mask(["email"])(f"{around} {address} {around}")
 
 
 @pytest.mark.parametrize(
