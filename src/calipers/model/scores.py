@@ -231,15 +231,17 @@ class Scores(Picklable, Plain, HasRows):
         kept = {**super().to_dict(), "summaries": plain([*self.summaries.values()])}
         result = with_version(kept)
         if per_query:
-            result["per_query"] = [*self._rows()]
+            result["per_query"] = [*self.rows()]
         return result
 
-    def _rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The members of ``per_query`` in ``to_dict``, made one after the other."""
         names = [*(metric.name for metric in self.metrics), *(["score"] if self.weights else [])]
-        for row in self.per_query.iter_rows(named=True):
-            tags = {name: row.pop(f"tag.{name}") for name in self.tags}
-            scores = {name: row.pop(name) for name in names}
-            yield {**row, "tags": tags, "scores": scores}
+        for block in self.query_blocks():
+            for row in block.iter_rows(named=True):
+                tags = {name: row.pop(f"tag.{name}") for name in self.tags}
+                scores = {name: row.pop(name) for name in names}
+                yield {**row, "tags": tags, "scores": scores}
 
 
 def with_version(result: dict[str, Any]) -> dict[str, Any]:

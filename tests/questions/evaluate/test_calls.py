@@ -93,38 +93,6 @@ def test_recall_after_each_call_is_that_of_a_loop(made, quoted):
         )
 
 
-def test_misses_name_the_calls_that_returned_it_and_those_that_lost_it(tmp_path):
-    import json
-
-    from tests.command import calipers_command
-
-    made = [{"calls": [["a", "x"], ["y"], ["z"]], "truth": ["a", "b"]}]
-    table = calipers.misses(records(made), k=5, calls="last", nothing_in_common="zero").table
-    columns = ("item", "returned_in_calls", "lost_in_calls")
-    assert table.select(columns).rows() == [("a", [1], [2, 3]), ("b", [], [1, 2, 3])]
-    plain = calipers.misses(ground_truth={"q": ["a", "b"]}, run={"q": ["a"]}).table
-    assert not set(columns[1:]) & set(plain.columns)
-
-    path, csv = tmp_path / "agent.jsonl", tmp_path / "misses.csv"
-    path.write_text("".join(json.dumps(one) + "\n" for one in records(made)))
-    words = ("misses", str(path), "-k", "5", "--join-calls", "last", "--nothing-in-common", "zero")
-    done = calipers_command(*words, "-o", str(csv))
-    assert "calls   returned in call 1, lost in calls 2 and 3" in done.out
-    assert "calls   lost in calls 1, 2 and 3: none returned it" in done.out
-    assert ",1 | 2 | 3," in csv.read_text()
-
-
-@given(agents())
-def test_the_calls_of_every_miss_are_those_of_a_loop(made):
-    table = calipers.misses(records(made), k=1).table
-    for query, item, returned, lost in table.select(
-        "query", "item", "returned_in_calls", "lost_in_calls"
-    ).iter_rows():
-        calls = made[int(query[1:])]["calls"]
-        assert returned == [n for n, call in enumerate(calls, 1) if item in call]
-        assert lost == [n for n, call in enumerate(calls, 1) if item not in call]
-
-
 @given(agents(), st.sampled_from([1, 2, 3]))
 def test_the_best_call_holds_most_of_what_is_relevant(made, rel):
     """From a grade on, and with ids that are written in another way."""

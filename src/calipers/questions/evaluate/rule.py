@@ -1,17 +1,11 @@
-"""An evaluation: scores from any source, and the other results asked for on the same data.
+"""An evaluation: scores from any source, and the other results asked for on the same data."""
 
-The source is chosen here and only here. A setting declares what it needs and a source what it
-lacks, so a setting that a source cannot serve is refused before any work.
-"""
-
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import msgspec
-import polars as pl
 
 from calipers.engines.scoring import choose_metrics, deepest, score
 from calipers.errors import InvalidInput
@@ -98,8 +92,7 @@ def _intervals(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_READING = frozenset(Reading.__annotations__)
-_READ_IN_MEMORY = _READING | {"weight_by"}
+_READ_IN_MEMORY = frozenset(Reading.__annotations__) | {"weight_by"}
 """The settings of reading, and the tag that may stand in a column of its own."""
 
 
@@ -138,18 +131,72 @@ def measure_corrected(
 def answer(
     asked: Mapping[str, Any], given: Collection[str], needs: Mapping[str, frozenset[str]]
 ) -> EvaluationAnswer:
-    """Answer everything asked for; ``needs`` is described in ``ScoreSource``."""
-    source = _way(asked)(asked, given, needs)
-    scores = source.scores()
-    if not isinstance(scores, Scores):
-        return EvaluationAnswer(scores=scores)
-    further = _further(scores, source)
-    return EvaluationAnswer(scores=scores, pair=source.pair, **further)
+    """Answer everything asked for, from results that are read now or from scores of a file.
+
+    ``asked`` has every setting with a value, ``given`` those that the caller wrote. ``needs`` says
+    by option what it needs: a pair (results and ground truth to look into), one result, a run
+    (that is measured now), or measuring (which settles what cannot be changed later).
+    """
+    data, level = asked.get("data"), asked.get("level")
+    # An unknown metric is refused before a large file is read.
+    metrics = _chosen(asked, asked.get("like"))
+    if _is_measured(data):
+        _refuse(
+            needs,
+            {"pair", "a run", "measuring"},
+            f"{data} holds scores that were measured before, without results and ground truth, so "
+            "{option} does not work; leave it out, or give the run itself.",
+        )
+        named = "metrics" in asked or "k" in given
+        scores = _saved(data, asked.get("where"), metrics if named else None)
+        return EvaluationAnswer(scores=scores, **_further(scores, None, asked))
+    if level is not None and (level == "all" or "," in level):
+        _refuse(
+            needs,
+            {"one result"},
+            f"{{option}} needs one result and --level {level} makes several; give one level, or "
+            "leave the option out.",
+        )
+        how = {name: one for name, one in asked.items() if name != "level"}
+        return EvaluationAnswer(scores=measure_levels(data, how, level))
+    reading: Any = {name: value for name, value in asked.items() if name in _READ_IN_MEMORY}
+    fingerprints = reading.pop("fingerprints", True)
+    truth, run, matching = as_read(data, reading, deepest(metrics))
+    if any("pair" in one for one in needs.values()):
+        run = run.kept(few_bytes(reading.get("memory")))
+    pair = match_pair(truth, run, matching, fingerprints=fingerprints)
+    scores = _scored(pair, metrics, asked)
+    return EvaluationAnswer(scores=scores, pair=pair, **_further(scores, pair, asked))
 
 
-def _further(scores: Scores, source: "ScoreSource") -> dict[str, Any]:
+def _refuse(needs: Mapping[str, frozenset[str]], lacking: set[str], why: str) -> None:
+    """Raise for the first option that needs something this input lacks."""
+    for option, one in needs.items():
+        if one & lacking:
+            raise InvalidInput(why.replace("{option}", option))
+
+
+def _saved(data: Any, where: Mapping[str, str] | None, metrics: Sequence[Metric] | None) -> Scores:
+    """The scores of a file, or of a folder of Spark; all of them, or those of some metrics."""
+    from calipers.engines.saved_scores import read_saved
+    from calipers.questions.systems import scores_where
+
+    scores = scores_where(read_saved(data), where)
+    if metrics is None:
+        return scores
+    wanted = dict.fromkeys(scores[str(metric)].metric for metric in metrics)
+    kept = [i for i, facts in enumerate(scores.metrics) if facts.name in wanted]
+    return replace(
+        scores,
+        metrics=tuple(scores.metrics[i] for i in kept),
+        values=scores.values[:, kept],
+        summaries={name: scores[name] for name in wanted},
+        weights={},
+    )
+
+
+def _further(scores: Scores, pair: Matched | None, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Answer the other questions on the same data; each module is loaded only when needed."""
-    asked, pair = source.asked, source.pair
     found: dict[str, Any] = {}
     # In the order asked for; a file of scores may have another.
     names = [name for name in scores.summaries if name != "score"]
@@ -181,15 +228,6 @@ def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
     )
 
 
-def _way(asked: Mapping[str, Any]) -> type["ScoreSource"]:
-    """Choose the source of the scores."""
-    level = asked.get("level")
-    if _is_measured(asked.get("data")):
-        return SavedScores
-    several = level is not None and (level == "all" or "," in level)
-    return AtLevels if several else InMemory
-
-
 def _is_measured(data: Any) -> bool:
     """Whether a file or a Spark folder contains per-query scores."""
     if not isinstance(data, str):
@@ -206,107 +244,6 @@ def _is_measured(data: Any) -> bool:
     from calipers.engines.saved_scores import is_saved
 
     return is_saved(data)
-
-
-@dataclass(eq=False)
-class ScoreSource(ABC):
-    """A source of scores."""
-
-    asked: Mapping[str, Any]
-    """Every setting that has a value, by name."""
-    given: Collection[str]
-    """The settings that the caller gave; the others are from the settings file."""
-    needs: Mapping[str, frozenset[str]]
-    """What each of them needs, as the command writes it: a pair (results and ground truth to look
-    into), one result, a run (that is measured now), or measuring (which settles what cannot be
-    changed later)."""
-    lacks: ClassVar[frozenset[str]] = frozenset()
-    pair: Matched | None = None
-    """The matched pair, once it is scored."""
-
-    def __post_init__(self) -> None:
-        asked = self.asked
-        # An unknown metric is refused before a large file is read.
-        self.metrics = _chosen(asked, asked.get("like"))
-        for option, needs in self.needs.items():
-            if needs & self.lacks:
-                raise InvalidInput(self._refusal(option))
-
-    @abstractmethod
-    def scores(self) -> "Scores | Levels":
-        """The scores, measured or read."""
-
-    def _refusal(self, option: str) -> str:
-        """Why this source does not support an option."""
-        return f"{option} cannot be had of these data."
-
-    def _some(self, names: Sequence[str] | frozenset[str]) -> Any:
-        return {name: value for name, value in self.asked.items() if name in names}
-
-
-class InMemory(ScoreSource):
-    """A ground truth and a run, read and matched."""
-
-    def scores(self) -> Scores:
-        """The scores of the pair; a run of which more is asked stays in memory."""
-        reading = self._some(_READ_IN_MEMORY)
-        fingerprints = reading.pop("fingerprints", True)
-        truth, run, matching = as_read(self.asked.get("data"), reading, deepest(self.metrics))
-        if any("pair" in needs for needs in self.needs.values()):
-            run = run.kept(few_bytes(reading.get("memory")))
-        self.pair = match_pair(truth, run, matching, fingerprints=fingerprints)
-        return _scored(self.pair, self.metrics, self.asked)
-
-
-class AtLevels(ScoreSource):
-    """A ground truth and a run, matched at several levels."""
-
-    lacks = frozenset({"one result"})
-
-    def scores(self) -> "Levels":
-        """One result for each level."""
-        how = {name: one for name, one in self.asked.items() if name != "level"}
-        return measure_levels(self.asked.get("data"), how, self.asked["level"])
-
-    def _refusal(self, option: str) -> str:
-        return (
-            f"{option} needs one result and --level {self.asked['level']} makes several; "
-            "give one level, or leave the option out."
-        )
-
-
-class SavedScores(ScoreSource):
-    """A file or a Spark folder with per-query scores."""
-
-    lacks = frozenset({"pair", "a run", "measuring"})
-
-    def scores(self) -> Scores:
-        """All scores of the file, or those of the named metrics."""
-        from calipers.engines.saved_scores import read_saved
-        from calipers.questions.systems import scores_where
-
-        scores = scores_where(read_saved(self.asked["data"]), self.asked.get("where"))
-        if "metrics" not in self.asked and "k" not in self.given:
-            return scores
-        wanted = dict.fromkeys(scores[str(metric)].metric for metric in self.metrics)
-        kept = [i for i, facts in enumerate(scores.metrics) if facts.name in wanted]
-        return replace(
-            scores,
-            metrics=tuple(scores.metrics[i] for i in kept),
-            values=scores.values[:, kept],
-            summaries={name: scores[name] for name in wanted},
-            weights={},
-        )
-
-    def _refusal(self, option: str) -> str:
-        return (
-            f"{self.asked['data']} holds scores that were measured before, without results and "
-            f"ground truth, so {option} does not work; leave it out, or give the run itself."
-        )
-
-
-AT_ONCE = 20_000
-"""Queries whose rows are in memory together."""
 
 
 def document(found: EvaluationAnswer) -> Document:
@@ -339,36 +276,7 @@ def evaluation_rows(found: EvaluationAnswer) -> Iterator[bytes] | None:
 
 
 def score_rows(scores: Scores) -> Iterator[bytes]:
-    """The per-query rows of ``Scores.to_dict`` as JSON chunks, indented as list members."""
-    names = [*(metric.name for metric in scores.metrics), *(["score"] if scores.weights else [])]
-    members: dict[str, pl.Expr] = {
-        name: _text(name) if kind == pl.String else _number(name)
-        for name, kind in scores.queries.schema.items()
-    }
-    members["tags"] = _object({name: _text(f"tag.{name}") for name in scores.tags}, 3)
-    members["scores"] = _object({name: _number(name) for name in names}, 3)
-    row = pl.concat_str(pl.lit("    "), _object(members, 2))
-    for block in scores.query_blocks(AT_ONCE):
-        if block.height:
-            yield block.select(row.str.join(",\n")).item().encode()
-
-
-def _object(members: Mapping[str, pl.Expr], depth: int) -> pl.Expr:
-    """A JSON object with one line per member; ``depth`` indents its closing brace."""
-    if not members:
-        return pl.lit("{}")
-    parts: list[pl.Expr] = []
-    for name, value in members.items():
-        key = f"{'  ' * (depth + 1)}{msgspec.json.encode(name).decode()}: "
-        parts += [pl.lit(f",\n{key}" if parts else f"{{\n{key}"), value]
-    return pl.concat_str(*parts, pl.lit(f"\n{'  ' * depth}}}"))
-
-
-def _number(name: str) -> pl.Expr:
-    return pl.col(name).cast(pl.String).fill_null("null")
-
-
-def _text(name: str) -> pl.Expr:
-    """A column as JSON strings."""
-    member = pl.struct(pl.col(name).alias("")).struct.json_encode()
-    return member.str.strip_prefix('{"":').str.strip_suffix("}")
+    """The per-query rows of ``Scores.to_dict`` as JSON, indented as list members."""
+    for row in scores.rows():
+        text = msgspec.json.format(msgspec.json.encode(row), indent=2)
+        yield b"    " + text.replace(b"\n", b"\n    ")

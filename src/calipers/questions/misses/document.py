@@ -16,7 +16,7 @@ from calipers.model.document import (
 from calipers.present.charts import Axis, Bar, Chart, Panel, rows
 from calipers.present.escape import printable, query_name
 from calipers.questions.misses.result import REASONS, Misses
-from calipers.words import first_results, listed, plural
+from calipers.words import first_results, plural
 
 EXAMPLES = 3
 SHOWN = 60
@@ -77,7 +77,6 @@ def _miss(row: dict[str, object]) -> Lines:
     lines = [
         f"  wanted  {_expected(row)}",
         f"          {means}{place}",
-        *(f"  calls   {said}" for said in _calls(row)),
         *(f"  {'got' if not at else '':<6}  {one}" for at, one in enumerate(got)),
     ]
     return Lines(lines, query_name(str(row["query"]), question))
@@ -88,25 +87,6 @@ def _expected(row: dict[str, object]) -> str:
         place = f"characters {row['start']} to {row['end']}"
         return f"{printable(str(row['document']), SHOWN)}, {place}"
     return _with_text(row["item"], row["expected_text"])
-
-
-def _calls(row: dict[str, object]) -> list[str]:
-    """Which calls of an agent returned the target, and which did not."""
-    returned, lost = row.get("returned_in_calls"), row.get("lost_in_calls")
-    if not isinstance(returned, list) or not isinstance(lost, list) or not (returned or lost):
-        return []
-    if not returned:
-        return [f"lost in {_numbers(lost)}: none returned it"]
-    return [f"returned in {_numbers(returned)}" + (f", lost in {_numbers(lost)}" if lost else "")]
-
-
-def _numbers(calls: list[int]) -> str:
-    """The numbers of calls as text.
-
-    >>> _numbers([2]), _numbers([1, 2, 4])
-    ('call 2', 'calls 1, 2 and 4')
-    """
-    return f"{'call' if len(calls) == 1 else 'calls'} {listed([str(one) for one in calls])}"
 
 
 def _instead(row: dict[str, object]) -> list[str]:

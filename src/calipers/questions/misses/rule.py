@@ -16,7 +16,7 @@ from calipers.engines.summary import audit_counts, enforce
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
-from calipers.match.pair import edges_by_call, match_again
+from calipers.match.pair import match_again
 from calipers.measures.views import NEVER
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matched import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Matched, Matches
@@ -27,7 +27,6 @@ from calipers.questions.misses.table import (
     CUT,
     MissFacts,
     best_ranks,
-    calls_of,
     misses_table,
     ranks_or_null,
 )
@@ -152,9 +151,6 @@ def explain_misses(
         "exact_rank": ranks_or_null(facts.stage_rank["exact"][kept]),
         "expected_text": texts[page] if every_text else texts,
     }
-    by_call = edges_by_call(pair)
-    if by_call is not None:
-        columns |= calls_of(by_call, kept, matches.target_query[kept])
     counts = np.bincount(why, minlength=len(REASONS)).tolist()
     return Misses(
         k=k,

@@ -7,7 +7,6 @@ from typing import Self
 import numpy as np
 import polars as pl
 
-from calipers.match.calls import CallEdges
 from calipers.measures.views import NEVER
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matched import Matches
@@ -15,7 +14,6 @@ from calipers.questions.shown_results import Context
 
 INSTEAD = 3
 """The number of results shown in place of a missed target."""
-CALLS = pl.List(pl.Int64)
 CUT = 200
 """Characters of a text in a table; the run has the whole text."""
 
@@ -47,20 +45,6 @@ def misses_table(
         .drop("code")
         .with_columns(label=pl.lit(None, dtype=pl.String))
     )
-
-
-def calls_of(edges: CallEdges, missed: Ints, query: Ints) -> dict[str, pl.Series]:
-    """For each miss, the calls of its query that returned it and those that did not."""
-    held: dict[int, set[int]] = {}
-    for target, call in zip(edges.target.tolist(), edges.call.tolist(), strict=True):
-        held.setdefault(target, set()).add(call)
-    returned, lost = [], []
-    for target, code in zip(missed.tolist(), query.tolist(), strict=True):
-        found = held.get(target, set())
-        returned.append(sorted(found))
-        lost.append([call for call in edges.made.get(code, ()) if call not in found])
-    columns = {"returned_in_calls": returned, "lost_in_calls": lost}
-    return {name: pl.Series(name, lists, dtype=CALLS) for name, lists in columns.items()}
 
 
 @dataclass(frozen=True, eq=False)
