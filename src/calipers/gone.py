@@ -133,6 +133,7 @@ GONE = {
         ("diagnose --before", "diagnose --anyway"),
         "`calipers compare OLD NEW` says what changed; diagnose both runs to see what is wrong.",
     ),
+    "misses --cases": "-o FILE writes the misses, up to 100,000; counts are of all.",
     "diagnose --price": "`calipers sweep --price 2.50` says what the results cost at each k.",
     **dict.fromkeys(
         ("diagnose --tokenizer", "sweep --tokenizer"),

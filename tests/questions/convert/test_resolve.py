@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from calipers import evaluate, resolve
 from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
-from calipers.questions.convert.resolve import QuotePlace, Wanted, resolve_quotes
+from calipers.questions.convert.resolve import Located, QuotePlace, resolve_quotes
 from calipers.text import normalise
 
 DOCS = {
@@ -127,7 +127,7 @@ TEXT = st.text(st.sampled_from("ab é\r\n😀"), max_size=40)
 
 
 def find_places(quotes, rows, document=None):
-    wanted = [Wanted("q", quote, document) for quote in quotes]
+    wanted = [Located("q", quote, document) for quote in quotes]
     return list(resolve_quotes(wanted, open_corpus(rows).batches(), "corpus"))
 
 
@@ -183,9 +183,9 @@ def test_an_empty_quote_is_refused():
 def test_a_document_that_the_corpus_does_not_have_is_said():
     batch = pl.concat(open_corpus({"gil": "a lock", "list": "an array"}).batches())
     asked = [
-        Wanted("q", "a lock", "docs/gil.md"),
-        Wanted("q", "a lock", "gil"),
-        Wanted("q", "a lock", "list"),
+        Located("q", "a lock", "docs/gil.md"),
+        Located("q", "a lock", "gil"),
+        Located("q", "a lock", "list"),
     ]
     unknown, found, other = resolve_quotes(asked, [batch], "corpus")
     assert (unknown.outcome, unknown.unknown_document) == ("none", True)
@@ -197,5 +197,5 @@ def test_a_document_that_the_corpus_does_not_have_is_said():
 def test_a_quote_that_others_are_full_of_is_found_in_the_document_it_names(monkeypatch):
     monkeypatch.setattr("calipers.questions.convert.resolve.MOST_PLACES", 2)
     corpus = open_corpus({"a": "It is. It is. It is.", "b": "It is."})
-    [found] = resolve_quotes([Wanted("q", "It is", "b")], corpus.batches(), corpus.name)
+    [found] = resolve_quotes([Located("q", "It is", "b")], corpus.batches(), corpus.name)
     assert found.places == (QuotePlace("b", 0, 5),)

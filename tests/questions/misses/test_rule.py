@@ -1,10 +1,11 @@
 """Each reason on data made to show it, and what stands around the reasons."""
 
-from typing import Any
 
 import pytest
 
 from calipers.errors import InvalidInput, NoCommonIds
+from calipers.questions.evaluate.settings import read
+from calipers.questions.misses.rule import explain_misses
 from calipers.questions.misses.settings import misses
 
 SAFE = {"query": "safe", "retrieved": ["s"], "ground_truth": ["s"]}
@@ -260,14 +261,9 @@ def test_policies_are_enforced():
         misses(ground_truth={"q": ["s"], "r": ["t"]}, run={"q": ["s"]}, missing="error")
 
 
-def test_the_tables_hold_so_many_cases_and_the_counts_all():
-    asked: dict[str, Any] = {"ground_truth": {"q": ["a", "b", "c"]}, "run": {"q": ["x", "a", "y"]}}
-    whole = misses(**asked, k=1, cases=None)
-    found = misses(**asked, k=1, cases=1)
-    assert (found.targets, found.found, found.reasons) == (3, 0, whole.reasons)
+def test_the_table_holds_the_first_and_the_counts_are_of_all():
+    pair = read(ground_truth={"q": ["a", "b", "c"]}, run={"q": ["x", "a", "y"]})
+    found = explain_misses(pair, 1, cases=1)
+    assert (found.targets, found.missed, sum(found.reasons.values())) == (3, 3, 3)
     assert found.table["item"].to_list() == ["a"]
-    said = [{one for one in each.notes if "The table holds" in one} for each in (whole, found)]
-    assert [len(one) for one in said] == [0, 1]
-    assert "the first 1 of 3 misses" in said[1].pop()
-    with pytest.raises(InvalidInput, match="must be 0 or more"):
-        misses(**asked, cases=-5)
+    assert "The table lacks the last 2 misses; every count is of all." in found.notes

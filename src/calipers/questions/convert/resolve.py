@@ -2,15 +2,15 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.corpus import Corpus
-from calipers.io.records.entries import kept_records
+from calipers.io.records.entries import kept_records, write_records
 from calipers.io.tables.columns import Columns
 from calipers.match.locate import QuoteFinder, locate
 from calipers.model.document import Column, Document, Lines, Note, Table
@@ -25,7 +25,6 @@ SHOWN_PLACES = 20
 """The most places of one quote that JSON lists."""
 
 Outcome = Literal["once", "several", "none"]
-OUTCOMES: tuple[Outcome, ...] = ("once", "several", "none")
 
 
 @dataclass(frozen=True, order=True)
@@ -38,20 +37,13 @@ class QuotePlace(Plain):
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A quote to find for one query, in one document if that is named."""
+class Located(Plain):
+    """A quote of one query and all its places, in one document if that is named."""
 
     query: str
     quote: str
     document: str | None = None
-
-
-@dataclass(frozen=True)
-class Located(Plain):
-    """A quote and all its places."""
-
-    wanted: Wanted
-    places: tuple[QuotePlace, ...]
+    places: tuple[QuotePlace, ...] = ()
     unknown_document: bool = False
     """Whether it names a document that is not in the corpus."""
     elsewhere: tuple[QuotePlace, ...] = ()
@@ -64,18 +56,11 @@ class Located(Plain):
 
     def to_dict(self) -> dict[str, Any]:
         """The quote, how many places there are, and the first of them."""
-        return plain(
-            {
-                "query": self.wanted.query,
-                "quote": self.wanted.quote,
-                "document": self.wanted.document,
-                "outcome": self.outcome,
-                "count": len(self.places),
-                "places": self.places[:SHOWN_PLACES],
-                "unknown_document": self.unknown_document,
-                "elsewhere": self.elsewhere[:SHOWN_PLACES],
-            }
-        )
+        found = {"outcome": self.outcome, "count": len(self.places)}
+        shown = {
+            name: plain(getattr(self, name)[:SHOWN_PLACES]) for name in ("places", "elsewhere")
+        }
+        return {**super().to_dict(), **found, **shown}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,7 +79,7 @@ class Resolution(Plain, HasRows):
     def counts(self) -> dict[str, int]:
         """Quotes found once, several times, not at all."""
         counted = Counter(one.outcome for one in self.quotes)
-        return {outcome: counted[outcome] for outcome in OUTCOMES}
+        return {outcome: counted[outcome] for outcome in get_args(Outcome)}
 
     @property
     def resolved(self) -> int:
@@ -103,8 +88,6 @@ class Resolution(Plain, HasRows):
 
     def write(self, path: str | Path) -> None:
         """Write the records as JSON lines, atomically."""
-        from calipers.io.records.entries import write_records
-
         write_records(list(self.records), path)
 
     def to_dict(self) -> dict[str, Any]:
@@ -145,7 +128,11 @@ def resolve_truth(
     ]
     unplaced = list(_unplaced(records))
     wanted = [
-        Wanted(str(record.get("id") or record["query"]), target["quote"], _document(target))
+        Located(
+            str(record.get("id") or record["query"]),
+            target["quote"],
+            None if target.get("document") is None else str(target["document"]),
+        )
         for record, target in unplaced
     ]
     located = tuple(resolve_quotes(wanted, corpus.batches(), corpus.name))
@@ -190,84 +177,59 @@ def _unplaced(records: list[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
                 yield record, target
 
 
-def _document(target: dict[str, Any]) -> str | None:
-    named = target.get("document")
-    return None if named is None else str(named)
-
-
 MOST_PLACES = 1_000
 """The most places of one quote that are recorded; further ones are ignored."""
 
 
-@dataclass(eq=False)
-class _Search:
-    """One pass over a corpus."""
-
-    finder: QuoteFinder
-    name: str
-    places: dict[int, dict[QuotePlace, None]] = field(default_factory=lambda: defaultdict(dict))
-    """By quote number, in order of appearance, without repeats from overlapping chunks."""
-    named: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """By quote number, the documents it names: all its places there are recorded."""
-    documents: set[str] = field(default_factory=set)
-    """Every document of the corpus."""
-    _unplaced: set[str] = field(default_factory=set)
-
-    def add(self, batch: pl.DataFrame) -> None:
-        documents: list[str] = batch["document"].to_list()
-        self.documents.update(documents)
-        starts: list[int] = self._starts(batch)
-        for number, quote, start, end in locate(batch["text"].to_list(), self.finder):
-            found = self.places[quote]
-            document, from_ = documents[number], starts[number]
-            if len(found) < MOST_PLACES or document in self.named.get(quote, ()):
-                found[QuotePlace(document, from_ + start, from_ + end)] = None
-
-    def _starts(self, batch: pl.DataFrame) -> list[int]:
-        """The offset of each text in its document; 0 for a whole document."""
-        for document in batch.filter(pl.col("start").is_null())["document"]:
-            if document in self._unplaced:
-                raise InvalidInput(
-                    f"Quotes cannot be placed in {self.name}: the document {document!r} comes in "
-                    "several chunks that do not say where they begin; give the whole documents, "
-                    "or a column 'start' with the first character of each chunk."
-                )
-            self._unplaced.add(document)
-        return batch["start"].fill_null(0).to_list()
-
-
 def resolve_quotes(
-    wanted: Sequence[Wanted], batches: Iterable[pl.DataFrame], name: str
+    wanted: Sequence[Located], batches: Iterable[pl.DataFrame], name: str
 ) -> Iterator[Located]:
     """Every quote with its places, in the order of ``wanted``.
 
     >>> corpus = pl.DataFrame({"document": ["a.md"], "text": ["It is\\na lock."], "start": [0]})
-    >>> [found] = resolve_quotes([Wanted("q", "is a lock")], [corpus], "corpus")
+    >>> [found] = resolve_quotes([Located("q", "is a lock")], [corpus], "corpus")
     >>> found.places
     (QuotePlace(document='a.md', start=3, end=12),)
     """
-    plain = [normalise(one.quote) for one in wanted]
-    for one, quote in zip(wanted, plain, strict=True):
-        if not quote:
-            raise InvalidInput(
-                f"A quote is empty: query {one.query!r} has the quote {one.quote!r}; a quote is a "
-                "passage of the text that should be found. Write it, or remove the target."
-            )
-    distinct = tuple(dict.fromkeys(plain))
-    number = {quote: n for n, quote in enumerate(distinct)}
-    search = _Search(QuoteFinder(distinct), name)
-    for one, quote in zip(wanted, plain, strict=True):
-        if one.document is not None:
-            search.named[number[quote]].add(one.document)
+    quotes = [normalise(one.quote) for one in wanted]
+    if "" in quotes:
+        one = wanted[quotes.index("")]
+        raise InvalidInput(
+            f"A quote is empty: query {one.query!r} has the quote {one.quote!r}; a quote is a "
+            "passage of the text that should be found. Write it, or remove the target."
+        )
+    finder = QuoteFinder(tuple(dict.fromkeys(quotes)))
+    number = {quote: n for n, quote in enumerate(dict.fromkeys(quotes))}
+    named: dict[int, set[str | None]] = defaultdict(set)  # there, all places are recorded
+    for one, quote in zip(wanted, quotes, strict=True):
+        named[number[quote]].add(one.document)
+    # In order of appearance, without repeats from overlapping chunks.
+    places: dict[int, dict[QuotePlace, None]] = defaultdict(dict)
+    documents: set[str] = set()
+    unplaced: set[str] = set()
     for batch in batches:
-        search.add(batch)
-    for one, quote in zip(wanted, plain, strict=True):
-        places, named = search.places.get(number[quote], {}), one.document
-        yield Located(
+        names: list[str] = batch["document"].to_list()
+        documents.update(names)
+        for document in batch.filter(pl.col("start").is_null())["document"]:
+            if document in unplaced:
+                raise InvalidInput(
+                    f"Quotes cannot be placed in {name}: the document {document!r} comes in "
+                    "several chunks that do not say where they begin; give the whole documents, "
+                    "or a column 'start' with the first character of each chunk."
+                )
+            unplaced.add(document)
+        starts: list[int] = batch["start"].fill_null(0).to_list()
+        for at, quote_number, start, end in locate(batch["text"].to_list(), finder):
+            found = places[quote_number]
+            if len(found) < MOST_PLACES or names[at] in named[quote_number]:
+                found[QuotePlace(names[at], starts[at] + start, starts[at] + end)] = None
+    for one, quote in zip(wanted, quotes, strict=True):
+        known, document = places.get(number[quote], {}), one.document
+        yield replace(
             one,
-            tuple(place for place in places if named is None or place.document == named),
-            unknown_document=named is not None and named not in search.documents,
-            elsewhere=tuple(place for place in places if named not in (None, place.document)),
+            places=tuple(place for place in known if document in (None, place.document)),
+            unknown_document=document is not None and document not in documents,
+            elsewhere=tuple(place for place in known if document not in (None, place.document)),
         )
 
 
@@ -312,7 +274,7 @@ def _advice(resolution: Resolution) -> Iterator[str]:
     lost = [one for one in resolution.quotes if one.outcome == "none"]
     unknown = [one for one in lost if one.unknown_document]
     if unknown:
-        named = sorted({str(one.wanted.document) for one in unknown})
+        named = sorted({str(one.document) for one in unknown})
         shown = ", ".join(printable(name, QUOTED) for name in named[:SHOWN])
         yield (
             f"{plural(len(unknown), 'quote')} not found: the corpus does not have the document "
@@ -336,18 +298,14 @@ def verdict(resolution: Resolution) -> str:
 
 
 def _line(one: Located) -> str:
-    quote = printable(one.wanted.quote, QUOTED)
-    line = f"· query {printable(one.wanted.query, QUOTED)}: “{quote}”"
-    if one.wanted.document is not None:
-        line += f" in {printable(one.wanted.document, QUOTED)}"
+    line = f"· query {printable(one.query, QUOTED)}: “{printable(one.quote, QUOTED)}”"
+    if one.document is not None:
+        line += f" in {printable(one.document, QUOTED)}"
     if one.places:
-        shown = ", ".join(
-            f"{printable(place.document, QUOTED)} {place.start}–{place.end}"
-            for place in one.places[:3]
-        )
-        more = len(one.places) - 3
+        shown = [f"{printable(at.document, QUOTED)} {at.start}–{at.end}" for at in one.places[:3]]
         least = "at least " if len(one.places) >= MOST_PLACES else ""
-        line += f": {least}{plural(len(one.places), 'place')}, {shown}{', …' if more > 0 else ''}"
+        more = ", …" if len(one.places) > 3 else ""
+        line += f": {least}{plural(len(one.places), 'place')}, {', '.join(shown)}{more}"
     elif one.elsewhere:
         line += f" (it stands in {printable(one.elsewhere[0].document, QUOTED)})"
     return line

@@ -39,7 +39,7 @@ REASONS: tuple[Reason, ...] = (
 """Every reason, in the order in which the rules are tried; the first match wins."""
 
 MOST_CASES = 100_000
-"""The most rows in a table of misses, unless more are asked for."""
+"""The most rows in a table of misses."""
 TELLS_MORE = ("corpus", "candidates", "exact")
 """The inputs that explain targets that were not returned."""
 
@@ -59,7 +59,7 @@ class Misses(Plain, HasRows):
     """The number of misses per reason, in the order of the rules."""
     table: pl.DataFrame
     """One row per miss: query, what was expected, reason, ranks, what came instead; the first
-    ``MOST_CASES`` of them, unless more are asked for."""
+    ``MOST_CASES`` of them."""
     by_query: pl.DataFrame
     """query, number of the target, reason and rank of every miss, without limit."""
     given: frozenset[str]

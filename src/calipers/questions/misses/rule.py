@@ -97,12 +97,12 @@ def explain_misses(
     corpus: Any = None,
     candidates: Any = None,
     exact: Any = None,
-    cases: int | range | None = MOST_CASES,
+    cases: int = MOST_CASES,
     every_text: bool = False,
 ) -> Misses:
     """Explain the misses of a pair; ``candidates`` and ``exact`` override stages in the records.
 
-    Counts are of all misses; the tables have the first ``cases`` (None: all; a range: a page).
+    Counts are of all misses; the table has the first ``cases``.
     ``every_text`` also looks up the texts of misses outside the tables.
     """
     runs = _stage_runs(pair.as_read[1], {"candidates": candidates, "exact": exact})
@@ -115,7 +115,6 @@ def explain_misses(
     stages = {
         name: _matched(pair, one, strict=one is not own.get(name)) for name, one in runs.items()
     }
-    page = slice(cases.start, cases.stop) if isinstance(cases, range) else slice(cases)
     matches = pair.matches
     enforce(
         pair.policy, audit_counts(pair.ground_truth, matches, pair.tally, depth=k, rel=pair.rel)
@@ -130,7 +129,7 @@ def explain_misses(
         facts.rank[counted],
     )
     missed = counted[missed]
-    kept = missed[page]
+    kept = missed[:cases]
     wanted = np.zeros(matches.n_queries, dtype=np.bool_)
     wanted[matches.target_query[kept]] = True
     targets = pair.targets
@@ -145,11 +144,11 @@ def explain_misses(
     with_text = missed if every_text else kept
     texts = _expected_text(pair, with_text, studied)
     columns = {
-        "reason": names.gather(why[page]),
+        "reason": names.gather(why[:cases]),
         "rank": ranks_or_null(facts.rank[kept]),
         "candidate_rank": ranks_or_null(facts.stage_rank["candidates"][kept]),
         "exact_rank": ranks_or_null(facts.stage_rank["exact"][kept]),
-        "expected_text": texts[page] if every_text else texts,
+        "expected_text": texts[:cases],
     }
     counts = np.bincount(why, minlength=len(REASONS)).tolist()
     return Misses(
@@ -181,17 +180,8 @@ def explain_misses(
                 *(name for name in STAGES if facts.known[name].any()),
             ]
         ),
-        notes=(*_kept_notes(missed.size, cases), *_notes(pair, facts, counted)),
+        notes=tuple(_notes(pair, facts, counted, missed.size - kept.size)),
     )
-
-
-def _kept_notes(missed: int, cases: int | range | None) -> Iterator[str]:
-    """A note on what is left out of the table, and how to get it."""
-    if isinstance(cases, int) and missed > cases:
-        yield (
-            f"The table holds the first {cases:,} of {missed:,} misses; every count is of all. "
-            "--cases N (cases=N in Python) keeps more."
-        )
 
 
 def _expected_text(pair: Matched, missed: Ints, corpus: CorpusFacts | None) -> pl.Series:
@@ -323,8 +313,10 @@ def _left_out(pair: Matched) -> np.ndarray:
     return out
 
 
-def _notes(pair: Matched, facts: Facts, counted: np.ndarray) -> list[str]:
+def _notes(pair: Matched, facts: Facts, counted: np.ndarray, left_out: int) -> list[str]:
     lines = list(pair.settings["notes"])
+    if left_out:
+        lines.append(f"The table lacks the last {left_out:,} misses; every count is of all.")
     if facts.corpus is None:
         lines.append(
             "No corpus is given (--corpus), so what is not in it, or split over its chunks, "

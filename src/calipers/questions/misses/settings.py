@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 from calipers.live.keywords import RetrieverOptions
-from calipers.operation import OUTPUT, Setting, operation
+from calipers.operation import Setting, operation
 from calipers.questions.reading import (
     Data,
     FirstK,
@@ -42,15 +42,6 @@ class MissesSettings(Reading, total=False):
             path=True,
         ),
     ]
-    cases: Annotated[
-        int | None,
-        Setting(
-            "How many misses, and false positives, to keep in the tables; counts are of all.",
-            default=100_000,
-            metavar="N",
-            group=OUTPUT,
-        ),
-    ]
 
 
 @operation(page="misses", command="misses")
@@ -64,17 +55,12 @@ def misses(data: Data = None, **settings: Unpack[MissesSettings]) -> "Misses":
     >>> result.reasons
     {'below_k': 1, 'not_returned': 1}
     """
-    from calipers.errors import InvalidInput
     from calipers.io.load import load
     from calipers.io.tables.columns import Columns
     from calipers.measures.spec import check_cutoff
     from calipers.questions.inputs import below, matched
     from calipers.questions.misses.rule import explain_misses
 
-    if settings["cases"] is not None and settings["cases"] < 0:
-        raise InvalidInput(
-            f"The cases to keep are {settings['cases']}; the number must be 0 or more."
-        )
     k, said = check_cutoff(settings["k"]), Columns.of(settings.get("columns"))
     if said:
         settings["columns"] = said
@@ -84,9 +70,7 @@ def misses(data: Data = None, **settings: Unpack[MissesSettings]) -> "Misses":
         for value in (settings["candidates"], settings["exact"])
     )
     said.check_used()
-    return explain_misses(
-        pair, k, corpus=settings["corpus"], candidates=before, exact=beside, cases=settings["cases"]
-    )
+    return explain_misses(pair, k, corpus=settings["corpus"], candidates=before, exact=beside)
 
 
 class ExplainSettings(Sources, RetrieverOptions, total=False):

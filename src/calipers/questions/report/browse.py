@@ -179,7 +179,7 @@ class Browse:
                     self.pair,
                     self.k,
                     corpus=self.corpus,
-                    cases=range(LISTED),
+                    cases=LISTED,
                     every_text=self.every_text,
                 )
             return self._misses
