@@ -1,6 +1,5 @@
 """Each reason on data made to show it, and what stands around the reasons."""
 
-
 import pytest
 
 from calipers.errors import InvalidInput, NoCommonIds
