@@ -1,3 +1,4 @@
+import io
 import os
 import subprocess
 import sys
@@ -8,44 +9,46 @@ import polars as pl
 import pytest
 
 from calipers.errors import InvalidInput
+from calipers.io.files import open as open_files
 from calipers.io.load import load, load_pair
 
 TRUTH = "question,chunk_id\nHow?,a;b\n"
 RUN = "query,item,score\nHow?,b,2\nHow?,x,1\n"
 
 
-def calipers(*arguments: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
-    begin = "import sys; from calipers.cli import main; sys.exit(main())"
-    command = [sys.executable, "-c", begin, *arguments]
-    return subprocess.run(command, input=given, capture_output=True, check=False, timeout=60)
-
-
 def test_standard_input_is_read_once(tmp_path):
     (tmp_path / "run.csv").write_text(RUN)
-    done = calipers(
-        "eval", "-g", "-", "-r", str(tmp_path / "run.csv"), "-m", "recall@5", given=TRUTH.encode()
+    begin = "import sys; from calipers.cli import main; sys.exit(main())"
+    asked = ("eval", "-g", "-", "-r", str(tmp_path / "run.csv"), "-m", "recall@5")
+    command = [sys.executable, "-c", begin, *asked]
+    done = subprocess.run(
+        command, input=TRUTH.encode(), capture_output=True, check=False, timeout=60
     )
     assert done.returncode == 0, done.stderr
     assert b"0.500" in done.stdout
     assert b"2 ids, divided by ';'" in done.stdout
 
 
-def test_a_record_of_both_through_a_pipe():
-    given = b'{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}\n'
-    done = calipers("eval", "-", "-m", "mrr", given=given * 1)
-    assert done.returncode == 0, done.stderr
-    assert b"1.000" in done.stdout
+@pytest.fixture
+def piped(monkeypatch):
+    """Put bytes on standard input."""
+
+    def put(content: bytes) -> None:
+        open_files._standard_input.cache_clear()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    yield put
+    open_files._standard_input.cache_clear()
 
 
-def test_standard_input_twice_is_refused():
+def test_a_record_of_both_or_nothing_on_standard_input(piped):
+    piped(b'{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}\n')
+    assert [part.n_queries for part in load_pair("-", None, None)[:1]] == [1]
     with pytest.raises(InvalidInput, match=r"Standard input \(-\) is given twice"):
         load_pair(None, "-", "-")
-
-
-def test_nothing_on_standard_input():
-    done = calipers("eval", "-", given=b"")
-    assert done.returncode == 2
-    assert b"standard input is empty" in done.stderr
+    piped(b"")
+    with pytest.raises(InvalidInput, match="standard input is empty"):
+        load_pair("-", None, None)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "trec"])

@@ -4,7 +4,7 @@ import gzip
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
@@ -140,6 +140,7 @@ def read(content: bytes, folder, *, carefully: bool):
             return str(error)
 
 
+@settings(max_examples=30)
 @given(
     rows_of_one_kind(),
     st.lists(st.tuples(st.integers(0, 8), ODD), max_size=2),
