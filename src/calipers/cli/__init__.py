@@ -85,27 +85,6 @@ class _Terminated(KeyboardInterrupt):
     """SIGTERM: the program cleans up as after Ctrl-C."""
 
 
-class GivenOnce(click.Group):
-    """A group that refuses an option given twice; click would silently drop the first."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve the command, and refuse repeated options."""
-        name, command, rest = super().resolve_command(ctx, args)
-        inner = commands_behind(command)
-        if rest and rest[0] in inner and not isinstance(command, click.Group):
-            name, command, rest = f"{name} {rest[0]}", inner[rest[0]], rest[1:]
-        if command is not None and not ctx.resilient_parsing:
-            for option in _given_twice(click.Context(command, parent=ctx), rest):
-                several = ", with commas between several" if option.metavar == "LIST" else ""
-                raise click.UsageError(
-                    f"{max(option.opts, key=len)} is given twice, and only one can count; give it "
-                    f"once{several}."
-                )
-        return name, command, rest
-
-
 def commands_behind(command: click.Command | None) -> dict[str, click.Command]:
     """The subcommands of a command, such as `labels`, `gate` and `history`."""
     return getattr(command, "commands", {})
@@ -123,17 +102,7 @@ def every_command() -> dict[str, click.Command]:
     return found
 
 
-def _given_twice(ctx: click.Context, args: list[str]) -> list[click.Option]:
-    try:
-        _, _, order = ctx.command.make_parser(ctx).parse_args(list(args))
-    except click.UsageError:
-        return []  # reported when the command runs
-    options = [one for one in order if isinstance(one, click.Option)]
-    single = [one for one in options if not (one.multiple or one.is_flag or one.count)]
-    return [one for place, one in enumerate(single) if one in single[:place]]
-
-
-class LazyGroup(GivenOnce):
+class LazyGroup(click.Group):
     """Loads only the module of the command that runs."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -184,7 +153,11 @@ class LazyGroup(GivenOnce):
                 f"{did_you_mean(name, known)}",
                 ctx,
             )
-        return super().resolve_command(ctx, args)
+        found, command, rest = super().resolve_command(ctx, args)
+        inner = commands_behind(command)
+        if rest and rest[0] in inner and not isinstance(command, click.Group):
+            return f"{found} {rest[0]}", inner[rest[0]], rest[1:]
+        return found, command, rest
 
 
 @click.group(

@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import click
 
-from calipers.cli import GivenOnce
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import JSON, FileOption, flag, output
 from calipers.cli.output import check_jsonl
@@ -222,7 +221,7 @@ def labels_import() -> None:
     """
 
 
-class _Labels(GivenOnce):
+class _Labels(click.Group):
     """Five verbs; an old one says what to type instead."""
 
     def resolve_command(

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from calipers.cli import shortened
-from calipers.cli.options import flag, text
+from calipers.cli.options import LayeredHelp, flag, text
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
 from calipers.model.claim import SIGNS
 from calipers.model.document import Answers, Heading, Lines, Picture, Table, short_notes
@@ -285,6 +285,7 @@ def _cell(cell: Any) -> str:
 
 @click.command(
     "mcp",
+    cls=LayeredHelp,
     short_help="Offer evaluate, compare, gate, misses, explain and audit to an agent.",
     params=[
         click.Argument(["folder"], default=".", metavar="[FOLDER]"),

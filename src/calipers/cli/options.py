@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calipers.cli.output import check_chart_place, write_chart
-from calipers.errors import CalipersError
 from calipers.operation import (
     READING,
     Argument,
@@ -54,7 +53,27 @@ class FileOption(Option):
 
 
 class LayeredHelp(click.Command):
-    """A command whose --help shows the common options, and --help-all every one."""
+    """A command whose --help shows the common options, and --help-all every one.
+
+    It refuses an option that is given twice; click would silently drop the first.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, and refuse repeated options."""
+        try:
+            _, _, given = self.make_parser(ctx).parse_args(list(args))
+        except click.UsageError:
+            given = []  # reported below
+        options = [one for one in given if isinstance(one, click.Option)]
+        single = [one for one in options if not (one.multiple or one.is_flag or one.count)]
+        twice = next((one for one in single if single.count(one) > 1), None)
+        if twice is not None and not ctx.resilient_parsing:
+            several = ", with commas between several" if twice.metavar == "LIST" else ""
+            raise click.UsageError(
+                f"{max(twice.opts, key=len)} is given twice, and only one can count; give it "
+                f"once{several}."
+            )
+        return super().parse_args(ctx, args)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the description, with the first examples or all of them."""
@@ -101,55 +120,28 @@ def _first_examples(listed: str) -> list[str]:
     return found
 
 
-_METRICS = ("metrics", "primary")
-_FILES = ("FILE", "FOLDER", "PATH")
-_NO_FILES = ("NAME", "POOL")
+_NO_FILES = ("NAME", "POOL", "REFERENCE")
 """Arguments that are not files."""
-_MOST_SAVED = 100
 
 
 def complete_value(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> "list[CompletionItem]":
-    """Complete a value with files, metrics or saved evaluations.
+    """Complete an argument with subcommands or files, and an option with files.
 
     Commands, options and fixed choices are offered by click itself.
     """
     from click.shell_completion import CompletionItem  # imported when the Tab key is pressed
 
-    if parameter.name in _METRICS:
-        from calipers.measures.define import definitions
-
-        *before, last = incomplete.split(",")
-        names = (name for name in sorted(definitions()) if name.startswith(last))
-        return [CompletionItem(",".join([*before, name])) for name in names]
-    behind = [
-        CompletionItem(name)
-        for name in getattr(context.command, "commands", {})
-        if name.startswith(incomplete)
-    ]
+    inner = getattr(context.command, "commands", {})
+    behind = [CompletionItem(name) for name in inner if name.startswith(incomplete)]
     if behind and not any(map(context.params.get, ("data", "name"))):
         return behind
     word = (parameter.metavar or "").strip("[].")
-    is_argument = isinstance(parameter, click.Argument)
-    sign = "@" if incomplete.startswith("@") or word == "REFERENCE" else ""
-    if sign or (word == "NAME" and is_argument):
-        saved = (f"{sign}{name}" for name in _saved_names(context.params.get("store")))
-        return [CompletionItem(one) for one in saved if one.startswith(incomplete)]
-    if word in _FILES or (is_argument and word not in _NO_FILES):
-        return [CompletionItem(incomplete, type="dir" if word == "FOLDER" else "file")]
-    return []
-
-
-def _saved_names(store: str | None) -> list[str]:
-    """The names of the newest evaluations; empty without a readable history."""
-    import calipers
-
-    try:
-        kept = calipers.history(last=_MOST_SAVED, store=store)
-    except CalipersError:
+    is_file = word in ("FILE", "FOLDER", "PATH") or isinstance(parameter, click.Argument)
+    if not is_file or word in _NO_FILES:
         return []
-    return list(dict.fromkeys(one.name for one in kept.evaluations))
+    return [CompletionItem(incomplete, type="dir" if word == "FOLDER" else "file")]
 
 
 def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:

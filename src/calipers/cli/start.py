@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CONFIG, JSON, QUIET, flag, text
+from calipers.cli.options import CONFIG, JSON, QUIET, LayeredHelp, flag, text
 from calipers.cli.output import print_json, print_lines
 from calipers.shell import join_words
 
@@ -149,6 +149,7 @@ def metrics(asked: CommandInput) -> None:
 
 @click.command(
     "config",
+    cls=LayeredHelp,
     short_help="Show the settings that apply here, and where they stand.",
     params=[CONFIG, JSON, QUIET],
 )
