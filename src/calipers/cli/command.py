@@ -386,8 +386,8 @@ class Command(LayeredHelp):
         form = "json" if given.pop("as_json", False) else form
         named = {one: given.pop(one.name) for one in self._face if isinstance(one, FileOption)}
         files = {one: path for one, path in named.items() if path}
-        for one, path in files.items():
-            one.check(path)
+        for option, path in files.items():
+            option.check(path)
         asked = CommandInput(
             self.operation,
             settings,

@@ -44,7 +44,7 @@ class FileOption(Option):
         name: str,
         help_text: str,
         check: Callable[[str], None],
-        write: Callable[[Any, str], None],
+        write: Callable[[Any, str], object],
         group: str = "",
     ) -> None:
         complete = {"shell_complete": complete_value}

@@ -136,7 +136,8 @@ def print_json(value: Mapping[str, Any]) -> None:
     import msgspec
 
     # A placeholder to find in the encoded text, so no data may contain it.
-    here, pieces = uuid4().hex, iter(())
+    here = uuid4().hex
+    pieces: Iterator[bytes] = iter(())
     for name, one in value.items():
         if isinstance(one, Iterator):
             value, pieces = {**value, name: [here]}, one
