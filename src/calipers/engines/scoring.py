@@ -16,6 +16,7 @@ from calipers.model.fingerprint import Fingerprints, fingerprint_settings
 from calipers.model.matched import FAILED, MISSING, Matched, Matches
 from calipers.model.policy import Policy
 from calipers.model.scores import MetricFacts, Scores
+from calipers.statistics.score_interval import check_confidence
 from calipers.version import __version__
 
 DEFAULT_METRICS = ("hit_rate", "precision", "recall", "f1", "ndcg")
@@ -249,15 +250,6 @@ def cutoffs(k: Any) -> list[int] | None:
     if not several:
         raise InvalidInput("No cut-off is given in k; give at least one, such as 10.")
     return [check_cutoff(one) for one in several]
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuse an invalid confidence level."""
-    if not 0 < confidence < 1:
-        raise InvalidInput(
-            f"The confidence of the intervals is {confidence!r}; it must lie between 0 and 1, "
-            "such as 0.95."
-        )
 
 
 @lru_cache(1000)

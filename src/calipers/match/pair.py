@@ -25,12 +25,10 @@ from calipers.model.matched import EXAMPLES, Matched, Matches, Tally
 from calipers.model.matching import Matching, check_level, parse_id_map
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import (
-    SAMPLE,
     FirstResults,
     Run,
     beginning,
     brought_together,
-    in_query_order,
     peek,
     remote_rows,
 )
@@ -89,17 +87,7 @@ class Settled:
         how = self.matching
         if not how.at_documents and how.map_ids is None:
             return self.first
-        try:
-            return peek(self.run)[0]
-        except NotGroupedError:
-            # Grouping all of them again only to look at some would take too long.
-            from calipers.match.level import paged, rolled_up
-
-            what = str(how.level)
-            run = paged(self.whole[1]) if what == "page" else self.whole[1]
-            few, _ = peek(run, SAMPLE)
-            frames = () if few is None else (in_query_order([few.frame]),)
-            return peek(rolled_up(replace(run, scan=lambda: iter(frames)), how.policy, what))[0]
+        return peek(self.run.as_matched)[0]
 
 
 def settle(truth: GroundTruth, run: Run, asked: Matching) -> Settled:

@@ -287,7 +287,7 @@ class Run(Picklable):
 
         ``rows``: about so many at a time. Results are grouped by query only once.
         """
-        run: Run = self.__dict__.get("_grouped", self)
+        run = self.as_matched
         return rank_batches(
             run.scan() if rows is None else in_pieces(run.scan(), rows),
             run.order,
@@ -309,13 +309,18 @@ class Run(Picklable):
             is_grouped=True,
         )
 
+    @property
+    def as_matched(self) -> "Run":
+        """The run grouped by query, if that was done; else as it is."""
+        return self.__dict__.get("_grouped", self)
+
     def has(self, *columns: str) -> bool:
         """Whether the results have these columns, judged by the first of them."""
         return set(columns) <= self._columns
 
     @cached_property
     def _columns(self) -> frozenset[str]:
-        first = next(iter(self.__dict__.get("_grouped", self).scan()), None)
+        first = next(iter(self.as_matched.scan()), None)
         return frozenset() if first is None else frozenset(first.columns)
 
     def kept(self, most: int | None = MOST_KEPT) -> Self:
