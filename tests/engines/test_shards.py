@@ -77,27 +77,6 @@ def test_what_fits_stays_in_memory(mixed, monkeypatch):
     assert len(list(Shards("1GB")(frames(mixed))())) == 1
 
 
-def test_what_fits_is_brought_together_in_parts(mixed, judged, monkeypatch):
-    monkeypatch.setattr(spill, "_open", None)
-    monkeypatch.setattr(shards, "_ROWS_AT_ONCE", 500)
-    monkeypatch.setattr(shards, "_FEW_ROWS", 1000)
-    monkeypatch.setattr(shards, "SHARDS", 16)
-    scan = Shards("1GB")(frames(mixed))
-    parts = list(scan())
-    assert len(parts) > 1
-    assert all(250 <= part.height < 1000 for part in parts[:-1])
-    assert sum(part["query"].n_unique() for part in parts) == QUERIES
-    expected = in_query_order([mixed]).sort("query", maintain_order=True)
-    for again in (pl.concat(parts), pl.concat(list(scan()))):
-        assert again.sort("query", maintain_order=True).equals(expected)
-    run = Run(frames(mixed), order="score", ties="input")
-    usual = calipers.evaluate(ground_truth=judged, run=run, metrics="ndcg@10,map")
-    run = Run(frames(mixed), order="score", ties="input", together=Shards("1GB"))
-    assert calipers.evaluate(ground_truth=judged, run=run, metrics="ndcg@10,map").to_dict() == (
-        usual.to_dict()
-    )
-
-
 def test_one_query_larger_than_a_shard_is_not_divided(small):
     frame = pl.DataFrame({"query": ["q"] * 5000, "item": [str(i) for i in range(5000)]})
     found = [one for one in Shards()(frames(frame))() if one.height]

@@ -35,8 +35,6 @@ _ROWS_AT_ONCE = 1 << 18
 its rows."""
 _SMALL = 1 << 20
 """Shards of fewer bytes are sorted together."""
-_WITHIN = 77
-"""The hash seed for dividing a shard in memory: no division on disk uses it."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +74,7 @@ class Shards:
         scratch = ScratchFile(self.temp)
         divided = self._divide(chain(_taken(held), frames), scratch, seed=0)
         shards = list(self._small_enough(divided, scratch, seed=0))
-        return lambda: chain.from_iterable(
-            ahead(lambda shard: _by_query(map(scratch.read, shard)), _not_small(shards))
-        )
+        return lambda: ahead(lambda shard: _in_order(map(scratch.read, shard)), _not_small(shards))
 
     def _small_enough(
         self, divided: "list[_Shard]", scratch: ScratchFile, seed: int
@@ -108,7 +104,7 @@ class Shards:
                     shard.append(scratch.write(pl.concat(parts, rechunk=True)))
                     parts.clear()
 
-        for parts, bytes_held in ahead(lambda block: _apart(block, SHARDS, seed), _blocks(frames)):
+        for parts, bytes_held in ahead(lambda block: _apart(block, seed), _blocks(frames)):
             for shard, part in parts:
                 held[shard].append(part)
             size += bytes_held
@@ -129,12 +125,12 @@ def _blocks(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield from (rows.rechunk() for rows in frame.iter_slices(_ROWS_AT_ONCE))
 
 
-def _apart(frame: pl.DataFrame, shards: int, seed: int) -> "Apart":
-    """The rows divided by a hash of their query."""
-    of_row = (frame["query"].hash(seed) % shards).to_numpy().astype(np.uint8)
+def _apart(frame: pl.DataFrame, seed: int) -> tuple[list[tuple[int, pl.DataFrame]], int]:
+    """The rows divided by a hash of their query, by shard number, and their size in bytes."""
+    of_row = (frame["query"].hash(seed) % SHARDS).to_numpy().astype(np.uint8)
     # Few small numbers: this is a counting sort.
     frame = frame[np.argsort(of_row, kind="stable")]
-    ends = np.cumsum(np.bincount(of_row, minlength=shards))
+    ends = np.cumsum(np.bincount(of_row, minlength=SHARDS))
     starts = ends - np.diff(ends, prepend=0)
     parts = [
         (shard, frame[int(starts[shard]) : int(ends[shard])])
@@ -156,29 +152,8 @@ def _not_small(shards: "list[_Shard]") -> "Iterator[_Shard]":
         yield waiting
 
 
-def _by_query(shard: Iterable[pl.DataFrame]) -> list[pl.DataFrame]:
-    """The rows of a shard grouped by query, in parts of whole queries."""
-    frames = list(shard)
-    several = min(sum(frame.height for frame in frames) // _ROWS_AT_ONCE, SHARDS)
-    if several <= 1:
-        return [_in_order(frames)]
-    apart = (_apart(block, several, _WITHIN) for block in _blocks(_taken(frames)))
-    return [_in_order(parts) for parts in _collected(apart, several)]
-
-
 _Shard: TypeAlias = list[Piece | pl.DataFrame]
 """All rows of some queries, on disk or in memory."""
-Apart: TypeAlias = tuple[list[tuple[int, pl.DataFrame]], int]
-"""Rows by shard number, and their size in bytes."""
-
-
-def _collected(divided: Iterable[Apart], shards: int) -> list[list[pl.DataFrame]]:
-    """The rows of every shard that has any."""
-    held: list[list[pl.DataFrame]] = [[] for _ in range(shards)]
-    for parts, _ in divided:
-        for shard, part in parts:
-            held[shard].append(part)
-    return [parts for parts in held if parts]
 
 
 def _taken(held: list[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -187,9 +162,9 @@ def _taken(held: list[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield held.pop(0)
 
 
-def _in_order(parts: list[pl.DataFrame]) -> pl.DataFrame:
+def _in_order(parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """The rows grouped by query, with each query's rows in their order."""
-    frame = pl.concat(parts, rechunk=True)
+    frame = pl.concat(list(parts), rechunk=True)
     hashes = frame["query"].hash().to_numpy()
     order, n_groups = _by_hash(hashes)
     ordered = frame[order]
