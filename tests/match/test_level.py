@@ -67,7 +67,7 @@ def test_groups_stay_groups():
         (
             [{"id": "a", "document": "d"}, {"id": "b"}],
             {"id": "a", "document": "d"},
-            "1 of 2 results have no document",
+            "a result of query 'q' has no document",
         ),
     ],
 )

@@ -5,7 +5,6 @@ by any character of it, and a forbidden quote by the whole of it.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -16,7 +15,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import FAILED, Leaked
 from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError
-from calipers.model.run import Run, Scan
+from calipers.model.run import Run, with_ranking_changed
 from calipers.text import normalise
 
 _NEEDS = {"item": "an id", "quote": "a text", "document": "a document", "start": "start and end"}
@@ -69,14 +68,7 @@ def without_excluded(excluded: pl.DataFrame, run: Run, ties: Ties | None) -> Run
         left = numbered.join(pl.concat(held), on="rank", how="anti") if held else numbered
         return left.drop("rank")
 
-    def scan(source: Run) -> Iterator[pl.DataFrame]:
-        return (kept(batch.frame) for batch in source.ranked(ties))
-
-    def together(_: Scan) -> Scan:
-        grouped = run.grouped()
-        return lambda: scan(grouped)
-
-    return replace(run, scan=lambda: scan(run), order="listed", together=together)
+    return with_ranking_changed(run, ties, kept)
 
 
 def _nearly(found: pl.DataFrame) -> list[str]:

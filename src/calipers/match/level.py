@@ -10,7 +10,7 @@ from calipers.errors import InvalidInput
 from calipers.model.ground_truth import MARK, TARGET_SCHEMA, GroundTruth, are_pages, document_of
 from calipers.model.matching import IdMap, Level
 from calipers.model.policy import Policy
-from calipers.model.run import FirstResults, Run, Scan, changed_by
+from calipers.model.run import FirstResults, Run, changed_by, with_ranking_changed
 
 
 class NoDocuments(InvalidInput):
@@ -78,32 +78,22 @@ def paged(run: Run) -> Run:
 
 def rolled_up(run: Run, policy: Policy, what: str = "document") -> Run:
     """The documents of a run in place of its chunks."""
-    return replace(
-        run,
-        scan=changed_by(
-            partial(rolled_up, policy=policy, what=what), run, lambda: _rolled(run, policy, what)
-        ),
-        order="listed",
-        notes=(),
-        together=lambda _: _grouped(run, policy, what),
-    )
+    made = with_ranking_changed(run, policy.ties, partial(_documents, what=what))
+    step = partial(rolled_up, policy=policy, what=what)
+    return replace(made, scan=changed_by(step, run, made.scan), notes=())
 
 
-def _grouped(run: Run, policy: Policy, what: str) -> Scan:
-    grouped = run.grouped()
-    return lambda: _rolled(grouped, policy, what)
-
-
-def _rolled(run: Run, policy: Policy, what: str) -> Iterator[pl.DataFrame]:
-    for batch in run.ranked(policy.ties):
-        results = batch.frame
-        _check_column(results, what)
-        unknown = results.filter(pl.col("document").is_null())
-        if unknown.height:
-            raise NoDocuments(_without_document(run, unknown["query"][0], what))
-        yield results.select("query", pl.col("document").alias("item")).unique(
-            ["query", "item"], keep="first", maintain_order=True
+def _documents(results: pl.DataFrame, what: str) -> pl.DataFrame:
+    _check_column(results, what)
+    unknown = results.filter(pl.col("document").is_null())
+    if unknown.height:
+        raise NoDocuments(
+            f"The level of {what}s cannot be computed: a result of query "
+            f"{unknown['query'][0]!r} has no {what}. {_GIVE[what]}"
         )
+    return results.select("query", pl.col("document").alias("item")).unique(
+        ["query", "item"], keep="first", maintain_order=True
+    )
 
 
 def _check_column(results: pl.DataFrame, what: str) -> None:
@@ -119,15 +109,6 @@ _GIVE = {
     "document": "Give every result its 'document'.",
     "page": "Give every result its 'document' and its 'page'.",
 }
-
-
-def _without_document(run: Run, query: str, what: str) -> str:
-    counts = [(frame["document"].null_count(), frame.height) for frame in run.scan()]
-    unknown, results = (sum(column) for column in zip(*counts, strict=True))
-    return (
-        f"The level of {what}s cannot be computed: {unknown} of {results} results have no "
-        f"{what}, the first for query {query!r}. {_GIVE[what]}"
-    )
 
 
 def _known_documents(run: Run, items: pl.Series, what: str) -> pl.DataFrame:

@@ -475,3 +475,16 @@ def changed_by(step: Callable[[Run], Run], run: Run, scan: Scan) -> Scan:
     """
     there = remote_rows(run)
     return scan if there is None else there.then(step, scan)
+
+
+def with_ranking_changed(
+    run: Run, ties: Ties | None, change: Callable[[pl.DataFrame], pl.DataFrame]
+) -> Run:
+    """The run with the ranking of whole queries changed, some at a time; it keeps the new order."""
+
+    def changed(source: Run) -> Scan:
+        return lambda: (change(batch.frame) for batch in source.ranked(ties))
+
+    return replace(
+        run, scan=changed(run), order="listed", together=lambda _: changed(run.grouped())
+    )
