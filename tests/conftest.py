@@ -42,7 +42,6 @@ LONG = (
     "tests/test_disk_and_kill.py",
     "tests/simulations/test_bands.py",
     "tests/docs/test_recipes.py",
-    "tests/contracts/test_blocks.py",
 )
 """Where single tests take many seconds."""
 

@@ -140,6 +140,10 @@ TWO: dict[str, Callable[[Matched, Matched], Any]] = {
     "gate": lambda one, other: calipers.gate(
         other, baseline=calipers.evaluate(one, metrics="recall@5")
     ),
+    "compare by clusters": lambda one, other: calipers.compare(
+        {"one": one, "other": other}, cluster=next(iter(one.ground_truth.tags), None)
+    ),
+    "plan": lambda one, other: calipers.plan({"one": one, "other": other}, queries=80),
 }
 
 

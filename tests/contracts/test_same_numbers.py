@@ -1,4 +1,4 @@
-"""The same data in any row order, file format or number of threads: the same to the last bit."""
+"""The same rows in any order, form, place, number of files or threads: the same to the last bit."""
 
 import json
 import os
@@ -6,79 +6,112 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
-from tests.contracts.answers_of import FOUND_AT, answers
+import calipers
+from tests.contracts.pairs import answers, as_text
+from tests.contracts.recorded_inputs import INPUTS, altered
+from tests.io.files.test_remote import _put, store  # noqa: F401 - a fixture
 
 ROOT = Path(__file__).parents[2]
-FORMATS = (".jsonl", ".csv", ".parquet", ".trec")
+FORMS = (".jsonl", ".csv", ".trec", ".many")
+PART = 17
+LEFT_OUT = ("settings", "policy", "fingerprints", "notes", "audit", "warnings")
+"""What tells of the form: how equal scores are ordered depends on it, for one."""
 
 
-def write(folder: Path, shuffled: random.Random | None = None) -> None:
-    truth = [
-        {
-            "id": f"q{i}",
-            "query": "question " * (1 + i % 4) + f"{i}",
-            "ground_truth": {"target": 2, f"other{i % 2}": 1},
-            "tags": {"type": "odd" if i % 2 else "even", "intent": f"{i // 3}"},
-        }
-        for i in range(len(FOUND_AT))
+def write(folder: Path, records: list[dict[str, Any]], name: str, *, plain: bool) -> None:
+    """A run in one file in order, and in every form in no order; plain: ids and scores alone."""
+    rows = [
+        {"query": one["id"], "item": found["id"], **({} if plain else found), "score": score}
+        for one in records
+        # No two scores are equal: files order those differently.
+        for score, found in zip(range(99, 0, -1), one["retrieved"], strict=False)
     ]
-    if shuffled:
-        shuffled.shuffle(truth)
+    for row in rows:
+        row.pop("id", None)
+    run = pl.DataFrame(rows, infer_schema_length=None)
+    run.write_parquet(folder / f"{name}.parquet")
+    mixed = run.sample(fraction=1.0, shuffle=True, seed=3)
+    mixed.write_csv(folder / f"{name}.csv")
+    mixed.write_ndjson(folder / f"{name}.jsonl")
+    lines = (f"{one['query']} Q0 {one['item']} 0 {one['score']} run\n" for one in mixed.to_dicts())
+    (folder / f"{name}.trec").write_text("".join(lines))
+    (folder / f"{name}.many").mkdir()
+    for start in range(0, run.height, PART):
+        part = folder / f"{name}.many" / f"part-{start:04}.parquet"
+        mixed[start : start + PART].write_parquet(part)
+
+
+@pytest.fixture(scope="module", params=("ids", "quotes", "spans"))
+def data(request: Any, tmp_path_factory: Any) -> tuple[Path, dict[str, Any]]:
+    """A folder with two runs in every form, and what is answered of them in order."""
+    folder = tmp_path_factory.mktemp(request.param)
+    records = INPUTS[request.param]()
+    truth = [{k: one[k] for k in ("id", "query", "tags", "ground_truth")} for one in records]
+    random.Random(3).shuffle(truth)
     (folder / "truth.jsonl").write_text("".join(json.dumps(one) + "\n" for one in truth))
-    for name, shift in (("old", 0), ("new", 7)):
-        found = [*FOUND_AT[shift:], *FOUND_AT[:shift]]
-        lists = {
-            f"q{i}": [
-                "target" if rank == place else "other1" if rank == 10 else f"x{rank}"
-                for rank in range(1, 11)
-            ]
-            for i, place in enumerate(found)
-        }
-        rows = [(q, rank, item) for q, items in lists.items() for rank, item in enumerate(items, 1)]
-        records = [{"query": q, "retrieved": items} for q, items in lists.items()]
-        if shuffled:
-            shuffled.shuffle(rows)
-            shuffled.shuffle(records)
-        table = pl.DataFrame(rows, schema=["query_id", "rank", "item"], orient="row")
-        table.write_csv(folder / f"{name}.csv")
-        table.write_parquet(folder / f"{name}.parquet")
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
-        (folder / f"{name}.trec").write_text(
-            "".join(f"{q} Q0 {item} {rank} {100 - rank} run\n" for q, rank, item in rows)
-        )
+    for name, lists in (("old", records), ("new", altered(records))):
+        write(folder, lists, name, plain=request.param == "ids")
+    return folder, answered(folder, ".parquet")
 
 
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("plain")
-    write(folder)
-    return answers(folder, ".jsonl")
+def answered(folder: Path, form: str, place: str = "") -> dict[str, Any]:
+    """What every question says of both runs, without what tells of their form."""
+    runs = [f"{place or folder}/{name}{form}" for name in ("old", "new")]
+    one, other = (calipers.read(ground_truth=folder / "truth.jsonl", run=run) for run in runs)
+    said = as_text(answers(one, other))
+    for run in runs:
+        said = said.replace(run, "RUN")
+    found: dict[str, Any] = _numbers(json.loads(said))
+    return found
 
 
-def same(found, expected):
+def _numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _numbers(one) for name, one in value.items() if name not in LEFT_OUT}
+    return [_numbers(one) for one in value] if isinstance(value, list) else value
+
+
+def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
     assert found.keys() == expected.keys()
+    assert sum(isinstance(answer, dict) for answer in expected.values()) > 8, "few are refused"
     for name, answer in expected.items():
         assert found[name] == answer, name
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_in_any_order_of_rows_and_any_file_format(form, expected, tmp_path):
-    write(tmp_path, random.Random(form))
-    same(answers(tmp_path, form), expected)
+def test_in_any_order_of_rows_and_any_form(data: Any, monkeypatch: Any) -> None:
+    folder, expected = data
+    monkeypatch.setattr("calipers.questions.shown_results.ROWS_AT_ONCE", 5)
+    for form in FORMS if folder.name.startswith("ids") else (".many",):
+        same(answered(folder, form), expected)
 
 
-def test_with_one_thread(expected, tmp_path):
-    write(tmp_path)
-    program = [sys.executable, str(Path(__file__).with_name("answers_of.py")), tmp_path, ".csv"]
-    paths = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    made = subprocess.run(
-        program,
+def test_in_an_object_store(data: Any, store: str, monkeypatch: Any) -> None:  # noqa: F811
+    folder, expected = data
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", store)
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
+    for part in sorted(folder.glob("*.many/*")):
+        _put(store, f"bucket/{folder.name}/{part.relative_to(folder)}", part.read_bytes())
+    same(answered(folder, ".many/", f"s3://bucket/{folder.name}"), expected)
+
+
+@pytest.mark.parametrize("data", ["ids"], indirect=True)
+def test_with_one_thread(data: Any) -> None:
+    folder, expected = data
+    code = "import sys; from tests.contracts.test_same_numbers import *; "
+    code += "print(json.dumps(answered(Path(sys.argv[1]), '.parquet')))"
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    done = subprocess.run(
+        [sys.executable, "-c", code, folder],
         env={**os.environ, "POLARS_MAX_THREADS": "1", "PYTHONPATH": paths},
         capture_output=True,
         check=True,
     )
-    same(json.loads(made.stdout), expected)
+    same(json.loads(done.stdout), expected)
