@@ -55,6 +55,10 @@ def good(rng, i):
     return at(rng, i, rng.choices([1, 2, 3], [8, 1.5, 0.5])[0])
 
 
+def first_and_last(rng, i):
+    return at(rng, i, 1, K)
+
+
 def perfect_in_documents(rng, i):
     record = at(rng, i, 1, 2)
     record["retrieved"] = [{"id": one, "document": f"of {one}"} for one in record["retrieved"]]
@@ -199,6 +203,7 @@ HEALTHY = {
     "good: 0.9 found, good order": Animal(good, None),
     "perfect, with documents": Animal(perfect_in_documents, None),
     "perfect, bad results judged too": Animal(perfect_and_judged, None),
+    "best first and last": Animal(first_and_last, None),
 }
 FAULTS = {
     "finds one target in four": Animal(finds_little, "finds_little"),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.command import calipers_command
-from tests.zoo.animals import FAULTS, HEALTHY, Animal, at
+from tests.zoo.animals import FAULTS, HEALTHY
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_k_of_a_perfect_ranking(lines):
 
 
 def test_k_where_targets_stand_last(lines):
-    said = lines("sweep", Animal(lambda rng, i: at(rng, i, 1, 10), None), 40)
+    said = lines("sweep", HEALTHY["best first and last"], 40)
     assert said[0].startswith("✓ Use k = 10: it finds 100%; k = 9 finds")
     assert "Recall may still grow: retrieve more and sweep again." in said
 

@@ -191,12 +191,6 @@ def test_confidence_follows_the_intervals_and_the_number_of_queries():
     assert confidence(doubtful, "ordered_badly") == "moderate"
 
 
-def test_several_targets_are_hit_hardest_and_it_is_said():
-    made = many(lambda i: listed(1, targets=8 if i % 3 else 1))
-    finding = next(one for one in diagnose(made).findings if one.rule == "finds_little")
-    assert "Queries with several targets are hit hardest" in " ".join(finding.evidence)
-
-
 def test_a_smaller_k_is_said_in_tokens():
     made = [
         {

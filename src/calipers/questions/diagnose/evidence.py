@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -237,13 +237,14 @@ class Evidence:
         best = ratio(_best_dcg(matches.with_grades(grade), self.k), _best_dcg(matches, self.k))
         return np.where(np.isnan(ndcg), np.nan, np.maximum(best, ndcg))
 
-    @cached_property
-    def reversed_ndcg(self) -> Floats:
-        """nDCG at k of the same results read from the end."""
+    def ndcg_from(self, place: Literal["the end", "both ends"]) -> Floats:
+        """nDCG at k of the same results read from the end, or from both ends to the middle."""
         matches = self.matches
         kept = np.flatnonzero(matches.edge_rank <= self.k)
         query, rank = matches.edge_query[kept], matches.edge_rank[kept]
-        rank = self.shown[query].astype(np.int64) + 1 - rank
+        behind = self.shown[query].astype(np.int64) + 1 - rank
+        between = np.where(rank <= behind, 2 * rank - 1, 2 * behind)
+        rank = behind if place == "the end" else between
         by_rank = np.lexsort((rank, query))
         read = replace(
             matches,

@@ -77,19 +77,6 @@ def confidence(*deciding: tuple[Fact, float, int]) -> Confidence:
     return "high"
 
 
-def multi_hop(seen: Evidence) -> list[str]:
-    """Whether queries with several targets suffer most."""
-    recall = seen.metric("recall")
-    several = seen.fact(np.where(seen.wanted > 1, recall, np.nan))
-    one = seen.fact(np.where(seen.wanted == 1, recall, np.nan))
-    if not several or not one or min(several.n, one.n) < 5 or several.value >= one.value:
-        return []
-    return [
-        f"Queries with several targets are hit hardest: recall {several.value:.3f} ({several.n} "
-        f"queries) against {one.value:.3f} with one target ({one.n})."
-    ]
-
-
 def raise_k(seen: Evidence, recall: Fact) -> list[str]:
     """How much more a larger k finds, if it does."""
     depth = int(seen.matches.retrieved.max(initial=0))
@@ -299,7 +286,6 @@ def too_selective(seen: Evidence) -> Symptom | None:
         f"In the {used.n} queries that miss a target, {seen.k * used.value:.1f} of {seen.k} places "
         f"are used; recall@{seen.k} is {in_words(recall) if recall else 'unknown'}.",
         *([f"{in_percent(precision)} of what is shown holds a target."] if precision else []),
-        *multi_hop(seen),
     ]
     free = seen.k * (1 - used.value)
     return Symptom(
@@ -396,7 +382,7 @@ def finds_little(seen: Evidence) -> Symptom | None:
         lines.append(f"{in_percent(precision)} of what is shown holds a target.")
     return Symptom(
         confidence((found, 0.8, -1)),
-        (*lines, *multi_hop(seen)),
+        tuple(lines),
         (*raise_k(seen, recall), look),
         {"recall": found.value},
     )
@@ -468,8 +454,11 @@ def thin_ground_truth(seen: Evidence) -> Symptom | None:
 )
 def ordered_badly(seen: Evidence) -> Symptom | None:
     """Targets are found, but ranked below results that hold none."""
-    read, best, turned = seen.metric("ndcg"), seen.best_order_ndcg, seen.reversed_ndcg
-    gain = seen.fact(np.maximum(best - read, 0.0))
+    read, best, turned = seen.metric("ndcg"), seen.best_order_ndcg, seen.ndcg_from("the end")
+    # The best first and last is a good order too: language models use these places most.
+    ends = seen.ndcg_from("both ends")
+    nearest = ends if np.nanmean(ends) > np.nanmean(read) else read
+    gain = seen.fact(np.maximum(best - nearest, 0.0))
     if not gain or gain.value < 0.15:
         return None
     hits, mrr = np.nanmean(seen.metric("hit_rate")), np.nanmean(seen.metric("mrr"))
