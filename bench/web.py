@@ -212,14 +212,16 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
     ask(f"{pool}/take", {})
     page = f"/pools/{pools['pool']}"
     ask(page)
-    labelled, moved = [], []
+    labelled, moved, spent = [], [], 0.0
     for n in range(options.times):
         body = {"request": f"bench-{os.getpid()}-{n}", "item": n, "grade": n % 4}
-        began = time.perf_counter()
+        began, before = time.perf_counter(), processor_seconds(pid)
         ask(f"{pool}/labels", body)
         labelled.append(time.perf_counter() - began)
+        spent += processor_seconds(pid) - before
         moved += _taken(partial(ask, page), 1)
-    print(f"{'a label, until the next item':28} {_times(labelled)}")
+    each = spent / options.times
+    print(f"{'a label, until the next item':28} {_times(labelled)}   processor {each:6.3f} s")
     print(f"{'what it moved, the page':28} {_times(moved)}")
     for key, name in (("VmHWM", "most memory"), ("VmRSS", "memory now")):
         print(f"{name:28} {_memory(pid, key):6.0f} MB")

@@ -13,7 +13,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -155,35 +154,23 @@ def _visit(page: Any, store: str) -> Iterator[str]:
     page.locator("tbody a").first.click()
     page.locator("#desk").wait_for()
     for n in range(6):
-        # At the pace of somebody who reads; the page shows it.
-        page.wait_for_timeout(1500)
         page.keyboard.press(str(GRADES[n]))
         page.locator("#save", has_text="Saved.").wait_for()
     page.keyboard.press("m")
     yield "judge"
     _differ(store)
-    page.get_by_role("link", name="Results and export").click()
+    page.get_by_role("link", name="Results and export").first.click()
     yield "pool"
 
 
 def _differ(store: str) -> None:
     """Two others judge the same results, and do not always say the same."""
     import calipers
-    from calipers.store.label_pools import append
 
     desk = calipers.labels_desk("demo", store=store)
     for judge, others in (("ben", (0, 3, 1, 0, 2, 0)), ("carla", (0, 3, 0, 0, 2, 1))):
-        when = datetime.now(UTC) - timedelta(minutes=10)
         for item, grade in zip(desk.queue(judge)[: len(others)], others, strict=True):
-            when += timedelta(seconds=7 + len(judge))
-            if desk.known.current(item.position, judge) is None:
-                label: dict[str, Any] = {
-                    "item": item.position,
-                    "judge": judge,
-                    "grade": grade,
-                    "now": when,
-                }
-                append(desk.store, desk.content.number, **label)
+            desk.give(judge, item.position, grade)
 
 
 if __name__ == "__main__":
