@@ -37,6 +37,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [str(tmp_path), *sys.path])
     monkeypatch.setenv("SEARCH_TOKEN", "tok-123456789")
+    # A database of MLflow takes its migrations, and seconds.
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     (tmp_path / "questions.jsonl").write_text(QUESTIONS)
     yield tmp_path
     sys.modules.pop("my_search", None)
@@ -82,6 +84,7 @@ def test_a_section(name: str, content: str, here: Path, server: Server) -> None:
         elif kind == "python" and text.startswith("# ") and ".py" in text.splitlines()[0]:
             (here / text.splitlines()[0].removeprefix("# ")).write_text(text)
         elif kind == "python":
+            text = text.replace("sqlite:///mlflow.db", "file:./mlruns")
             printed = _run(text.replace("http://127.0.0.1:8000", server.address), names)
             ran += 1
         elif kind == "console":

@@ -17,7 +17,8 @@ from calipers.errors import InvalidInput
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import without_secrets
 from calipers.live.questions import Questions, read_questions
-from calipers.operation import Argument, convert, keys_of
+from calipers.live.settings import retrieve
+from calipers.operation import Argument, arguments, convert, keys_of
 from calipers.questions.compare.settings import compare
 from calipers.questions.grid.result import Combination
 from calipers.questions.reading import MatchingSettings, Measuring
@@ -26,14 +27,11 @@ from calipers.words import did_you_mean
 DEPTH = 20
 """Results to ask for unless the file or its metrics need more."""
 LONGEST_NAME = 80
-PACE: dict[str, Any] = {
-    "workers": int,
-    "timeout": float,
-    "retries": int,
-    "rate": float,
-    "max-errors": float | int | str,
+PACE = {
+    name.replace("_", "-"): arguments(retrieve)[name].kind
+    for name in ("workers", "timeout", "retries", "rate", "max_errors")
 }
-"""The keywords of ``retrieve`` for concurrency, timeouts and retries."""
+"""The settings of ``retrieve`` for concurrency, timeouts and retries, with their types."""
 KEYS: dict[str, Any] = {
     "retrievers": Mapping[str, Any],
     "params": Mapping[str, Any],
