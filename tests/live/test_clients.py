@@ -56,14 +56,6 @@ class PineconeVector:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass
-class QdrantPoint:
-    id: int
-    version: int
-    score: float
-    payload: dict[str, Any] | None = None
-
-
 class MilvusHits(list[Any]):
     """A list of hits, for each of the vectors that were given."""
 
@@ -88,8 +80,6 @@ READ: dict[str, tuple[Any, list[Row]]] = {
     "elasticsearch": (ObjectApiResponse({"hits": HITS}), FOUND),
     "elasticsearch.dsl": (DslResponse(), FOUND),
     "opensearch": ({"took": 3, "hits": {"total": {"value": 2}, **HITS}}, FOUND),
-    "qdrant": (SimpleNamespace(points=[QdrantPoint(1, 9, 0.5, {"text": "one"})]), WHOLE),
-    "qdrant without payload": ([QdrantPoint(1, 9, 0.5)], BARE),
     "qdrant over http": (
         {"result": {"points": [{"id": 1, "version": 9, "score": 0.5, "payload": {}}]}},
         BARE,
@@ -122,11 +112,6 @@ READ: dict[str, tuple[Any, list[Row]]] = {
     "pgvector": ([(1, "one", 0.5)], WHOLE),
     "pgvector without text": ([(1, 0.5)], BARE),
     "rows with names": ([SqlRow(1, "one", 0.5)], WHOLE),
-    "chroma": (
-        {"ids": [["1"]], "distances": [[0.5]], "documents": [["one"]], "metadatas": [[None]]},
-        WHOLE,
-    ),
-    "lancedb": ([{"id": 1, "vector": [0.1], "_distance": 0.5}], BARE),
     "vespa": (SimpleNamespace(hits=[VESPA]), WHOLE),
     "vespa over http": ({"root": {"id": "top", "relevance": 1.0, "children": [VESPA]}}, WHOLE),
     "vespa without hits": (SimpleNamespace(hits=[], json={"root": NO_HITS}), []),
