@@ -1,4 +1,4 @@
-"""One-query functions: worked values, the usual faults, and naive definitions as oracles."""
+"""One-query functions: worked values, the usual faults, and the reference of every metric."""
 
 import math
 import subprocess
@@ -24,6 +24,8 @@ from calipers.functions import (
     recall_at_k,
     reciprocal_rank,
 )
+from tests import reference
+from tests.reference_query import Query
 
 VALUES: list[Callable[..., float]] = [
     precision_at_k,
@@ -57,99 +59,45 @@ def documents(*texts: str) -> list[Document]:
     return [Document(text) for text in texts]
 
 
-# Naive definitions: rank by rank, straight from the formulas, no code shared with the source.
+ORACLES = dict(
+    zip(
+        VALUES,
+        (
+            reference.precision,
+            reference.recall,
+            reference.hit_rate,
+            reference.f1,
+            reference.mrr,
+            reference.average_precision,
+            reference.ndcg,
+        ),
+        strict=True,
+    )
+)
 
 
-def naive_gains(retrieved: list[str], grades: dict[str, float]) -> list[float]:
-    """What each rank earns by id: its grade the first time it is seen, else 0."""
-    return [
-        max(grades.get(item, 0), 0) if item not in retrieved[:at] else 0
-        for at, item in enumerate(retrieved)
-    ]
-
-
-def naive_ndcg(gains: list[float], grades: list[float], k: int, exp: bool) -> float:
-    def dcg(values: list[float]) -> float:
-        worth = [2**value - 1 if exp else value for value in values[:k]]
-        return sum(value / math.log2(rank + 1) for rank, value in enumerate(worth, 1))
-
-    ideal = dcg(sorted((max(grade, 0) for grade in grades), reverse=True))
-    return dcg(gains) / ideal if ideal else 0.0
-
-
-def naive_text_gains(texts: list[str], grades: dict[str, float]) -> list[float]:
-    """What each position earns by text: the best target first takes the first free one."""
-    gains = [0.0] * (len(texts) + len(grades))
-    for grade, target in sorted(((g, t) for t, g in grades.items() if g > 0), reverse=True):
-        holding = [at for at, text in enumerate(texts) if target in text]
-        if holding:
-            free = next(at for at in range(holding[0], len(gains)) if not gains[at])
-            gains[free] = grade
-    return gains
-
-
-def naive_average_precision(gains: list[float], relevant: int, k: int) -> float:
-    ranks = [rank for rank, gain in enumerate(gains[:k], 1) if gain > 0]
-    return sum((at + 1) / rank for at, rank in enumerate(ranks)) / relevant if relevant else 0.0
+def agree(retrieved: list[Any], query: Query, k: int) -> None:
+    for function, oracle in ORACLES.items():
+        expected = oracle(query, k) or 0.0  # type: ignore[operator]
+        assert function(retrieved, query.grades, k) == pytest.approx(expected, abs=1e-12), function
 
 
 @given(rankings, judgements, depths)
-def test_ids_equal_the_naive_definitions(retrieved, grades, k) -> None:
-    relevant = {item for item, grade in grades.items() if grade > 0}
-    found = relevant & set(retrieved[:k])
-    precision = len(found) / k
-    recall = len(found) / len(relevant) if relevant else 0.0
-    gains = naive_gains(retrieved, grades)
-    hits = [rank for rank, gain in enumerate(gains[:k], 1) if gain > 0]
-
-    assert precision_at_k(retrieved, grades, k) == precision
-    assert recall_at_k(retrieved, grades, k) == recall
-    assert hit_rate_at_k(retrieved, grades, k) == (1.0 if found else 0.0)
-    expected_f1 = 2 * precision * recall / (precision + recall) if found else 0.0
-    assert f1_at_k(retrieved, grades, k) == pytest.approx(expected_f1, abs=1e-12)
-    assert reciprocal_rank(retrieved, grades, k) == (1 / hits[0] if hits else 0.0)
-    expected_ap = naive_average_precision(gains, len(relevant), k)
-    assert average_precision(retrieved, grades, k) == pytest.approx(expected_ap, abs=1e-12)
-
-
-@given(rankings, judgements, depths, st.booleans())
-def test_ndcg_of_ids_equals_the_naive_definition(retrieved, grades, k, exp) -> None:
-    expected = naive_ndcg(naive_gains(retrieved, grades), list(grades.values()), k, exp)
-    actual = ndcg_at_k(retrieved, grades, k, gain="exp" if exp else "linear")
-    assert actual == pytest.approx(expected, abs=1e-12)
+def test_ids_equal_the_reference(retrieved, grades, k) -> None:
+    query = Query(retrieved, grades, corpus_size=20)
+    agree(retrieved, query, k)
+    expected = reference.ndcg(query, k, "exp") or 0.0
+    assert ndcg_at_k(retrieved, grades, k, gain="exp") == pytest.approx(expected, abs=1e-12)
+    counts = (reference.tp, reference.fp, reference.fn, reference.tn)
+    assert confusion_at_k(retrieved, grades, k, corpus_size=20) == tuple(
+        count(query, k) for count in counts
+    )
 
 
 @given(chunks, wanted, depths)
-def test_texts_equal_the_naive_definitions(texts, grades, k) -> None:
-    relevant = [target for target, grade in grades.items() if grade > 0]
-    first = texts[:k]
-    found = [target for target in relevant if any(target in text for text in first)]
-    holding = {text for text in first if any(target in text for target in relevant)}
-    gains = naive_text_gains(texts, grades)
-    retrieved = documents(*texts)
-
-    precision = len(holding) / k
-    recall = len(found) / len(relevant) if relevant else 0.0
-    assert precision_at_k(retrieved, grades, k) == precision
-    assert recall_at_k(retrieved, grades, k) == recall
-    assert hit_rate_at_k(retrieved, grades, k) == (1.0 if found else 0.0)
-    expected_f1 = 2 * precision * recall / (precision + recall) if found else 0.0
-    assert f1_at_k(retrieved, grades, k) == pytest.approx(expected_f1, abs=1e-12)
-    expected_ap = naive_average_precision(gains, len(relevant), k)
-    assert average_precision(retrieved, grades, k) == pytest.approx(expected_ap, abs=1e-12)
-    expected_ndcg = naive_ndcg(gains, list(grades.values()), k, exp=False)
-    assert ndcg_at_k(retrieved, grades, k) == pytest.approx(expected_ndcg, abs=1e-12)
-
-
-@given(rankings, judgements, depths)
-def test_confusion_counts_add_up(retrieved, grades, k) -> None:
-    relevant = {item for item, grade in grades.items() if grade > 0}
-    first = retrieved[:k]
-    counts = confusion_at_k(retrieved, grades, k, corpus_size=20)
-    assert counts.tp == len(relevant & set(first))
-    assert counts.tp + counts.fn == len(relevant)
-    assert counts.tp + counts.fp == len(first)
-    assert sum(filter(None, counts)) == 20
+def test_texts_equal_the_reference(texts, grades, k) -> None:
+    inside = {text: {target for target in grades if target in text} for text in texts}
+    agree(documents(*texts), Query(texts, grades, inside=inside), k)
 
 
 @given(rankings, judgements, depths)

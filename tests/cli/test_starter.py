@@ -1,7 +1,6 @@
 """What a project starts with: never over something that exists, and all of it usable."""
 
 import json
-import subprocess
 import tomllib
 
 import pytest
@@ -72,48 +71,27 @@ def test_the_settings_are_valid_whatever_the_retriever(tmp_path, retriever):
         ({"url": "https://host/calipers-0.1.0.whl"}, "calipers @ https://host/calipers-0.1.0.whl"),
         ({"url": "{project}/wheels/c.whl"}, "./wheels/c.whl"),
         ({"url": "{elsewhere}", "dir_info": {"editable": True}}, "${{ vars.CALIPERS }}"),
-        (
-            {"url": "{checkout}", "dir_info": {}},
-            "calipers @ git+https://code.example/me/calipers.git@{commit}",
-        ),
     ],
 )
 def test_the_workflow_installs_what_is_installed_here(recorded, installs, tmp_path, monkeypatch):
-    project, elsewhere, checkout = (tmp_path / name for name in ("project", "else where", "clone"))
-    for folder in (project, elsewhere, checkout):
+    project, elsewhere = tmp_path / "project", tmp_path / "else where"
+    for folder in (project, elsewhere):
         folder.mkdir()
-    commit = _commit(checkout) if "{commit}" in installs else ""
     text = None
     if recorded is not None:
-        places = {"project": project, "elsewhere": elsewhere, "checkout": checkout}
+        places = {"project": project, "elsewhere": elsewhere}
         url = recorded["url"].format_map({name: one.as_uri() for name, one in places.items()})
         text = json.dumps({**recorded, "url": url})
     monkeypatch.setattr("importlib.metadata.PathDistribution.read_text", lambda *_: text)
     start_project(project, retriever=None, k=4)
     written = (project / starter.WORKFLOW).read_text(encoding="utf-8")
     steps = {one.get("name"): one for one in yaml.safe_load(written)["jobs"]["gate"]["steps"]}
-    wanted = installs.replace("{commit}", commit)
-    assert steps["Install"]["run"] == f'python -m pip install "{wanted}"'
+    assert steps["Install"]["run"] == f'python -m pip install "{installs}"'
     assert "secret" not in written
     hint = pip_install("web")
     assert hint.startswith("pip install ")
     assert "[web]" in hint
     assert "'.[" not in hint
-
-
-def _commit(folder):
-    """A checkout whose remote has its commit."""
-
-    def git(*words):
-        who = ("-c", "user.name=a", "-c", "user.email=a@b")
-        done = subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
-        return done.stdout.decode().strip()
-
-    git("init", "-q")
-    git("commit", "-q", "--allow-empty", "-m", "one")
-    git("remote", "add", "origin", "git@code.example:me/calipers.git")
-    git("update-ref", "refs/remotes/origin/main", "HEAD")
-    return git("rev-parse", "HEAD")
 
 
 def test_the_workflow_moves_its_baseline_on_main(tmp_path):
