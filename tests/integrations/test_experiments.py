@@ -62,34 +62,6 @@ def test_langsmith_beside_an_evaluator_of_openevals(pairs, match, monkeypatch):
     assert f"{interval.low:.3f} to {interval.high:.3f}" in summary["mean mrr"].comment
 
 
-def test_a_simulated_conversation_of_openevals():
-    pytest.importorskip("openevals", reason="needs openevals")
-    from openevals.simulators import run_multiturn_simulation
-
-    from calipers.integrations.langsmith import evaluator
-
-    returned = []
-
-    def answer(message, **_):
-        returned.extend(["c4"] if "built" in message["content"] else ["c2", "c9"])
-        return {"role": "assistant", "content": "Acme", "id": str(len(returned))}
-
-    def searched(*, reference_outputs, **_):
-        return evaluator("recall@3", "mrr")(outputs=returned, reference_outputs=reference_outputs)
-
-    found = run_multiturn_simulation(
-        app=answer,
-        user=["Who built it?", "Who owns it?"],
-        max_turns=2,
-        trajectory_evaluators=[searched],
-        reference_outputs={"ground_truth": ["c4", "c9"]},
-    )
-    assert found["evaluator_results"] == [
-        {"key": "recall@3", "score": 1.0},
-        {"key": "mrr", "score": 1.0},
-    ]
-
-
 @WAYS
 def test_langfuse(pairs, match):
     langfuse = pytest.importorskip("langfuse", reason="needs langfuse")
