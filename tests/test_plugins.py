@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from calipers import plugins
+from tests.command import Printed
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "tests" / "data" / "plugin" / "calipers_example.py"
@@ -26,7 +27,11 @@ first_is_right = calipers_example:first_is_right
 fixed = calipers_example:fixed
 {broken_retriever}
 """
-COMMAND = "from calipers.cli import main; main()"
+COMMANDS = """
+import json, sys
+from tests.command import calipers_command
+print(json.dumps([vars(calipers_command(*one, columns=200)) for one in json.loads(sys.argv[1])]))
+"""
 BROKEN = {"broken_format": "", "broken_metric": "", "broken_retriever": ""}
 
 
@@ -36,18 +41,20 @@ class Installed:
 
     folder: Path
 
-    def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        """``calipers …`` in a process of its own that sees the packages."""
-        path = os.pathsep.join([str(self.folder), str(ROOT / "src")])
-        return subprocess.run(
-            [sys.executable, "-c", COMMAND, *map(str, arguments)],
-            env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
+    def run(self, *commands: str) -> list[Printed]:
+        """``calipers …``, one after the other in a process that sees the packages."""
+        path = os.pathsep.join([str(self.folder), str(ROOT / "src"), str(ROOT)])
+        done = subprocess.run(
+            [sys.executable, "-c", COMMANDS, json.dumps([one.split() for one in commands])],
+            env={**os.environ, "PYTHONPATH": path},
             cwd=self.folder,
             capture_output=True,
             text=True,
             timeout=120,
             check=False,
         )
+        assert done.returncode == 0, done.stderr
+        return [Printed(**one) for one in json.loads(done.stdout)]
 
 
 def install(folder: Path, **broken: str) -> Installed:
@@ -61,54 +68,42 @@ def install(folder: Path, **broken: str) -> Installed:
 
 
 @pytest.fixture
-def evals(tmp_path: Path) -> tuple[Path, Path]:
-    truth, run = tmp_path / "truth.txt", tmp_path / "run.jsonl"
-    truth.write_text("%arrows\nWho? -> a\nWhen? -> b\n")
+def evals(tmp_path: Path) -> str:
+    """The ground truth in the form of the package, and a run: their options."""
     rows = [{"query": "Who?", "retrieved": ["a", "b"]}, {"query": "When?", "retrieved": ["a", "b"]}]
-    run.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return truth, run
+    (tmp_path / "truth.txt").write_text("%arrows\nWho? -> a\nWhen? -> b\n")
+    (tmp_path / "run.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return "-g truth.txt -r run.jsonl"
 
 
-def test_the_command_line_uses_form_and_metric(tmp_path, evals):
-    installed = install(tmp_path)
-    done = installed.run("eval", "-g", evals[0], "-r", evals[1], "-m", "first_hit@1,mrr", "--json")
-    assert done.returncode == 0, done.stderr
-    means = {one["metric"]: one["mean"] for one in json.loads(done.stdout)["summaries"]}
+def test_form_metric_and_retriever_are_used_written_and_named(tmp_path, evals):
+    binary = (tmp_path / "truth.txt").read_bytes()
+    (tmp_path / "packed.bin").write_bytes(b"\0" + binary)
+    (tmp_path / "other.bin").write_bytes(b"\0something else")
+    (tmp_path / "questions.jsonl").write_text('{"query": "Who?"}\n')
+    measured, listed, packed, other, written, unknown, asked = install(tmp_path).run(
+        f"eval {evals} -m first_hit@1,mrr --json",
+        "metrics",
+        "eval -g packed.bin -r run.jsonl -m mrr --json",
+        "eval -g other.bin -r run.jsonl",
+        "convert -g truth.txt out.arrows --from arrows",
+        "convert -g truth.txt out.arrows --from arrow",
+        "retrieve fixed:c7,c9 questions.jsonl -o found.jsonl -k 1",
+    )
+    means = {one["metric"]: one["mean"] for one in json.loads(measured.out)["summaries"]}
     assert means == {"first_is_right@1": 0.5, "mrr": 0.75}
-    assert "plug-in" not in done.stderr
-    assert "first_is_right" in installed.run("metrics").stdout
-
-
-def test_a_form_may_be_binary_and_other_binary_files_are_refused(tmp_path, evals):
-    installed = install(tmp_path)
-    truth, run = evals
-    truth.write_bytes(b"\0" + truth.read_bytes())
-    done = installed.run("eval", "-g", truth, "-r", run, "-m", "mrr", "--json")
-    assert done.returncode == 0, done.stderr
-    truth.write_bytes(b"\0something else")
-    refused = installed.run("eval", "-g", truth, "-r", run)
-    assert refused.returncode == 2
-    assert "is binary and in no form Calipers knows" in refused.stderr
-
-
-def test_the_form_is_written_and_named(tmp_path, evals):
-    installed = install(tmp_path)
-    out = tmp_path / "out.arrows"
-    done = installed.run("convert", "-g", evals[0], out, "--from", "arrows")
-    assert done.returncode == 0, done.stderr
-    assert out.read_text() == evals[0].read_text()
-    unknown = installed.run("convert", "-g", evals[0], out, "--from", "arrow")
-    assert unknown.returncode == 2
-    assert "Did you mean arrows" in unknown.stderr
-
-
-def test_the_retriever_is_asked(tmp_path, evals):
-    installed = install(tmp_path)
-    questions, out = tmp_path / "questions.jsonl", tmp_path / "found.jsonl"
-    questions.write_text('{"query": "Who?"}\n')
-    done = installed.run("retrieve", "fixed:c7,c9", questions, "-o", out, "-k", "1")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(out.read_text().splitlines()[0])["retrieved"] == [{"id": "c7"}]
+    assert "plug-in" not in measured.err
+    assert "first_is_right" in listed.out
+    assert packed.code == 0, packed.err
+    assert other.code == 2
+    assert "is binary and in no form Calipers knows" in other.err
+    assert written.code == 0, written.err
+    assert (tmp_path / "out.arrows").read_bytes() == binary
+    assert unknown.code == 2
+    assert "Did you mean arrows" in unknown.err
+    assert asked.code == 0, asked.err
+    found = json.loads((tmp_path / "found.jsonl").read_text().splitlines()[0])
+    assert found["retrieved"] == [{"id": "c7"}]
 
 
 BROKEN_FORMATS = {
@@ -127,44 +122,37 @@ BROKEN_METRICS = {
     ("what", "entries"), [("broken_format", BROKEN_FORMATS), ("broken_metric", BROKEN_METRICS)]
 )
 def test_the_broken_are_named_and_the_rest_goes_on(tmp_path, evals, what, entries):
-    truth, run = evals
     if what == "broken_metric":
         # In a form of ours: theirs would load the module, and the metric with it.
-        truth = tmp_path / "truth.json"
         rows = [{"query": "Who?", "ground_truth": ["a"]}, {"query": "When?", "ground_truth": ["b"]}]
-        truth.write_text(json.dumps(rows))
-    done = install(tmp_path, **{what: "\n".join(entries)}).run(
-        "eval", "-g", truth, "-r", run, "-m", "first_is_right@1", "--json"
+        (tmp_path / "truth.txt").write_text(json.dumps(rows))
+    (done,) = install(tmp_path, **{what: "\n".join(entries)}).run(
+        f"eval {evals} -m first_is_right@1 --json"
     )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["summaries"][0]["mean"] == 0.5
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["summaries"][0]["mean"] == 0.5
     for entry, said in entries.items():
-        (line,) = (one for one in done.stderr.splitlines() if f"{entry.split(' ')[0]!r}" in one)
+        (line,) = (one for one in done.err.splitlines() if f"{entry.split(' ')[0]!r}" in one)
         assert line.partition("The plug-in ")[2]
         assert said in line
 
 
-def test_what_is_built_in_asks_no_other_package(tmp_path):
-    records = tmp_path / "evals.json"
-    records.write_text('[{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]')
+def test_what_is_built_in_asks_no_other_package_and_a_broken_retriever_is_a_sentence(tmp_path):
+    (tmp_path / "evals.json").write_text(
+        '[{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]'
+    )
     installed = install(
         tmp_path,
         broken_format="bad_form = calipers_broken:Form",
         broken_metric="bad_metric = calipers_broken:metric",
+        broken_retriever="bad = calipers_broken:make",
     )
-    done = installed.run("eval", records, "-m", "mrr")
-    assert done.returncode == 0, done.stderr
-    assert "plug-in" not in done.stderr
-
-
-def test_a_broken_retriever_is_a_sentence(tmp_path):
-    questions = tmp_path / "questions.jsonl"
-    questions.write_text('{"query": "Who?"}\n')
-    installed = install(tmp_path, broken_retriever="bad = calipers_broken:make")
-    done = installed.run("retrieve", "bad:x", questions, "-o", tmp_path / "out.jsonl")
-    assert done.returncode == 2
-    assert "The plug-in 'bad' of calipers.retrievers is left out" in done.stderr
-    assert "Error: The retriever 'bad:x' cannot be made" in done.stderr
+    ours, broken = installed.run("eval evals.json -m mrr", "retrieve bad:x evals.json -o out.jsonl")
+    assert ours.code == 0, ours.err
+    assert "plug-in" not in ours.err
+    assert broken.code == 2
+    assert "The plug-in 'bad' of calipers.retrievers is left out" in broken.err
+    assert "Error: The retriever 'bad:x' cannot be made" in broken.err
 
 
 def test_nothing_is_declared_in_a_group_nobody_knows():
