@@ -2,50 +2,12 @@
 
 import re
 
-import pytest
-
 import calipers
 from tests.store.judged import BM25, DENSE, TRUTH
 from tests.web.served import served, shelf_of
 
 RUNS = {"dense": DENSE, "bm25": BM25}
 """The older first: the fixture saves bm25 a second time after dense."""
-
-
-@pytest.fixture(scope="session")
-def pages(filled):
-    _, ids, number = filled
-    one, other = ids["bm25"], ids["dense"]
-    return {
-        "evaluations": "/",
-        "trend": "/?name=bm25",
-        "pools": "/pools",
-        "evaluation": f"/evaluations/{one}?open=0",
-        "given": "/evaluations/evals",
-        "report": f"/evaluations/{one}/report",
-        "truth": f"/evaluations/{one}/truth",
-        "compare": f"/compare?of={one}&of={other}&open=q0",
-        "judge": f"/pools/{number}/judge",
-        "pool": f"/pools/{number}",
-        "mine": f"/pools/{number}/mine",
-        "team": "/team",
-    }
-
-
-BROWSED = ("evaluations", "trend", "evaluation", "given", "report", "truth", "compare")
-NAMES = (*BROWSED, "pools", "judge", "pool", "mine", "team")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_page_is_there_for_those_who_came_in_and_for_nobody_else(site, me, pages, name):
-    found = me.get(pages[name])
-    assert found.status == 200, found.text[:500]
-    assert "<h1" in found.text  # also without scripts
-    assert name != "judge" or "Judging needs JavaScript" in found.text
-    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=", found.text)
-    refused = site.stranger().get(pages[name])
-    assert refused.status == 401
-    assert "open your link" in refused.text
 
 
 def test_a_coefficient_is_shown_from_ten_shared_results_on_and_its_interval_decides(own):

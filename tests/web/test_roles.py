@@ -11,7 +11,11 @@ from tests.store.judged import BM25, TRUTH, pool
 from tests.web.conftest import fill
 from tests.web.served import FORM, served, shelf_of
 
-QUERY = {"/compare": "?of={one}&of={other}"}
+QUERY = {
+    "/compare": "?of={one}&of={other}&open=q0",
+    "/evaluations/{reference}": "?open=0",
+    "/": "?name=bm25",
+}
 BODIES: dict[str, dict[str, Any]] = {
     "/api/v1/pools/{number}/change": {"change": "reopen"},
     "/api/v1/pools/{number}/take": {},
@@ -65,10 +69,15 @@ def test_an_address_answers_those_it_is_open_to_and_nobody_else(team, line, who)
         assert answer.status == (403 if who == "nobody" else 200)
     elif who == "nobody" and OPEN_TO[line] != "anybody":
         assert answer.status == 401
+        assert "open your link" in answer.text
     elif who == "judge" and OPEN_TO[line] == "owner":
         assert answer.status == 403
     else:
         assert answer.status in (200, 201), answer.text[:300]
+        if answer.headers["content-type"].startswith("text/html"):
+            assert "<h1" in answer.text  # also without scripts
+            assert not line.endswith("/judge") or "Judging needs JavaScript" in answer.text
+            assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=", answer.text)
 
 
 def test_no_page_of_a_judge_names_a_run_a_rank_or_a_grade_of_others(team):
