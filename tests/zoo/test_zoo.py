@@ -46,7 +46,7 @@ def test_a_healthy_retriever_has_no_finding(name, n):
 @pytest.mark.parametrize("name", FAULTS)
 @pytest.mark.parametrize("n", SIZES)
 def test_the_first_finding_is_the_planted_fault(name, n):
-    for seed in (1, 2, 3) if n < 100 else (1,):
+    for seed in (1, 2, 3) if n < 20 else (1,):
         assert named(name, n, seed)[:1] == [FAULTS[name].named]
 
 
@@ -106,11 +106,11 @@ def test_by_chance_a_fault_is_heard_and_a_healthy_retriever_left_alone():
     rng = random.Random(7)
     heard = {0.015: 0, 1 / 3: 0}
     for rate in heard:
-        for _ in range(25):
+        for _ in range(15):
             drawn = {i for i in range(30) if rng.random() < rate}
             heard[rate] += bool(missing(30, drawn).findings)
     assert heard[0.015] == 0
-    assert heard[1 / 3] >= 24
+    assert heard[1 / 3] >= 14
 
 
 @pytest.mark.parametrize("name", FAULTS)

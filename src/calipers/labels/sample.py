@@ -30,7 +30,6 @@ from calipers.model.policy import Policy
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, Method, Scores
 from calipers.present.escape import printable
-from calipers.questions.evaluate.corrected import only
 from calipers.questions.pooling import known_grade, place
 from calipers.shell import join_words
 from calipers.statistics.prediction_powered import DrawnSample, planned_looks
@@ -283,7 +282,7 @@ class SampleWatch:
         """The current state; computed again only when the labels changed."""
         judged, waiting = self.counted(found, state)
         truth = found.ground_truth or self.truth
-        people = only(truth, truth.queries["query"].is_in(judged)) if judged else None
+        people = truth.only(truth.queries["query"].is_in(judged)) if judged else None
         mark = "" if people is None else people.fingerprint
         if self._known is None or self._known[0] != mark:
             self._known = mark, self._state(found, judged, people)
@@ -361,7 +360,7 @@ class SampleWatch:
         judged, _ = self.counted(found, state)
         places = {query: at for at, query in enumerate(judged, 1)}
         names = truth.queries["query"]
-        mark = only(truth, names.is_in(list(places))).fingerprint if places else ""
+        mark = truth.only(names.is_in(list(places))).fingerprint if places else ""
         tags = [
             DrawnQuery(draw=self.draw, place=at, labels=mark).as_tag() if at else None
             for at in map(places.get, names)

@@ -116,6 +116,21 @@ class GroundTruth(Picklable):
             excluded=pl.concat(aside).unique(maintain_order=True) if aside else self.excluded,
         )
 
+    def only(self, chosen: pl.Series) -> Self:
+        """The chosen queries, with all that is known of them."""
+        queries = self.queries.filter(chosen)
+
+        def kept(table: pl.DataFrame) -> pl.DataFrame:
+            return table.join(queries, on="query", how="semi", maintain_order="left")
+
+        return replace(
+            self,
+            targets=kept(self.targets),
+            queries=queries,
+            tags={name: values.filter(chosen) for name, values in self.tags.items()},
+            **self.changing_further(kept),
+        )
+
     def changing_further(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> dict[str, Any]:
         """What is forbidden and what is excluded, each changed; None where nothing is left."""
         made = {}

@@ -115,14 +115,7 @@ def only_where(truth: GroundTruth, run: Run, where: Mapping[str, str]) -> tuple[
             stages={name: within(stage) for name, stage in run.stages.items()},
         )
 
-    part = replace(
-        truth,
-        targets=kept(truth.targets),
-        queries=kept(truth.queries),
-        tags={name: column.filter(chosen) for name, column in truth.tags.items()},
-        **truth.changing_further(kept),
-    )
-    return part, within(run)
+    return truth.only(chosen), within(run)
 
 
 def only_above(run: Run, least: float) -> Run:

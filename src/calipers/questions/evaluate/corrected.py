@@ -124,7 +124,7 @@ def _as_checked(truth: GroundTruth, said: pl.Series) -> SampleOfPeople:
             f"Go on with `calipers labels sample`: {left} of {drawn} drawn questions are not "
             f"checked yet, and at least {FEWEST} must be fit."
         )
-    return SampleOfPeople(only(truth, (said == FIT).fill_null(value=False)), checked=drawn)
+    return SampleOfPeople(truth.only((said == FIT).fill_null(value=False)), checked=drawn)
 
 
 def _refuse_machines(truth: GroundTruth) -> None:
@@ -145,13 +145,13 @@ def _only_peoples(truth: GroundTruth, judged: pl.Series) -> GroundTruth:
             f"the tag {JUDGED_BY} says {', '.join(sorted(set(judged.drop_nulls()))) or 'nothing'}. "
             f"What came with the ground truth must be judged, too. {_DRAW}."
         )
-    return only(truth, theirs)
+    return truth.only(theirs)
 
 
 def _as_drawn(truth: GroundTruth, fingerprint: str | None, cluster: str | None) -> SampleOfPeople:
     """The sample up to the last look that was reached, checked against the recorded draw."""
     tags = truth.tags[DRAWN]
-    truth = only(truth, tags.is_not_null())
+    truth = truth.only(tags.is_not_null())
     try:
         drawn = [from_tag(one) for one in tags.drop_nulls()]
     except ValueError:
@@ -181,7 +181,7 @@ def _as_drawn(truth: GroundTruth, fingerprint: str | None, cluster: str | None) 
             f"said before {draw.looks[0]}; judge {draw.looks[0] - judged} more (`calipers labels "
             "sample` says how far it is), and export again."
         )
-    return SampleOfPeople(only(truth, places <= last), draw.looks)
+    return SampleOfPeople(truth.only(places <= last), draw.looks)
 
 
 def _edited() -> InvalidInput:
@@ -189,16 +189,6 @@ def _edited() -> InvalidInput:
         "The sample is not as `calipers labels export` wrote it: a query or a label was added, "
         "changed or taken out since, and then it is no random sample; export it again."
     )
-
-
-def only(truth: GroundTruth, chosen: pl.Series) -> GroundTruth:
-    """The ground truth for the chosen queries."""
-    queries = truth.queries.filter(chosen)
-    targets = truth.targets.join(
-        queries.select("query"), on="query", how="semi", maintain_order="left"
-    )
-    tags = {name: tag.filter(chosen) for name, tag in truth.tags.items()}
-    return GroundTruth.from_targets(targets, queries=queries, tags=tags)
 
 
 @dataclass(frozen=True)

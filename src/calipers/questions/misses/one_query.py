@@ -25,7 +25,6 @@ from calipers.questions.inputs import below, read_pair
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.misses.table import best_ranks
-from calipers.questions.seal.rule import part_of
 from calipers.words import did_you_mean, first_results, plural
 
 if TYPE_CHECKING:
@@ -162,9 +161,9 @@ def _judged(whole: Explanation, pair: Matched, truth: GroundTruth, corpus: Any) 
 def _known(truth: GroundTruth, asked: str) -> GroundTruth | None:
     """The ground truth of one question, found by its id or text; None if it has none."""
     for name in ("query", "text"):
-        mask = (truth.queries[name] == asked).fill_null(False).to_numpy()
-        if mask.any():
-            return part_of(truth, np.arange(mask.size) == mask.argmax())
+        found = (truth.queries[name] == asked).fill_null(False)
+        if found.any():
+            return truth.only(pl.Series(np.arange(len(found)) == found.arg_max()))
     return None
 
 

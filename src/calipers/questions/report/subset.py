@@ -100,13 +100,7 @@ class Portions:
 
 
 def _only(truth: GroundTruth, queries: pl.Series) -> GroundTruth:
-    wanted = pl.DataFrame({"query": queries}).with_columns(wanted=True)
-    mask = truth.queries.join(wanted, on="query", how="left", maintain_order="left")["wanted"]
-    return GroundTruth(
-        truth.targets.join(wanted, on="query", how="semi", maintain_order="left"),
-        truth.queries.filter(mask.fill_null(False)),
-        {name: tag.filter(mask.fill_null(False)) for name, tag in truth.tags.items()},
-    )
+    return truth.only(truth.queries["query"].is_in(queries.implode()))
 
 
 SHOWN = ("item", "score", "text", "document", "start", "end")

@@ -78,7 +78,7 @@ def seal_queries(
     mask = choose(units, _slices(found, cluster), share)
     sealed = len(np.unique(units[mask]))
     _check_enough(sealed, len(np.unique(units)), cluster, per_look(looks))
-    parts = {"open": part_of(found, ~mask), "sealed": part_of(found, mask)}
+    parts = {"open": found.only(pl.Series(~mask)), "sealed": found.only(pl.Series(mask))}
     about = {name: SealedPart(one.n_queries, content(one)) for name, one in parts.items()}
     header = Seal(
         seal=fingerprint_settings([content(found), about["sealed"].fingerprint])[:16],
@@ -234,18 +234,6 @@ def _check_enough(sealed: int, units: int, cluster: str | None, level: float) ->
             f"{fewest} are needed beside some that stay open. Give more {what}, another share or "
             "fewer looks."
         )
-
-
-def part_of(truth: GroundTruth, mask: Bools) -> GroundTruth:
-    """The queries selected by a mask, with all their data."""
-    kept = pl.Series(mask)
-    queries = truth.queries.filter(kept)
-    targets = truth.targets.filter(pl.Series(mask[truth.target_query]))
-    tags = {name: values.filter(kept) for name, values in truth.tags.items()}
-    further = truth.changing_further(
-        lambda table: table.join(queries, on="query", how="semi", maintain_order="left")
-    )
-    return GroundTruth(targets, queries, tags, **further)
 
 
 def content(truth: GroundTruth) -> str:
