@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from types import SimpleNamespace
@@ -18,13 +18,6 @@ from calipers.errors import InvalidInput
 from calipers.io.records.documents import Row
 from calipers.live.answers import Answer, Layout, NoMatch, Path, read_answer
 from calipers.live.failures import AskFailed
-
-
-@dataclass
-class Document:
-    page_content: str
-    id: str | None = None
-    metadata: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -79,13 +72,6 @@ def test_the_usual_shapes_are_one_answer(raw: Any) -> None:
         ([], []),
         ({}, []),
         ({"results": []}, []),
-        ([Document("text", "a")], [Row("a", text="text")]),
-        ([(Document("text", "a"), 0.5)], [Row("a", 0.5, "text")]),
-        ([Document("text")], [Row(text="text")]),
-        (
-            [Document("text", None, {"chunk_id": 7, "source": "x.txt", "start_index": 10})],
-            [Row("7", text="text", document="x.txt", start=10, end=14)],
-        ),
         (
             [{"id": "a", "payload": {"text": "t", "start": "chapter", "document": "x"}}],
             [Row("a", text="t", document="x")],

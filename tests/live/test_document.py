@@ -35,4 +35,4 @@ def test_a_quiet_run_is_a_sentence_and_its_latency() -> None:
     (latency,) = document.blocks
     assert isinstance(latency, Table)
     assert latency.rows[0][0] == "18 calls"
-    assert latency.more.startswith("The first 2 calls took ")
+    assert latency.more.startswith("The first 2 calls, on average, took ")

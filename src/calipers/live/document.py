@@ -44,7 +44,8 @@ def _asked(report: RetrievalReport) -> str:
 def _latency(report: RetrievalReport) -> Table:
     latency = report.latency_ms
     first = int(latency["warm_up_count"] or 0)
-    means = f"The first {plural(first, 'call')} took {duration(latency['warm_up_mean'])} each."
+    calls = "call" if first == 1 else f"{first:,} calls, on average,"
+    means = f"The first {calls} took {duration(latency['warm_up_mean'])}."
     return Table(
         (Column("latency", words=True), *QUANTILES),
         [(plural(int(latency["count"] or 0), "call"), *(duration(latency[p]) for p in QUANTILES))],
