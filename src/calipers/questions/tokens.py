@@ -1,8 +1,7 @@
 """The number of tokens that results cost a language model."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, Self, get_args
 
 import numpy as np
@@ -57,9 +56,9 @@ class TokensShown:
         return None
 
 
-def token_sums(context: Context, take: Callable[[Ints], Ints]) -> TokenSums:
-    """Apply ``take`` to the tokens of these results, for each source."""
-    return {source: take(counts) for source, counts in count_tokens(context.frame)}
+def token_sums(context: Context, ks: Sequence[int]) -> TokenSums:
+    """The tokens of the first k of these results, for each source: one column per k."""
+    return {source: context.summed(counts, ks) for source, counts in count_tokens(context.frame)}
 
 
 def may_have_tokens(pair: Matched) -> bool:
@@ -67,13 +66,10 @@ def may_have_tokens(pair: Matched) -> bool:
     return pair.run.has("tokens") or pair.run.has("text")
 
 
-def tokens_shown(pair: Matched, take: Callable[[Context, Ints], Ints]) -> TokensShown | None:
-    """Apply ``take`` to the tokens of each block; None if tokens are unknown."""
-
-    def work(block: Context) -> tuple[Ints, TokenSums]:
-        return block.codes, token_sums(block, partial(take, block))
-
-    return TokensShown.merged([*over_contexts(pair, work)], pair.matches.n_queries)
+def tokens_shown(pair: Matched, ks: Sequence[int]) -> TokensShown | None:
+    """The tokens of each query's first k results; None if tokens are unknown."""
+    parts = over_contexts(pair, lambda block: (block.codes, token_sums(block, ks)))
+    return TokensShown.merged([*parts], pair.matches.n_queries)
 
 
 FITTING_SHARE = 0.95

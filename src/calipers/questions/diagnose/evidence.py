@@ -65,7 +65,7 @@ class ShownFacts:
             _firsts(block.first(1), block.matches.n_queries),
             block.near(k) if "document" in frame.columns else None,
             "score" in frame.columns and not frame["score"].null_count(),
-            token_sums(block, lambda counts: block.summed(counts, ks)),
+            token_sums(block, ks),
         )
 
     @classmethod

@@ -379,7 +379,7 @@ def _tokens(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:
     from calipers.questions.tokens import tokens_shown  # only loaded for tokens
 
     k = figure.k or max(1, pair.depth)
-    found = tokens_shown(pair, lambda block, counts: block.summed(counts, [k]))
+    found = tokens_shown(pair, [k])
     if found is None:
         raise InvalidInput(
             "A condition is about tokens and the results have neither 'tokens' nor a text; give "

@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,7 +15,6 @@ from calipers.live.code import code_of
 from calipers.live.questions import Questions
 from calipers.live.retrieve import retrieve_to_report
 from calipers.live.run_file import Meta, read_meta
-from calipers.model.arrays import Ints
 from calipers.model.matched import Matched
 from calipers.model.slicing import clusters_of
 from calipers.questions.compare.result import Comparison
@@ -26,7 +24,6 @@ from calipers.questions.grid.file import Plan
 from calipers.questions.grid.result import Combination, Grid
 from calipers.questions.inputs import refuse_sealed
 from calipers.questions.reading import MatchingSettings
-from calipers.questions.shown_results import Context
 from calipers.questions.systems import matched_systems
 from calipers.questions.tokens import may_have_tokens, tokens_shown
 from calipers.statistics.clusters import exact_mean
@@ -63,15 +60,10 @@ def tokens_per_query(comparison: Comparison, pairs: Mapping[str, Matched]) -> di
     k = next((one.k for one in comparison.metrics if one.name == comparison.primary), None)
     found = {}
     for name, pair in pairs.items():
-        first = k or max(1, pair.depth)
-        shown = may_have_tokens(pair) and tokens_shown(pair, partial(_summed_to, first))
+        shown = may_have_tokens(pair) and tokens_shown(pair, [k or max(1, pair.depth)])
         if shown:
             found[name] = exact_mean(shown.table[:, 0].astype(np.float64))
     return found
-
-
-def _summed_to(k: int, block: Context, counts: Ints) -> Ints:
-    return block.summed(counts, [k])
 
 
 def _best_of(

@@ -135,7 +135,7 @@ def _by_stem(
 def _count(pair: Matched, ks: Sequence[int], *, needed: bool) -> TokensShown | None:
     if not (needed or may_have_tokens(pair)):
         return None
-    found = tokens_shown(pair, lambda block, counts: block.summed(counts, ks))
+    found = tokens_shown(pair, ks)
     if found is None and needed:
         raise InvalidInput(
             "The tokens of the results are not known: some results have neither a number of "
