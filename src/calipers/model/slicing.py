@@ -163,12 +163,20 @@ def cut(scores: Scores, by: str) -> list[tuple[str, Bools]]:
     A tag of that name wins over what is computed: "language", "question_word", "form" and
     "length" of the text, and "targets" (how many relevant ones it has).
     """
-    check_cut(by, list(scores.tags))
-    if by in FROM_TEXT and by not in scores.tags:
-        check_texts(by, has_questions(scores.queries))
+    _check_cut(by, list(scores.tags))
+    if by in FROM_TEXT and by not in scores.tags and not has_questions(scores.queries):
+        raise InvalidInput(
+            f"The queries cannot be cut by {by}: the ground truth gives their ids and not their "
+            "texts; add the text of each query, or cut by a tag or by targets."
+        )
     labels = labels_of(scores.queries, scores.tags, by)
     present = set(labels.unique())
-    check_slices(by, len(present), len(labels))
+    if len(present) > MOST_SLICES:
+        raise InvalidInput(
+            f"The tag {by!r} has {len(present)} different values over {len(labels)} queries; a "
+            f"slice needs several queries, and {MOST_SLICES} slices are allowed. Cut by a tag with "
+            "fewer values."
+        )
     buckets = {"length": (WORDS, "word"), "targets": (TARGETS, "target")}
     usual = _bucket_names(*buckets[by]) if by in buckets else []
     # Buckets from low to high; other names in alphabetical order.
@@ -196,7 +204,7 @@ def queries_where(
     """Which queries have all of these tags; a tag or a value that none has is refused."""
     chosen = pl.repeat(value=True, n=queries.height, eager=True, dtype=pl.Boolean)
     for name, value in where.items():
-        check_cut(name, list(tags))
+        _check_cut(name, list(tags))
         labels = labels_of(queries, tags, name)
         known = labels.unique().sort().to_list()
         if value not in known:
@@ -271,7 +279,7 @@ def _bucketed(counts: pl.Series, ends: Sequence[int], unit: str) -> pl.Series:
     return names.gather(np.where(counts.is_null().to_numpy(), len(names) - 1, places))
 
 
-def check_cut(by: str, tags: Sequence[str]) -> None:
+def _check_cut(by: str, tags: Sequence[str]) -> None:
     """Refuse to slice by a tag that the queries do not have."""
     known = [*tags, *COMPUTED]
     if by not in known:
@@ -300,25 +308,6 @@ def has_questions(queries: pl.DataFrame) -> bool:
     return bool(queries.select((ASKED.str.len_bytes() > 0).any()).item())
 
 
-def check_texts(by: str, known: bool) -> None:
-    """Refuse to slice by texts that no query has."""
-    if not known:
-        raise InvalidInput(
-            f"The queries cannot be cut by {by}: the ground truth gives their ids and not their "
-            "texts; add the text of each query, or cut by a tag or by targets."
-        )
-
-
-def check_slices(by: str, slices: int, queries: int) -> None:
-    """Refuse slices that are too many to mean anything."""
-    if slices > MOST_SLICES:
-        raise InvalidInput(
-            f"The tag {by!r} has {slices} different values over {queries} queries; a "
-            f"slice needs several queries, and {MOST_SLICES} slices are allowed. Cut by a tag with "
-            "fewer values."
-        )
-
-
 def _bucket(n: int, ends: Sequence[int], unit: str) -> str:
     """The bucket that a number falls into.
 
@@ -338,6 +327,15 @@ def _bucket_names(ends: Sequence[int], unit: str) -> list[str]:
     return [*(_bucket(end, ends, unit) for end in ends), f"over {ends[-1]} {unit}s", UNTAGGED]
 
 
+def _tag(tags: Mapping[str, pl.Series], name: str, to_do: str) -> pl.Series:
+    if name not in tags:
+        has = f"they have {', '.join(tags)}" if tags else "they have no tags"
+        raise InvalidInput(
+            f"The queries have no tag {name!r} to {to_do}; {has}.{did_you_mean(name, tags)}"
+        )
+    return tags[name]
+
+
 def clusters_of(tags: Mapping[str, pl.Series], name: str | None, queries: int) -> Ints | None:
     """The cluster of each query by a tag; a query without the tag is its own cluster.
 
@@ -346,13 +344,7 @@ def clusters_of(tags: Mapping[str, pl.Series], name: str | None, queries: int) -
     """
     if name is None:
         return None
-    if name not in tags:
-        has = f"they have {', '.join(tags)}" if tags else "they have no tags"
-        raise InvalidInput(
-            f"The queries have no tag {name!r} to make clusters of; {has}."
-            f"{did_you_mean(name, tags)}"
-        )
-    codes = tags[name].cast(pl.String).rank("dense").cast(pl.Int64) - 1
+    codes = _tag(tags, name, "make clusters of").cast(pl.String).rank("dense").cast(pl.Int64) - 1
     alone = pl.Series(np.arange(queries, dtype=np.int64) * -1 - 1)
     found: Ints = codes.fill_null(alone).to_numpy()
     return found
@@ -373,12 +365,7 @@ def query_weights_of(tags: Mapping[str, pl.Series], name: str | None) -> Floats 
     """
     if name is None:
         return None
-    if name not in tags:
-        has = f"they have {', '.join(tags)}" if tags else "they have no tags"
-        raise InvalidInput(
-            f"The queries have no tag {name!r} to weigh them by; {has}.{did_you_mean(name, tags)}"
-        )
-    given = tags[name]
+    given = _tag(tags, name, "weigh them by")
     weights = given.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
     if wrong.size:
