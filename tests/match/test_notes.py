@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import NoCommonIds
-from calipers.match.notes import imitation_notes, likely_rule, nearly_alike
+from calipers.match.notes import imitation_notes, likely_rule
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.policy import LIKE
 
@@ -122,27 +122,6 @@ def test_what_is_forbidden_is_mapped_as_all_ids_are():
 def test_a_map_that_makes_the_forbidden_and_the_allowed_one_is_refused(record):
     with pytest.raises(calipers.errors.InvalidInput, match="both become 'a'"):
         calipers.evaluate([{"query": "q", **record}, OTHER], metrics="leak@1", map_ids="extension")
-
-
-SPELLINGS = {
-    "GIL": "gil",
-    " gil": "gil",
-    "g\u00adil": "gil",
-    "docs/gil.md": "GIL",
-    "docs/gil": "gil.md",
-    "007": "7",
-    "7.0": "7",
-    "e\u0301": "É",
-}
-OTHERS = {"x/gil.md": "x/gil.txt", "a/gil": "b/gil", "gil2": "gil", "gil": "gil", "": "0"}
-
-
-@pytest.mark.parametrize("sides", [*SPELLINGS.items(), *OTHERS.items()])
-def test_two_spellings_of_one_name(sides):
-    for one, other in (sides, sides[::-1]):
-        results = [("q", None), ("q", "x"), ("q", other), ("p", other)]
-        found = nearly_alike([("q", None), ("q", one)], results)
-        assert found == ([(1, 2)] if sides[0] in SPELLINGS else [])
 
 
 def truth(*grades: float) -> GroundTruth:

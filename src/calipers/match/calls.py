@@ -32,24 +32,11 @@ class CallEdges:
     """The calls of each query, by the row of the query in the ground truth."""
 
 
-def one_ranking(
-    truth: GroundTruth, run: Run, how: Calls, match: MatchEach, rel: float | None = None
-) -> Run:
+def one_ranking(run: Run, how: Calls) -> Run:
     """The calls of each query as one ranking; the column ``call`` stays."""
     frame = numbered(run)
     if how == "last":
         frame = frame.filter(pl.col("call") == pl.col("call").max().over("query"))
-    elif how == "best":
-        frame = frame.join(
-            _best(truth, run, frame, match, rel),
-            on=["query", "call"],
-            how="semi",
-            maintain_order="left",
-        )
-    elif how == "union":
-        frame = frame.sort("first", "rank", "call", maintain_order=True)
-        same = [name for name in ("item", "text", "document", "start") if name in frame.columns]
-        frame = frame.unique(["query", same[0]], keep="first", maintain_order=True)
     return Run.from_frame(
         frame.drop("rank", "first"),
         order="listed",
@@ -126,24 +113,4 @@ def call_edges(truth: GroundTruth, run: Run, match: MatchEach) -> CallEdges:
         calls["call"].to_numpy().astype(np.int64)[matches.edge_query],
         matches.edge_rank,
         {query: tuple(several) for query, several in made.iter_rows()},
-    )
-
-
-def _best(
-    truth: GroundTruth, run: Run, frame: pl.DataFrame, match: MatchEach, rel: float | None
-) -> pl.DataFrame:
-    """For each query the call that holds most targets; the first of several."""
-    single, each, calls = calls_apart(truth, run)
-    matches = match(single, each)
-    held = np.unique(np.stack([matches.edge_query, matches.edge_target], axis=1), axis=0)
-    relevant = matches.relevant(rel)[held[:, 1]] if held.size else np.empty(0, dtype=bool)
-    found = np.bincount(held[relevant, 0], minlength=matches.n_queries)
-    counted = calls.with_columns(found=pl.Series(found)).select("query", "call", "found")
-    every = frame.select("query", "call").unique(maintain_order=True)
-    return (
-        every.join(counted, on=["query", "call"], how="left", maintain_order="left")
-        .with_columns(pl.col("found").fill_null(0))
-        .sort("found", descending=True, maintain_order=True)
-        .unique("query", keep="first", maintain_order=True)
-        .select("query", "call")
     )

@@ -118,8 +118,7 @@ def settle(truth: GroundTruth, run: Run, asked: Matching) -> Settled:
     if first is not None and "call" in first.columns:
         from calipers.match.calls import one_ranking
 
-        each = partial(_match_call, matching=matching)
-        run = one_ranking(truth, run, policy.calls, each, matching.rel)
+        run = one_ranking(run, policy.calls)
     if matching.map_ids is not None:
         from calipers.match.level import map_ids
 

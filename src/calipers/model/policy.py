@@ -15,7 +15,7 @@ Unknown = Literal["ignore", "error"]
 Failed = Literal["zero", "exclude", "error"]
 Ties = Literal["trec", "input", "error"]
 NothingInCommon = Literal["error", "zero"]
-Calls = Literal["concat", "union", "best", "last"]
+Calls = Literal["concat", "last"]
 
 Like = Literal["trec_eval"]
 
