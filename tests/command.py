@@ -1,8 +1,12 @@
 """The command line as a user meets it: what it prints, where, and with which exit code."""
 
 import io
+import json
+import os
 import shlex
+import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +41,28 @@ def calipers_command(*arguments: str | Path, columns: int = 80, encoding: str = 
         except SystemExit as leaving:
             code = leaving.code if isinstance(leaving.code, int) else 1
     return Printed(code, _text(out), _text(err))
+
+
+_APART = """
+import json, sys
+from tests.command import typed
+print(json.dumps([vars(typed(one, columns=200)) for one in json.loads(sys.argv[1])]))
+"""
+
+
+def typed_apart(lines: Sequence[str], folder: Path, *paths: Path) -> list[Printed]:
+    """Run lines one after the other in one process, with these folders to import from."""
+    done = subprocess.run(
+        [sys.executable, "-c", _APART, json.dumps(lines)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [Printed(**one) for one in json.loads(done.stdout)]
 
 
 def typed(line: str, columns: int = 80) -> Printed:

@@ -1,17 +1,14 @@
 """Forms, metrics and retrievers of another package, installed beside Calipers for real."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from calipers import plugins
-from tests.command import Printed
+from tests.command import Printed, typed_apart
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "tests" / "data" / "plugin" / "calipers_example.py"
@@ -27,11 +24,6 @@ first_is_right = calipers_example:first_is_right
 fixed = calipers_example:fixed
 {broken_retriever}
 """
-COMMANDS = """
-import json, sys
-from tests.command import calipers_command
-print(json.dumps([vars(calipers_command(*one, columns=200)) for one in json.loads(sys.argv[1])]))
-"""
 BROKEN = {"broken_format": "", "broken_metric": "", "broken_retriever": ""}
 
 
@@ -43,18 +35,7 @@ class Installed:
 
     def run(self, *commands: str) -> list[Printed]:
         """``calipers …``, one after the other in a process that sees the packages."""
-        path = os.pathsep.join([str(self.folder), str(ROOT / "src"), str(ROOT)])
-        done = subprocess.run(
-            [sys.executable, "-c", COMMANDS, json.dumps([one.split() for one in commands])],
-            env={**os.environ, "PYTHONPATH": path},
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return [Printed(**one) for one in json.loads(done.stdout)]
+        return typed_apart(commands, self.folder, self.folder, ROOT / "src", ROOT)
 
 
 def install(folder: Path, **broken: str) -> Installed:

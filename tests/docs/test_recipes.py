@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.command import typed_apart
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("src", "tests", "tools", "fuzz", "docs", "examples", "action", "skills", "pyproject.toml")
 RECIPES = (
@@ -79,7 +81,7 @@ def project(tmp_path_factory):
     return folder
 
 
-def run(project, *arguments, code=0, **more):
+def run(project, *arguments, **more):
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=project,
@@ -89,8 +91,33 @@ def run(project, *arguments, code=0, **more):
         check=False,
         timeout=300,
     )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout if code == 0 else done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+DATA = "examples/python_questions.json"
+COMMANDS = {
+    "the metric": "metrics miss_rate --json",
+    "measured": f"eval {DATA} -m miss_rate@3,hit_rate@3 --json",
+    "plain": f"eval {DATA} -m mrr --json",
+    "option": f"eval {DATA} -m mrr --json --release v2",
+    "file": f"eval {DATA} -m mrr --json --config release.toml",
+    "checked": "audit long.json --json",
+    "passed": "audit tests/data/formats/ours.jsonl --json",
+    "asked": f"reach {DATA} --deepest 2",
+    **{f"help of {name}": f"{name} --help" for name in ("eval", "audit", "explain", "misses")},
+}
+
+
+@pytest.fixture(scope="module")
+def printed(project):
+    """What each command prints there."""
+    rows = [{"query": f"{'very ' * 101}long?", "ground_truth": ["a"]}]
+    (project / "long.json").write_text(json.dumps(rows), encoding="utf-8")
+    (project / "release.toml").write_text('release = "v2"\n', encoding="utf-8")
+    found = typed_apart([*COMMANDS.values()], project, project / "src", project)
+    assert [one.err for one in found if one.code] == []
+    return {name: one.out for name, one in zip(COMMANDS, found, strict=True)}
 
 
 def test_what_is_written_stands_within_the_walls_and_as_the_house_writes(project):
@@ -101,12 +128,10 @@ def test_what_is_written_stands_within_the_walls_and_as_the_house_writes(project
     run(project, "tools/check_walls.py")
 
 
-def test_the_metric_is_listed_and_measured(project):
-    said = json.loads(run(project, "-m", "calipers", "metrics", "miss_rate", "--json"))
-    assert said["metrics"][0]["formula"] == "1 if no target stands in the first k results, else 0."
-    data = "examples/python_questions.json"
-    found = run(project, "-m", "calipers", "eval", data, "-m", "miss_rate@3,hit_rate@3", "--json")
-    missed, hit = json.loads(found)["summaries"]
+def test_the_metric_is_listed_and_measured(printed):
+    (listed,) = json.loads(printed["the metric"])["metrics"]
+    assert listed["formula"] == "1 if no target stands in the first k results, else 0."
+    missed, hit = json.loads(printed["measured"])["summaries"]
     assert (missed["metric"], hit["metric"]) == ("miss_rate@3", "hit_rate@3")
     assert missed["mean"] == pytest.approx(1 - hit["mean"])
 
@@ -120,6 +145,9 @@ for ask in (
     lambda: calipers.evaluate(data, release=3),
     lambda: calipers.evaluate(data, releas="v2"),
     lambda: check_config({"release": 3}, Path("calipers.toml")),
+    lambda: calipers.compare(
+        {"plain": calipers.evaluate(data), "option": calipers.evaluate(data, release="v2")}
+    ),
 ):
     try:
         ask()
@@ -135,41 +163,26 @@ assert {one.settings["release"] for one in levels} == {"v2"}
 """
 
 
-def test_an_option_that_is_declared_in_one_place_is_found_everywhere(project):
-    wrong, unknown, key = run(project, "-c", EVERYWHERE).splitlines()
+def test_an_option_that_is_declared_in_one_place_is_found_everywhere(project, printed):
+    wrong, unknown, key, differs = run(project, "-c", EVERYWHERE).splitlines()
     assert wrong == "The argument release of evaluate is 3; it must be a text."
     assert unknown.endswith("Did you mean release?")
     assert key == "The key release of calipers.toml is 3; it must be a text."
+    assert "the setting release is None in plain and 'v2' in option" in differs
     for command in ("eval", "audit", "explain", "misses"):
-        shown = run(project, "-m", "calipers", command, "--help")
+        shown = printed[f"help of {command}"]
         assert re.search(r"--release NAME +The release of the data", shown), command
-    (project / "release.toml").write_text('release = "v2"\n', encoding="utf-8")
-    asked = ("-m", "calipers", "eval", "examples/python_questions.json", "-m", "mrr", "--json")
-    found = {}
-    for name, more in {
-        "plain": (),
-        "option": ("--release", "v2"),
-        "file": ("--config", "release.toml"),
-    }.items():
-        printed = run(project, *asked, *more)
-        (project / f"{name}.json").write_text(printed, encoding="utf-8")
-        found[name] = json.loads(printed)
+    found = {name: json.loads(printed[name]) for name in ("plain", "option", "file")}
     assert "release" not in found["plain"]["settings"]
     assert found["option"]["settings"]["release"] == found["file"]["settings"]["release"] == "v2"
     prints = {name: one["fingerprints"]["settings"] for name, one in found.items()}
     assert prints["option"] == prints["file"] != prints["plain"]
-    said = run(project, "-m", "calipers", "compare", "plain.json", "option.json", code=2)
-    assert "the setting release is None in plain and 'v2' in option" in said
 
 
-def test_the_check_is_made(project):
-    rows = [{"query": f"{'very ' * 101}long?", "ground_truth": ["a"]}]
-    (project / "long.json").write_text(json.dumps(rows), encoding="utf-8")
-    found = json.loads(run(project, "-m", "calipers", "audit", "long.json", "--json"))
-    assert [one["count"] for one in found["findings"] if one["name"] == "long_questions"] == [1]
-    data = "tests/data/formats/ours.jsonl"
-    said = json.loads(run(project, "-m", "calipers", "audit", data, "--json"))
-    assert "long_questions" in said["passed"]
+def test_the_check_is_made(printed):
+    found = json.loads(printed["checked"])["findings"]
+    assert [one["count"] for one in found if one["name"] == "long_questions"] == [1]
+    assert "long_questions" in json.loads(printed["passed"])["passed"]
 
 
 COLUMN = """
@@ -185,19 +198,13 @@ document = found.document()
 for face in (found.explain(), as_markdown(document), for_page(document), as_csv(document)):
     assert "moved" in face and "7" in face.partition("moved")[2], face
 assert found.to_polars()["moved"].to_list() == [None, 7]
+print(calipers.reach("examples/python_questions.json", deepest=2))
 """
 
 
-def test_a_column_that_is_declared_in_one_place_is_in_every_face(project):
-    run(project, "-c", COLUMN)
-
-
-def test_the_question_is_asked_and_printed(project):
-    data = "examples/python_questions.json"
-    printed = run(project, "-m", "calipers", "reach", data, "--deepest", "2")
-    code = f"import calipers; print(calipers.reach({data!r}, deepest=2))"
-    assert run(project, "-c", code).strip() == printed.strip()
-    assert " are found at rank 1." in printed
+def test_a_column_is_in_every_face_and_a_question_is_asked_and_printed(project, printed):
+    assert run(project, "-c", COLUMN).strip() == printed["asked"].strip()
+    assert " are found at rank 1." in printed["asked"]
 
 
 def test_contracts_and_references_hold_for_what_was_added(project):
@@ -208,11 +215,9 @@ def test_contracts_and_references_hold_for_what_was_added(project):
         "tests/questions/test_operations.py",
         "src/calipers/questions/reach.py",
     )
-    tested = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k")
-    same = ("reach and give_the_same", "tests/questions/test_operations.py")
-    run(project, *tested, *same, CALIPERS_WRITE_SCHEMAS="1")
-    said = run(project, *tested, added, *places)
-    assert "passed" in said
+    tested = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", added, *places)
+    assert "passed" in run(project, *tested, CALIPERS_WRITE_SCHEMAS="1")
+    assert (project / "src" / "calipers" / "schemas" / "reach.json").is_file()
 
 
 def test_the_documents_are_brought_up_to_date(project):
