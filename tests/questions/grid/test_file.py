@@ -108,13 +108,11 @@ def test_what_cannot_be_used_is_said_before_anything_is_asked(folder, text, sent
     assert "ask" not in log(folder)
 
 
-def test_a_ground_truth_is_needed(folder):
-    path = write(folder, TWO)
+def test_a_ground_truth_is_needed_and_other_questions_may_be_asked(folder):
+    path = write(folder, TWO.replace("[grid]", '[grid]\n    questions = "others.json"', 1))
+    (folder / "others.json").write_text('["question 1", "question 2"]')
+    assert len(read_grid(path).questions) == 2
     path.write_text(path.read_text().replace('ground-truth = "questions.jsonl"', ""))
-    with pytest.raises(InvalidInput, match="names no ground truth"):
-        grid(path)
-    path.write_text(path.read_text().replace("[grid]", '[grid]\nquestions = "questions.jsonl"', 1))
-    assert len(read_grid(path).questions) == 12
     with pytest.raises(InvalidInput, match="names no ground truth"):
         grid(path)
     assert "ask" not in log(folder)

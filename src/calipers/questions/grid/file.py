@@ -65,8 +65,9 @@ class Plan:
     pace: Mapping[str, Any]
     measures: Mapping[str, Any]
     """Keyword arguments for ``compare``."""
-    own_questions: str | None
-    truth: str | None
+    ground_truth: str
+    asked: str
+    """The file of the questions: the ground truth, unless another is named."""
 
     @property
     def folder(self) -> Path:
@@ -75,19 +76,8 @@ class Plan:
 
     @property
     def questions(self) -> Questions:
-        """The questions to ask: those of the ground truth, unless others are named."""
-        columns = Columns.of(self.measures.get("columns"))
-        return read_questions(self.own_questions or self.ground_truth, columns)
-
-    @property
-    def ground_truth(self) -> str:
-        """The ground truth file."""
-        if self.truth is None:
-            raise InvalidInput(
-                f'{self.path} names no ground truth; write ground-truth = "questions.jsonl" above '
-                "[grid]."
-            )
-        return self.truth
+        """The questions to ask."""
+        return read_questions(self.asked, Columns.of(self.measures.get("columns")))
 
 
 def read_grid(
@@ -116,8 +106,14 @@ def read_grid(
     grid = _checked(found.grid, KEYS, path, "grid")
     if not grid.get("retrievers"):
         raise InvalidInput(f"{path} names no retriever in [grid]; write one, such as:\n{EXAMPLE}")
-    named = inside(grid.get("output", "grid"), path, f"The key grid.output of {path}")
-    output = path.parent / named
+    truth = shared.get("ground-truth", shared.get("data"))
+    if truth is None:
+        raise InvalidInput(
+            f'{path} names no ground truth; write ground-truth = "questions.jsonl" above [grid].'
+        )
+    output = path.parent / inside(
+        grid.get("output", "grid"), path, f"The key grid.output of {path}"
+    )
     usual = {"k": deepest(chosen, DEPTH), **grid}
     combinations = [
         one
@@ -135,8 +131,8 @@ def read_grid(
         first,
         {name.replace("-", "_"): grid[name] for name in PACE if name in grid},
         measures,
-        str(path.parent / grid["questions"]) if "questions" in grid else None,
-        next((str(shared[name]) for name in ("ground-truth", "data") if name in shared), None),
+        str(truth),
+        str(path.parent / grid["questions"]) if "questions" in grid else str(truth),
     )
 
 
