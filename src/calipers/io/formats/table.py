@@ -21,6 +21,7 @@ from calipers.io.files.write import is_armed, opened, write_cells
 from calipers.io.format import Format, Output, Parts, has_lists_beside, wrong_form
 from calipers.io.records.entries import AT_ONCE, EVERYTHING, Remarks, records
 from calipers.io.records.fields import holds_objects
+from calipers.io.records.gather import MemoryBudget, Results
 from calipers.io.records.records import no_targets
 from calipers.io.tables.cells import (
     TAG,
@@ -71,6 +72,8 @@ from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, ord
 from calipers.names import words_in
 
 BATCH = 250_000
+CELLS_AT_ONCE = 4_000
+"""Cells with lists that are split together."""
 ROW = "__row"
 DIVIDED = r"[;|,、，(\[{\s\x1c-\x1f]"
 """Characters of cells that may hold several ids or padding; other cells are one id."""
@@ -154,13 +157,15 @@ def _truth(
     asked = frame.select("query", *texts, *tags)
     frame, emptied = _without_empty(frame, columns)
     if by_question and "item" in columns and not set(ONE_EACH) & set(columns):
-        frame = _split(frame, "item", Splitter(ours["item"], any_order=True), table, notes)
+        splitter = Splitter(ours["item"], any_order=True)
+        frame = _split(frame, "item", splitter, table)
+        notes += splitter.notes()
     elif "item" in columns:
         notes += _kept_whole(frame["item"], ours["item"])
     if "item" in columns:
         notes += _became_decimals(frame["item"], ours["item"])
     if "quote" in columns and frame["quote"].dtype.is_nested():
-        frame = _split(frame, "quote", Splitter(ours["quote"]), table, notes)
+        frame = _split(frame, "quote", Splitter(ours["quote"]), table)
     if (by_question and "grade" not in columns) or emptied:
         frame = _without_targets(frame, columns, notes)
     if "grade" in columns:
@@ -203,7 +208,7 @@ def _filled(frame: pl.DataFrame, table: InputTable, notes: list[str]) -> pl.Data
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
     # A blank may be an id in a table with one row per judgement.
     texts = [] if "grade" in frame.columns else texts
-    blank = pl.col(texts).str.strip_chars() == ""
+    blank = pl.col(texts).str.contains(r"^\s*$")
     if frame.select(blank.any()).transpose().to_series().any() if texts else False:
         frame = frame.with_columns(pl.when(blank).then(None).otherwise(pl.col(texts)).name.keep())
     if not frame["query"].null_count():
@@ -226,9 +231,7 @@ def _filled(frame: pl.DataFrame, table: InputTable, notes: list[str]) -> pl.Data
     return frame.with_columns(pl.col(kept).forward_fill())
 
 
-def _split(
-    frame: pl.DataFrame, column: str, splitter: Splitter, table: InputTable, notes: list[str]
-) -> pl.DataFrame:
+def _split(frame: pl.DataFrame, column: str, splitter: Splitter, table: InputTable) -> pl.DataFrame:
     """Split cells into one row per id; a row without ids is kept, empty."""
     if frame[column].dtype == pl.String and not frame[column].str.contains(DIVIDED).any():
         one = pl.col(column)
@@ -237,7 +240,7 @@ def _split(
         listed = frame[column].str.split(";")
         if frame[column].str.contains(";;|;$|^$").any():
             listed = listed.list.eval(pl.element().filter(pl.element() != ""))
-        notes += splitter.notes_on(listed.list.len())
+        splitter.count(listed.list.len())
         return frame.with_columns(listed).explode(column)
     rows = frame[ROW].to_list()
     cells = frame[column].to_list()
@@ -247,7 +250,6 @@ def _split(
         splitter.split(cell, partial(table.where, row)) or [None]
         for cell, row in zip(cells, rows, strict=True)
     ]
-    notes += splitter.notes()
     made = pl.Series(column, lists, dtype=pl.List(pl.String))
     return frame.with_columns(made).explode(column)
 
@@ -366,21 +368,27 @@ def _one_list_each(frame: pl.DataFrame, table: InputTable, ours: dict[str, str])
 
 def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
     """A run without scores: rows, and the ids in each cell, are in ranking order."""
-    notes = list(table.notes)
+    notes, splitter = list(table.notes), Splitter(ours[column])
     frame = table.rows("query", pl.col(column).alias("item")).with_row_index(ROW)
-    asked = frame
+
+    def items(some: pl.DataFrame) -> pl.DataFrame:
+        found = _split(some, "item", splitter, table)
+        found = found.drop_nulls("item") if column == "retrieved" else found
+        return cast_columns(
+            found.select("query", "item"), RUN_SCHEMA, _places(table, found[ROW]), 0
+        )
+
     if column == "retrieved":
         frame = _one_list_each(_filled(frame, table, notes), table, ours)
-        asked = frame
         check_no_sentences(frame["item"], table.name, ours[column])
-    frame = _split(frame, "item", Splitter(ours[column]), table, notes)
-    if column == "retrieved":
-        frame = frame.filter(pl.col("item").is_not_null())
-    where = _places(table, frame[ROW])
-    cast = cast_columns(frame.select("query", "item"), RUN_SCHEMA, where, 0)
-    queries = _queries(asked, []) if column == "retrieved" else None
-    made = Run.from_frame(cast, order="listed", queries=queries, name=table.name)
-    return replace(made, notes=tuple(notes))
+        # As the lists of records are: some cells at a time, and to disk if there are too many.
+        results = Results(MemoryBudget())
+        for some in [*frame.iter_slices(CELLS_AT_ONCE)] or [frame]:
+            results.add(items(some))
+        made = results.run("listed", _queries(frame, []), table.name)
+    else:
+        made = Run.from_frame(items(frame), order="listed", name=table.name)
+    return replace(made, notes=(*notes, *splitter.notes()))
 
 
 def _struct(schema: dict[str, pl.DataType]) -> pl.Struct:

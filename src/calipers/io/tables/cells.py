@@ -82,13 +82,12 @@ class Splitter:
                 f"divided by {by}."
             )
 
-    def notes_on(self, counts: pl.Series) -> Iterable[str]:
-        """The same for cells that were split at semicolons, by how many ids each has."""
+    def count(self, counts: pl.Series) -> None:
+        """Count cells that were split at semicolons, by how many ids each has."""
         several = counts.filter(counts > 1)
         if len(several):
             self._split[";"] += len(several)
             self._parts += int(several.sum())
-        return self.notes()
 
     def _noted(self, sign: str, parts: list[str]) -> list[str]:
         if len(parts) > 1:
@@ -241,9 +240,7 @@ def bare_name(name: str) -> str:
 
 
 def bare_names(names: pl.Series) -> pl.Series:
-    """``bare_name`` for a column; the same one, not a copy, if there is nothing to strip."""
-    if not names.str.contains(r"^\s|\s$").any():
-        return names
+    """``bare_name`` for a column."""
     bare = names.str.strip_chars()
     empty = bare == ""
     return bare.zip_with(~empty, names) if empty.any() else bare
@@ -271,10 +268,13 @@ def cast_columns(
     offset: int,
     decimal_comma: bool = False,
     called: Mapping[str, str] | None = None,
+    *,
+    bare: bool = False,
 ) -> pl.DataFrame:
     """Cast the table to a schema; ``where`` gives the place of a row for errors.
 
-    ``called`` maps our column names to those in the file.
+    ``called`` maps our column names to those in the file; ``bare`` says that the names have no
+    spaces around them, so that they need not be copied.
     """
     theirs = called or {}
     columns = []
@@ -299,7 +299,7 @@ def cast_columns(
         cast = column.cast(dtype, strict=False)
         if dtype.is_numeric() and column.dtype == pl.String:
             cast = _with_written_numbers(cast, column, decimal_comma=name == "grade")
-        if name in ("query", "item"):
+        if name in ("query", "item") and not bare:
             # Strip spaces that an export pads or a person types after a question.
             cast = bare_names(cast)
         bad = cast.is_null() & column.is_not_null()

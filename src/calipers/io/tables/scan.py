@@ -54,7 +54,6 @@ def csv_blocks(source: Source, separator: str) -> Iterator[pl.DataFrame]:
         # A line with nothing in it is no row, as everywhere.
         if b"\n\n" in block or b"\n\r\n" in block or block[:1] in b"\r\n":
             found = found.filter(~pl.all_horizontal(pl.all().is_null()))
-        # Few files have cells guarded by an apostrophe.
         if b"'" in block and not schema.keys() >= BEIR_JUDGEMENTS:
             found = found.select(unguarded(pl.all()))
         return found
@@ -464,7 +463,8 @@ def delimited(source: Source) -> InputTable | None:
             first, _, rest = content.partition(b"\n")
             content = rest if SAID.match(first) else content
         lazy = _cells_of(content, separator, source.name)
-        if not frozenset(names) >= BEIR_JUDGEMENTS:
+        # Few files have cells guarded by an apostrophe, and looking for them copies every column.
+        if b"'" in content and not frozenset(names) >= BEIR_JUDGEMENTS:
             lazy = lazy.select(unguarded(pl.all()))
         if len(content) <= SMALL:
             kept.append(lazy)
