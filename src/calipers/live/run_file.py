@@ -268,11 +268,6 @@ class RunWriter:
             raise
         return run
 
-    @property
-    def left(self) -> int:
-        """How many questions are not in the file."""
-        return self._starts.count(ABSENT)
-
     def unfinished(self) -> Iterator[tuple[int, Question]]:
         """The questions that are not in the file, in order, each with its number."""
         return (one for one in enumerate(self.questions) if self._starts[one[0]] == ABSENT)

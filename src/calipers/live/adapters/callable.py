@@ -152,11 +152,6 @@ def _run(loop: "asyncio.AbstractEventLoop") -> None:
 
 def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> Call:
     """Find out how to call the function, before the first question."""
-    if not callable(function):
-        raise InvalidInput(
-            f"{name} cannot be asked: it is a {type(function).__name__}, not a function; give a "
-            "function of (query, k), or an object of a supported library."
-        )
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import calipers.plugins as plugins
 from calipers.errors import InvalidInput, said_by
@@ -35,6 +35,15 @@ FORMS = (
     "(package.module:function or file.py:function), or word matching (words:FOLDER)"
 )
 
+KINDS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
+    "http:": ("adapters.http", "from_address", ("request", "headers"), "an address"),
+    "https:": ("adapters.http", "from_address", ("request", "headers"), "an address"),
+    "cmd:": ("adapters.command", "from_command", (), "a command"),
+    "mcp:": ("adapters.mcp", "from_mcp", ("request", "params", "headers"), "a tool of MCP"),
+    "words:": ("word_matching", "from_words", (), "word matching"),
+}
+"""How a text begins, what makes a retriever of it, the options that it takes, and its name."""
+
 NEEDED = sys.stdlib_module_names | set(
     words_in(
         "alembic anyio click httpx2 jinja2 markupsafe mcp msgspec numpy polars pydantic pyspark "
@@ -52,28 +61,14 @@ def as_retriever(value: Any, **options: Any) -> Retriever:
         return value
     layout = Layout.from_texts({name: options.pop(name) for name in LAYOUT if name in options})
     if isinstance(value, str):
-        if value.startswith(("http://", "https://")):
-            _check(options, ("request", "headers"), "an address")
-            # Imported lazily: the network modules take longer to load than a small evaluation.
-            from calipers.live.adapters.http import from_address
-
-            return from_address(value, layout=layout, **options)
-        if value.startswith("cmd:"):
-            _check(options, (), "a command")
-            from calipers.live.adapters.command import from_command
-
-            return from_command(value.removeprefix("cmd:"), layout=layout)
-        if value.startswith("mcp:"):
-            _check(options, ("request", "params", "headers"), "a tool of an MCP server")
-            from calipers.live.adapters.mcp import from_mcp
-
-            return from_mcp(value.removeprefix("mcp:"), layout=layout, **options)
         scheme, _, target = value.partition(":")
-        if scheme == "words":
-            _check(options, (), "word matching")
-            from calipers.live.word_matching import from_words
-
-            return from_words(target, layout=layout)
+        if f"{scheme}:" in KINDS:
+            place, make, takes, what = KINDS[f"{scheme}:"]
+            _check(options, takes, what)
+            # Imported lazily: the network modules take longer to load than a small evaluation.
+            made = getattr(importlib.import_module(f"calipers.live.{place}"), make)
+            named = value if scheme.startswith("http") else target
+            return cast("Retriever", made(named, layout=layout, **options))
         if scheme in plugins.declared(plugins.RETRIEVERS):
             return _from_plugin(scheme, target, layout, options)
         found, module = load_target(value)
@@ -125,7 +120,7 @@ def _from_object(
 
 def check_target(target: str) -> None:
     """Refuse a text that cannot name a retriever, without importing anything."""
-    if target.startswith(("http://", "https://", "cmd:", "mcp:", "words:")):
+    if target.startswith((*KINDS,)):
         return
     place, _, attribute = target.rpartition(":")
     declared = target.partition(":")[0] in plugins.declared(plugins.RETRIEVERS)

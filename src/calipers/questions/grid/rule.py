@@ -10,7 +10,7 @@ import numpy as np
 
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.live.adapters.base import Retriever, Secrets, without_secrets
-from calipers.live.adapters.recognise import as_retriever, load_target, put_first
+from calipers.live.adapters.recognise import KINDS, as_retriever, load_target, put_first
 from calipers.live.code import code_of
 from calipers.live.questions import Questions
 from calipers.live.retrieve import retrieve_to_report
@@ -219,7 +219,7 @@ def _factory(one: Combination, folder: Path) -> Any:
 def _target(one: Combination, folder: Path) -> str:
     put_first(folder.resolve())
     place, _, attribute = one.target.rpartition(":")
-    if place.endswith(".py") and not place.startswith(("http:", "https:", "cmd:", "mcp:")):
+    if place.endswith(".py") and not place.startswith((*KINDS,)):
         return f"{folder / place}:{attribute}"
     return one.target
 
