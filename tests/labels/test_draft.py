@@ -75,8 +75,9 @@ def test_texts_and_titles_come_from_the_corpus_beside_the_texts_of_the_runs():
     known = {row.item: (row.text, row.document) for row in found.rows}
     assert known == {"a": ("A lock.", "gil"), "x": (None, None)}
     assert found.without_text == 1
-    run = [{"query": "Who?", "retrieved": [{"id": one, "text": f"My {one}"} for one in "abcd"]}]
-    run[0]["retrieved"][3]["title"] = "Its own"
+    results = [{"id": one, "text": f"My {one}"} for one in "abcd"]
+    results[3]["title"] = "Its own"
+    run = [{"query": "Who?", "retrieved": results}]
     corpus = [
         {"id": "a", "text": "A", "metadata": {"Title": "Locks"}},
         {"id": "b", "text": "B", "heading": ["no", "title"]},

@@ -363,7 +363,9 @@ def what_changed(
         raise InvalidInput(f"There is nothing to judge. {switch_at(found, (), draw, k).claim.fact}")
     texts = read_asked(questions) or {}
     asked = dict.fromkeys(one.query_id for one in found.rows)
-    known = [*runs.values()] if truth is None or questions is not None else [truth, *runs.values()]
+    known: list[Run | GroundTruth] = [*runs.values()]
+    if truth is not None and questions is None:
+        known.insert(0, truth)
     texts = {**question_texts(known, [one for one in asked if one not in texts]), **texts}
     rows = rows_to_label([found.rows], texts.get)
     if corpus is not None:

@@ -127,8 +127,6 @@ DRAWN = 60
 SAME = ("metric", "scale")
 """Settings in which a pool is that of a page, if it was made of the same evaluations."""
 
-T = TypeVar("T")
-
 
 class Opened(NamedTuple):
     """An evaluation that an address names."""
