@@ -33,9 +33,10 @@ def asked_of(
 @command(operation=asked_of)
 def shown(asked: CommandInput) -> None:
     """Show it."""
-    found = asked.answer()
-    if not asked.is_printed(found):
+    if asked.form is None:
         click.echo(f"{asked.settings}")
+    else:
+        asked.show(asked.answer())
 
 
 def test_what_carries_a_setting_is_an_option_of_its_type() -> None:

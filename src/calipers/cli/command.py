@@ -144,47 +144,43 @@ class CommandInput:
             return settings
         return on_spark(settings, self.master)
 
-    def is_printed(self, found: Any, **forms: Callable[[Any], Any]) -> bool:
-        """Print the answer in the requested format; return whether one was requested."""
-        if self.form == "json":
-            plain = getattr(found, "to_dict", lambda: found)
-            print_json(forms["json"](found) if "json" in forms else plain())
-        elif self.form is not None:
-            click.echo((forms.get(self.form) or _form_of(self.form))(found), nl=False)
-        return self.form is not None
-
     def show(
         self,
         found: Any,
-        forms: Mapping[str, Any] | None = None,
+        to_dict: Callable[[Any], Mapping[str, Any]] | None = None,
         *,
         document: "Document | None" = None,
         explain: bool = False,
     ) -> None:
         """Write the files, and print the answer in the requested format, or else as its document.
 
-        ``document`` is for a command that has more to say than the answer alone.
+        ``to_dict`` and ``document`` are for a command that has more to say than the answer alone.
         """
         self.found = found
         for option, path in self.files.items():
             self.outputs.write(path, partial(option.write, found, path))
-        if not self.is_printed(found, **(forms or {})):
+        explain = explain or self.explain
+        if self.form == "json":
+            print_json(to_dict(found) if to_dict else getattr(found, "to_dict", lambda: found)())
+        elif self.form is not None:
+            shown = _rendered(self.form, document or found.document(), explain=explain)
+            click.echo(shown, nl=False)
+        else:
             from calipers.present.terminal import print_document
 
-            explain = explain or self.explain
             print_document(document or found.document(), console(), explain=explain)
         self.outputs.finish()
 
 
-def _form_of(name: str) -> Callable[[Any], str]:
-    """The renderer of a format: the rows as CSV, or everything as Markdown."""
-    if name == "csv":
-        from calipers.present.csv import as_csv
+def _rendered(form: str, document: "Document", *, explain: bool) -> str:
+    """The rows of a document as CSV, or everything as Markdown."""
+    if form == "markdown":
+        from calipers.present.markdown import as_markdown
 
-        return lambda found: as_csv(found.document())
-    from calipers.present.markdown import as_markdown
+        return as_markdown(document, explain=explain)
+    from calipers.present.csv import as_csv
 
-    return lambda found: as_markdown(found.document())
+    return as_csv(document)
 
 
 def _show_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:

@@ -63,7 +63,7 @@ def _changes(
         found.write(output)
     asked.show(
         found,
-        {"json": lambda one: {**one.to_dict(per_query=False), "per_query": json_rows(one)}},
+        lambda one: {**one.to_dict(per_query=False), "per_query": json_rows(one)},
         document=document(found, examples),
     )
     if asked.form is not None:
@@ -154,7 +154,7 @@ def _score(asked: CommandInput, named: Any, html: str | None, examples: int) -> 
     comparison = compare_systems(named, **measuring, **settings)
     made = {"systems": named, "comparison": comparison, **measuring, **settings}
     asked.outputs.write(html, lambda: write_page(calipers.report(**made), html or ""))
-    asked.show(comparison, {"json": lambda one: one.to_dict(examples=examples)})
+    asked.show(comparison, lambda one: one.to_dict(examples=examples))
 
 
 def _systems(asked: CommandInput) -> tuple[Any, str | None]:

@@ -33,7 +33,7 @@ def gate_show(asked: CommandInput) -> None:
 def _print_baseline(asked: CommandInput) -> None:
     from calipers.questions.baseline import baseline_dict
 
-    asked.show(asked.answer(), {"json": baseline_dict})
+    asked.show(asked.answer(), baseline_dict)
 
 
 @command(

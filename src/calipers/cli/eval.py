@@ -110,7 +110,7 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
         outputs.write(markdown, lambda: save_markdown(report, markdown))
     outputs.write(chart, lambda: write_chart(found.slices or found.result, chart))
     try:
-        asked.show(found, {"json": _to_dict})
+        asked.show(found, _to_dict)
     finally:
         # Outputs are written even if the reader of the table closed the pipe (`| head`).
         if saving is not None:

@@ -52,8 +52,8 @@ def retrieve(asked: CommandInput, output: str | None, check: bool) -> None:
             f"Every question that was finished is in {output}; the same command goes on.", err=True
         )
         raise
-    # The run stays in its file; only the report is needed here.
-    if asked.is_printed(found.report):
+    if asked.form == "json":
+        asked.show(found.report)  # the run stays in its file
         return
     settings = asked.settings
     what, next_command = _what_next(settings["questions"], output, settings.get("columns"))

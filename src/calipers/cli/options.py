@@ -233,7 +233,7 @@ JSON = Option(["--json", "as_json"], is_flag=True, help="Print the whole result 
 AS = Option(
     ["--as", "form"],
     type=click.Choice(["csv", "markdown"]),
-    help="Print the rows as CSV, or the answer as Markdown.",
+    help="Print the rows as CSV, or Markdown.",
 )
 CONFIG = text(
     "--config",

@@ -144,7 +144,7 @@ def metrics(asked: CommandInput) -> None:
       calipers metrics --all
       calipers metrics nDCG@10
     """
-    asked.show(asked.answer(), {"json": lambda one: {"metrics": one}})
+    asked.show(asked.answer(), lambda one: {"metrics": one})
 
 
 @click.command(
