@@ -67,14 +67,6 @@ def test_slices_show_their_means(system):
     assert dict(zip(names, (dot.x for dot in dots(panel)), strict=True)) == means
 
 
-def ranked(*ranks):
-    """One query for each rank, its answer there."""
-    hits = ([*"xyzuvw"[: rank - 1], "hit"] for rank in ranks)
-    return [
-        {"query": f"q{n}", "retrieved": hit, "ground_truth": ["hit"]} for n, hit in enumerate(hits)
-    ]
-
-
 def test_differences_are_those_of_the_comparison(comparison):
     (panel,) = differences(comparison).panels
     assert len(dots(panel)) == len(panel.y.ticks) > 1

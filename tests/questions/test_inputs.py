@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.match import by_id, by_quote, by_span
 from calipers.questions import inputs
-from tests.command import calipers_command
+from tests.command import calipers_command, typed
 
 RECORDS: list[dict[str, Any]] = [
     {
@@ -28,10 +28,19 @@ RECORDS: list[dict[str, Any]] = [
 ]
 
 
+TURNED = [{**one, "retrieved": one["retrieved"][::-1]} for one in RECORDS]
+
+
 @pytest.fixture
-def evals(tmp_path):
-    path = tmp_path / "evals.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in RECORDS))
+def evals(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("other.jsonl", TURNED)
+    return write("evals.jsonl", RECORDS)
+
+
+def write(name, records):
+    path = Path.cwd() / name
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
     return path
 
 
@@ -58,52 +67,30 @@ def counted(monkeypatch):
     return counts
 
 
-def test_every_output_at_once_reads_the_file_once_and_matches_once(evals, counted, tmp_path):
-    result = calipers_command(
-        "eval",
-        evals,
-        "--html",
-        tmp_path / "r.html",
-        "--markdown",
-        tmp_path / "r.md",
-        "--per-query",
-        tmp_path / "q.csv",
-        "--by",
-        "type",
-        "--json",
-        "--save",
-        "nightly",
-        "--store",
-        tmp_path / "history.db",
-    )
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        (
+            "eval evals.jsonl --html r.html --markdown r.md --per-query q.csv --by type "
+            "--save nightly --store history.db",
+            {"read evals.jsonl": 1, "matched": 1},
+        ),
+        (
+            "eval -g truth.jsonl -r run.jsonl --html r.html",
+            {"read truth.jsonl": 1, "read run.jsonl": 1, "matched": 1},
+        ),
+        (
+            "compare evals.jsonl other.jsonl --html r.html",
+            {"read evals.jsonl": 1, "read other.jsonl": 1, "matched": 2},
+        ),
+    ],
+)
+def test_every_output_at_once_reads_each_file_once_and_matches_once(evals, counted, line, read):
+    for name, part in (("truth.jsonl", "ground_truth"), ("run.jsonl", "retrieved")):
+        write(name, [{key: one[key] for key in ("id", "query", part)} for one in RECORDS])
+    result = typed(f"{line} --json")
     assert result.code == 0, result.err
-    assert dict(counted) == {"read evals.jsonl": 1, "matched": 1}
-
-
-def test_a_run_beside_its_ground_truth_is_read_once_each(evals, counted, tmp_path):
-    truth, run = tmp_path / "truth.jsonl", tmp_path / "run.jsonl"
-    truth.write_text(
-        "".join(
-            json.dumps({k: r[k] for k in ("id", "query", "ground_truth")}) + "\n" for r in RECORDS
-        )
-    )
-    run.write_text(
-        "".join(json.dumps({k: r[k] for k in ("id", "query", "retrieved")}) + "\n" for r in RECORDS)
-    )
-    result = calipers_command(
-        "eval", "-g", truth, "-r", run, "--html", tmp_path / "r.html", "--json"
-    )
-    assert result.code == 0, result.err
-    assert dict(counted) == {"read truth.jsonl": 1, "read run.jsonl": 1, "matched": 1}
-
-
-def test_comparing_with_a_page_reads_each_run_once(evals, counted, tmp_path):
-    other = tmp_path / "other.jsonl"
-    turned = [{**one, "retrieved": one["retrieved"][::-1]} for one in RECORDS]
-    other.write_text("".join(json.dumps(one) + "\n" for one in turned))
-    result = calipers_command("compare", evals, other, "--html", tmp_path / "r.html", "--json")
-    assert result.code == 0, result.err
-    assert dict(counted) == {"read evals.jsonl": 1, "read other.jsonl": 1, "matched": 2}
+    assert dict(counted) == read
 
 
 def test_questions_to_a_pair_read_nothing_and_match_nothing(evals, counted):
@@ -129,9 +116,8 @@ def test_a_pair_answers_as_its_file_does(evals):
 
 
 def test_pairs_are_compared_like_their_files(evals):
-    turned = [{**one, "retrieved": one["retrieved"][::-1]} for one in RECORDS]
-    pairs = {"old": calipers.read(evals), "new": calipers.read(turned)}
-    files = {"old": str(evals), "new": turned}
+    pairs = {"old": calipers.read(evals), "new": calipers.read(TURNED)}
+    files = {"old": str(evals), "new": TURNED}
     assert calipers.compare(files).to_dict() == calipers.compare(pairs).to_dict()
 
 

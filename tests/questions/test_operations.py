@@ -5,7 +5,6 @@ import json
 import re
 import warnings
 from pathlib import Path
-from types import ModuleType
 from typing import get_args
 
 import pytest
@@ -20,37 +19,22 @@ from tests.questions.live_samples import LIVE_SAMPLES
 from tests.questions.samples import SAMPLES
 
 DOCS = Path(__file__).parents[2] / "docs"
-
-
 COMMANDS = every_command()
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_an_operation_is_a_public_name_and_no_module(name):
+def test_an_operation_is_a_public_name_has_its_command_and_page_and_types(name):
+    operation = OPERATIONS[name]
     assert name in calipers.__all__
-    assert getattr(calipers, name) is OPERATIONS[name].function
-    assert not isinstance(getattr(calipers, name), ModuleType)
-    assert not (Path(calipers.__file__).parent / name).exists(), "a room of the same name hides it"
-    assert not (Path(calipers.__file__).parent / f"{name}.py").exists()
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_an_operation_has_its_command(name):
-    words = OPERATIONS[name].command
-    assert words is None or words in COMMANDS
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_an_operation_has_a_section_in_the_docs(name):
+    assert getattr(calipers, name) is operation.function
+    places = {one.stem for one in Path(calipers.__file__).parent.iterdir()}
+    assert name not in places, "a room of the same name hides it"
+    assert operation.command is None or operation.command in COMMANDS
     # One word on both sides: who knows the command knows the function.
-    page, command = DOCS / f"{OPERATIONS[name].page}.md", OPERATIONS[name].command or name
-    said = rf"\b(calipers\.)?{name}\(|calipers {command}\b"
-    assert re.search(said, page.read_text(encoding="utf-8")), page
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_no_operation_takes_untyped_keywords(name):
-    for parameter in inspect.signature(OPERATIONS[name].function).parameters.values():
+    page = (DOCS / f"{operation.page}.md").read_text(encoding="utf-8")
+    said = rf"\b(calipers\.)?{name}\(|calipers {operation.command or name}\b"
+    assert re.search(said, page), operation.page
+    for parameter in inspect.signature(operation.function).parameters.values():
         assert parameter.kind is not parameter.VAR_POSITIONAL
         if parameter.kind is parameter.VAR_KEYWORD:
             (keywords,) = get_args(parameter.annotation)
