@@ -5,9 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import calipers
@@ -135,8 +133,6 @@ class Sample:
     """Without what differs between two calls, such as times."""
     left: Callable[[], Any] = lambda: None
     """What is there afterwards: the file that was written, what the history holds."""
-    needs: str | None = None
-    """A library that may be missing."""
 
     def plain(self) -> Any:
         """What is returned as plain values."""
@@ -164,40 +160,6 @@ def saved(file: str, *, name: str, tags: dict[str, str]) -> None:
         run=pair.run,
         store="history.db",
     )
-
-
-def logged(file: str) -> None:
-    calipers.log_to_mlflow(calipers.evaluate(file), tracking())
-
-
-def tracking() -> str:
-    """A whole path: MLflow remembers stores by their address."""
-    return f"sqlite:///{Path.cwd()}/mlflow.db"
-
-
-@cache
-def empty_tracking() -> bytes:
-    """A tracking store as MLflow makes one, which takes it seconds."""
-    from mlflow.tracking import MlflowClient
-
-    with TemporaryDirectory() as folder:
-        MlflowClient(f"sqlite:///{folder}/mlflow.db").search_experiments()
-        return Path(folder, "mlflow.db").read_bytes()
-
-
-def write_tracking() -> None:
-    write_files()
-    Path("mlflow.db").write_bytes(empty_tracking())
-
-
-def in_mlflow(uri: str) -> Any:
-    """The metrics and parameters of the one run that is logged."""
-    from mlflow.tracking import MlflowClient
-
-    client = MlflowClient(uri)
-    (experiment,) = client.search_experiments(filter_string="name = 'calipers'")
-    (run,) = client.search_runs([experiment.experiment_id])
-    return run.data.metrics, run.data.params
 
 
 def drafted(file: str, k: int) -> Any:
@@ -386,13 +348,6 @@ SAMPLES: dict[str, Sample] = {
         ("nightly", "-m", "recall@3", "--every", "9999w", "--store", "history.db", "--json"),
         prepare=write_many_saved,
         comparable=without("id", "evaluations", "best", "next"),
-    ),
-    "log_to_mlflow": Sample(
-        lambda: logged("evals.jsonl"),
-        ("evals.jsonl", "--mlflow", "sqlite:///{folder}/mlflow.db"),
-        prepare=write_tracking,
-        left=lambda: in_mlflow(tracking()),
-        needs="mlflow",
     ),
     "labels_list": Sample(
         lambda: calipers.labels_list("history.db"),

@@ -9,7 +9,8 @@ import pytest
 from calipers import log_to_mlflow
 from calipers.errors import CalipersError, MissingExtra
 from calipers.version import pip_install
-from tests.systems import measured
+from tests.command import calipers_command
+from tests.systems import measured, records
 
 # To look for it is quick; to import it takes every worker seconds, whoever has these tests.
 pytestmark = pytest.mark.skipif(
@@ -52,6 +53,14 @@ def test_a_result_is_found_in_the_tracking_store(uri, tmp_path):
         assert json.load(file) == json.loads(json.dumps(scores.to_dict()))
     again = log_to_mlflow(scores, uri)
     assert (again.experiment, again.run_id != logged.run_id) == ("calipers", True)
+    evals = tmp_path / "evals.json"
+    evals.write_text(json.dumps(records([1, 2, None, 4] * 5)))
+    said = calipers_command(
+        "eval", evals, "-m", "recall@5,mrr,ndcg@5(gain=exp)", "--mlflow", uri, "--json"
+    )
+    assert said.code == 0, said.err
+    last, *_ = client.search_runs([run.info.experiment_id], order_by=["start_time DESC"])
+    assert last.data.metrics == run.data.metrics
 
 
 @pytest.mark.filterwarnings("ignore")
