@@ -16,55 +16,35 @@ def only_reason(record, **settings):
     return found.table.row(0, named=True)
 
 
-def test_right_document_wrong_chunk_by_the_documents_of_the_run():
-    row = only_reason(
-        {
-            "query": "q",
-            "retrieved": [{"id": "a1", "document": "a"}],
-            "ground_truth": [{"id": "a2", "document": "a"}],
-        }
-    )
-    assert row["reason"] == "wrong_chunk"
-    assert row["instead"] == ["a1"]
-
-
-def test_right_document_wrong_chunk_by_the_documents_of_the_corpus():
-    corpus = [
-        {"id": "a1", "document": "a", "text": "one"},
-        {"id": "a2", "document": "a", "text": "two"},
-        {"id": "s", "document": "b", "text": "three"},
-    ]
-    record = {"query": "q", "retrieved": ["a1"], "ground_truth": ["a2"]}
-    assert only_reason(record)["reason"] == "not_returned"
-    assert only_reason(record, corpus=corpus)["reason"] == "wrong_chunk"
-
-
-def test_a_chunk_of_the_document_below_k_is_no_consolation():
-    record = {
-        "query": "q",
-        "retrieved": [{"id": "x"}, {"id": "y"}, {"id": "a1", "document": "a"}],
-        "ground_truth": [{"id": "a2", "document": "a"}],
-    }
-    assert only_reason(record)["reason"] == "not_returned"
+CORPUS = [
+    {"id": "a1", "document": "a", "text": "one"},
+    {"id": "a2", "document": "a", "text": "two"},
+    {"id": "s", "document": "b", "text": "three"},
+]
+OF_A = {"id": "a1", "document": "a"}
+WANTED = [{"id": "a2", "document": "a"}]
+TWICE = [{"id": n, "text": "the same words"} for n in ("x", "y")]
 
 
 @pytest.mark.parametrize(
-    ("record", "reason"),
+    ("returned", "wanted", "more", "reason"),
     [
-        ({"retrieved": ["x", "y", "z"], "error": "timeout"}, "retriever_error"),
-        ({"retrieved": ["x", "y", "a"], "stages": {"candidates": ["a"]}}, "lost_by_reranker"),
-        ({"retrieved": ["x"], "stages": {"exact": ["x"], "candidates": []}}, "never_a_candidate"),
+        ([OF_A], WANTED, {}, "wrong_chunk"),
+        ([{"id": "x"}, {"id": "y"}, OF_A], WANTED, {}, "not_returned"),  # it is below k
+        (["a1"], ["a2"], {}, "not_returned"),
+        (["a1"], ["a2"], {"corpus": CORPUS}, "wrong_chunk"),
+        (TWICE, [{"id": "a"}], {"match": "id"}, "crowded_out"),
     ],
 )
-def test_reasons(record, reason):
-    row = only_reason({"query": "q", "ground_truth": ["a"], **record})
+def test_reasons(returned, wanted, more, reason):
+    row = only_reason({"query": "q", "retrieved": returned, "ground_truth": wanted}, **more)
     assert row["reason"] == reason
+    assert row["instead"] == [one if isinstance(one, str) else one["id"] for one in returned[:2]]
 
 
-def test_the_same_text_under_two_ids_is_a_repetition():
-    texts = [{"id": n, "text": "the same words"} for n in ("x", "y")]
-    row = only_reason({"query": "q", "retrieved": texts, "ground_truth": [{"id": "a"}]}, match="id")
-    assert row["reason"] == "crowded_out"
+def test_a_query_on_which_the_retriever_failed():
+    record = {"query": "q", "ground_truth": ["a"], "retrieved": ["x", "y"], "error": "timeout"}
+    assert only_reason(record)["reason"] == "retriever_error"
 
 
 def test_a_query_that_the_run_does_not_have():
