@@ -1,6 +1,5 @@
 import re
 
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,23 +74,6 @@ def test_overlapping_chunks_are_one_place_and_two_documents_are_two():
     seen = look([quote], rows).seen[0]
     assert (seen.chunks, len(seen.places), seen.documents) == (4, 3, {"a", "b"})
     assert seen.holders == ["1", "2", "3"]
-
-
-def test_chunks_know_their_columns():
-    chunks = Chunks(
-        pl.DataFrame(
-            {
-                "id": ["a"],
-                "document": ["d"],
-                "text": ["x\ny"],
-                "named": [False],
-                "start": [None],
-                "end": [None],
-            },
-            schema_overrides={"start": pl.Int64, "end": pl.Int64},
-        )
-    )
-    assert (chunks.normalised, chunks.places, chunks.together) == (["x y"], [None], [""])
 
 
 def test_without_named_documents_pieces_of_neighbours_count_together():

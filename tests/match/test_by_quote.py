@@ -1,6 +1,5 @@
 import random
 
-import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -193,15 +192,6 @@ def test_a_result_without_a_text_is_named():
 def test_a_failed_query_holds_nothing():
     rows = records(["the lock is held"], ["the lock is held"], error="timeout")
     assert read(rows).matches.edge_rank.size == 0
-
-
-def test_results_of_mixed_queries_are_put_together():
-    run = pl.DataFrame(
-        {"query": ["p", "q", "p"], "rank": [1, 1, 2], "text": ["no", "yes quote", "a quote"]}
-    )
-    truth = pl.DataFrame({"query": ["p", "q"], "quote": ["a quote", "yes quote"], "grade": [1, 1]})
-    found = read(ground_truth=truth, run=run).matches
-    assert found.edge_rank.tolist() == [2, 1]
 
 
 @given(

@@ -53,8 +53,3 @@ def test_the_ranks_that_hold_a_target_are_those_of_the_naive_reference(shown, le
     assert [rank for rank, _ in held] == naive(sightings, least, together)
     assert all(least <= share <= 1 for _, share in held)
     assert [share for _, share in held] == sorted(share for _, share in held)
-
-
-def test_a_share_is_counted_in_whole_characters():
-    # 0.7 * 10 is 7.000000000000001 in floating point on the way up.
-    assert holding_ranks([Sighting(1, None, ((0, 7),))], 10, 0.7, together=True) == [(1, 0.7)]

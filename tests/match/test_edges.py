@@ -176,15 +176,3 @@ def outside(case: Case, metrics: tuple[Metric, ...]) -> list[str]:
 @example(Case([(1, 0), (1, 1)], [{0, 1}]))  # one rank holds both targets
 def test_every_metric_stays_within_its_bounds(case):
     assert outside(case, EVERY) == []
-
-
-def test_the_naive_way_of_counting_chunks_leaves_the_bounds():
-    """Three overlapping chunks hold the one target: relevant as a property of the chunk fails."""
-    case = Case([(1, 0)], [{0}, {0}, {0}])
-    relevant_chunks = sum(bool(some) for some in case.held)
-    naive_recall = relevant_chunks / len(case.targets)
-    naive_dcg = sum(1 / log2(rank + 1) for rank in (1, 2, 3))
-    assert naive_recall == 3.0
-    assert naive_dcg > 1
-    names = ("recall@3", "ndcg@3", "map@3", "precision@3")
-    assert [case.value(name) for name in names] == [1.0] * 4

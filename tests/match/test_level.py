@@ -1,9 +1,7 @@
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import calipers
 from calipers.match.level import NoDocuments
 from calipers.questions.evaluate.settings import read
 
@@ -75,25 +73,3 @@ def test_unknown_documents_are_an_error_that_says_whose(results, target, words):
     rows = [{"query": "q", "retrieved": results, "ground_truth": [target]}]
     with pytest.raises(NoDocuments, match=words):
         read(rows, level="document")
-
-
-def test_files_that_mix_queries_are_rolled_up_too(tmp_path):
-    run = pl.DataFrame(
-        {
-            "query": ["a", "b", "a", "b"],
-            "item": ["1", "2", "3", "4"],
-            "document": ["x", "y", "z", "W"],
-            "score": [1.0, 2.0, 3.0, 4.0],
-        }
-    )
-    truth = {"query": ["a", "b"], "item": ["1", "9"], "document": ["x", "w"], "grade": [1.0, 1.0]}
-    run.write_parquet(tmp_path / "run.parquet")
-    found, sorted_ = (
-        calipers.evaluate(
-            ground_truth=pl.DataFrame(truth), run=one, level="document", metrics="mrr"
-        )
-        for one in (tmp_path / "run.parquet", run.sort("query"))
-    )
-    assert found["mrr"].mean == 0.25
-    assert found.to_dict() == sorted_.to_dict()
-    assert "called nearly so: 'W' for 'w'" in found.settings["notes"][0]

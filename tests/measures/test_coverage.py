@@ -69,14 +69,6 @@ def test_characters_are_counted_as_sets_of_them(queries, k, grouped):
             assert all(0 <= value <= 1 for value in found)
 
 
-def test_overlapping_chunks_count_once():
-    chunks = [("a", 0, 10), ("a", 5, 15), ("a", 5, 15)]
-    pair = read([record("q", chunks, [(("a", 8, 18), 1, "1")], False)])
-    names = parse(["span_recall@3", "span_precision@3", "iou@3"])
-    values = compute(pair.matches, names, pair.policy)[0]
-    assert values.tolist() == pytest.approx([7 / 10, 7 / 15, 7 / 18])
-
-
 def test_only_relevant_targets_count():
     wanted = [(("a", 0, 10), 1, "1"), (("a", 20, 30), 3, "1")]
     pair = read([record("q", [("a", 0, 10)], wanted, False)])
