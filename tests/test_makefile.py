@@ -68,7 +68,7 @@ def test_a_test_whose_worker_died_runs_again_once(request):
         for one in plugins.get_plugins()
         if hasattr(one, "DIED") and hasattr(one, "pytest_handlecrashitem")
     )
-    again = []
+    again: list[str] = []
     for expected in ("rerun", "failed"):
         report = SimpleNamespace(outcome="failed")
         hook("tests/made_up.py::test", report, SimpleNamespace(mark_test_pending=again.append))

@@ -50,7 +50,13 @@ def test_the_work_is_done_side_by_side():
 
 def test_who_leaves_early_gets_no_more_than_one_item_a_worker_made_in_vain():
     made: list[int] = []
-    items = ahead(same, (made.append(number) or number for number in range(100)))
+
+    def numbers():
+        for number in range(100):
+            made.append(number)
+            yield number
+
+    items = ahead(same, numbers())
     assert next(items) == 0
     items.close()
     assert len(made) <= 1 + WORKERS

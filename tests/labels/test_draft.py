@@ -75,7 +75,7 @@ def test_texts_and_titles_come_from_the_corpus_beside_the_texts_of_the_runs():
     known = {row.item: (row.text, row.document) for row in found.rows}
     assert known == {"a": ("A lock.", "gil"), "x": (None, None)}
     assert found.without_text == 1
-    results = [{"id": one, "text": f"My {one}"} for one in "abcd"]
+    results: list[Any] = [{"id": one, "text": f"My {one}"} for one in "abcd"]
     results[3]["title"] = "Its own"
     run = [{"query": "Who?", "retrieved": results}]
     corpus = [

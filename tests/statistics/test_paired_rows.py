@@ -1,6 +1,7 @@
 """The laws of the paired test: monotone, unanimous, one voice, swap, more of the same."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,7 +91,7 @@ def test_more_than_thirty_changes_have_the_p_of_all_their_signs(shape, n, monkey
         gains = np.array([one - other for one in values for other in values if one != other])
         gains = random.choice(gains, n)
     else:
-        drawn = {"normal": random.normal, "skewed": random.lognormal}
+        drawn: dict[str, Any] = {"normal": random.normal, "skewed": random.lognormal}
         gains = drawn[shape](0.1, 0.9, n) if shape in drawn else random.integers(1, 7, n) / 6
         gains -= gains.mean() * (0.7 if shape == "normal" else 0.8)
     found = row(gains).p

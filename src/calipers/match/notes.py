@@ -35,7 +35,7 @@ def nearly_found(
 
     ``some`` are the first results; ``column`` has their names, None where there are none.
     """
-    if some is None or column not in some.columns:
+    if some is None or column is None or column not in some.columns:
         return []
     results = some.rows("query", column)
     wanted = _missed_of(truth, matches, {query for query, _ in results}, column)

@@ -312,7 +312,8 @@ class Run(Picklable):
     @property
     def as_matched(self) -> "Run":
         """The run grouped by query, if that was done; else as it is."""
-        return self.__dict__.get("_grouped", self)
+        grouped: Run = self.__dict__.get("_grouped", self)
+        return grouped
 
     def has(self, *columns: str) -> bool:
         """Whether the results have these columns, judged by the first of them."""

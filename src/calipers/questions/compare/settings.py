@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.live.keywords import AskFor, Workers
+from calipers.live.keywords import AskFor, Watched, Workers
 from calipers.operation import Setting, operation
 from calipers.questions.reading import (
     Against,
@@ -15,7 +15,6 @@ from calipers.questions.reading import (
     Primary,
     Store,
     Truth,
-    Watched,
     named_retrievers,
 )
 

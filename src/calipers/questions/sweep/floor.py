@@ -120,7 +120,8 @@ class FloorEvidence:
     def kept(self, floor: float) -> Floats:
         """The share kept of what each query finds without a floor; NaN where it finds nothing."""
         of = self.found(EVERYTHING)
-        return np.divide(self.found(floor), of, where=of > 0, out=np.full(len(of), np.nan))
+        share = np.full(len(of), np.nan)
+        return np.divide(self.found(floor), of, where=of > 0, out=share)
 
     def lowest(self, floor: float, confidence: float, times: float = 1.0) -> float:
         """The lower bound of what new queries like these keep; 0 where nothing is found."""
