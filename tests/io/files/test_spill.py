@@ -17,6 +17,7 @@ import calipers
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
 from calipers.io.files import spill
 from calipers.io.files.spill import ScratchFile
+from calipers.io.formats import table
 from calipers.io.load import load
 from calipers.io.records import gather
 from calipers.io.records import records as records_module
@@ -155,6 +156,18 @@ def test_blocks_come_back_in_their_order_as_often_as_they_are_read(lines, how):
     expected = [(f"q{i}", f"d{j}", j / 9) for i in range(40) for j in range(5)]
     assert pl.concat(frames).rows() == expected
     assert pl.concat(run.scan()).rows() == expected
+
+
+@pytest.mark.parametrize("how", [ON_DISK, IN_BLOCKS])
+def test_the_lists_of_a_wide_table_go_the_same_way(tmp_path, how, monkeypatch):
+    path = tmp_path / "wide.csv"
+    rows = "".join(f"q{i},d{i};x; d{i % 3},x;d{i % 5}\n" for i in range(40))
+    path.write_text(f"query,retrieved,ground_truth\n{rows}")
+    held = outcome(path)
+    monkeypatch.setattr(table, "CELLS_AT_ONCE", 3)
+    with bounded(**how):
+        assert not load(path, "both").run.in_memory
+        assert outcome(path) == held
 
 
 def test_what_is_on_disk_is_not_brought_back_to_be_kept(lines):
