@@ -1,15 +1,19 @@
-"""Whatever is handed in is read and left as it was."""
+"""Whatever is handed in, of any library, is read and left as it was, or refused in words."""
 
 import copy
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import calipers
-from calipers.errors import InvalidInput
+from calipers import evaluate
+from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.load import load
 
 TRUTH: dict[str, dict[str, float]] = {"q": {"a": 2, "b": 0}, "r": {"c": 1}}
@@ -87,3 +91,191 @@ def test_progress_is_told_the_bytes(tmp_path: Path) -> None:
 def test_an_address_of_the_web_is_refused_without_its_password():
     with pytest.raises(InvalidInput, match=r"^https://host/x\.parquet is an address of the web"):
         load("https://me:hunter2@host/x.parquet?sig=hunter2", "run")
+
+
+ROWS = [
+    {"question": "q1", "expected_ids": ["a", "b"], "retrieved": ["a", "x", "b"]},
+    {"question": "q2", "expected_ids": ["c"], "retrieved": ["x", "y", "z", "c"]},
+]
+SAMPLES = [
+    {"user_input": "q1", "retrieved_contexts": ["The cat sat."], "reference_contexts": ["cat sat"]},
+    {"user_input": "q2", "retrieved_contexts": ["No."], "reference_contexts": ["It is a lock"]},
+]
+
+
+class Streamed:
+    """As ``datasets.IterableDataset``: no length, no places, rows one after the other."""
+
+    features = column_names = info = None
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def with_format(self, kind):
+        assert kind is None
+        return self
+
+    def __iter__(self):
+        return iter(self.rows)
+
+
+class Held(Streamed):
+    """As ``datasets.Dataset``: slices of its own hand are tables of Arrow."""
+
+    def __len__(self):
+        return len(self.rows)
+
+    def with_format(self, kind):
+        assert kind == "arrow"
+        return self
+
+    def __getitem__(self, places):
+        return pa.Table.from_pylist(self.rows[places])
+
+
+class Samples:
+    """As ragas' ``EvaluationDataset``."""
+
+    samples = SAMPLES
+
+    def to_list(self):
+        return SAMPLES
+
+
+def recall(value, **more):
+    return evaluate(value, metrics="recall@3", **more)["recall@3"].mean
+
+
+@pytest.mark.parametrize("kind", [Held, Streamed])
+def test_datasets_of_hugging_face(kind):
+    assert recall(kind(ROWS)) == 0.5
+    assert recall(kind(SAMPLES)) == 0.5
+    assert recall({"test": kind(ROWS)}) == 0.5
+    with pytest.raises(InvalidInput, match=r"several splits: test, train; .*data\['test'\]"):
+        recall({"test": kind(ROWS), "train": kind(ROWS)})
+    questions = [{"question": "What is it?", "expected_ids": ["a"]}]
+    assert recall(kind(questions), retriever=lambda query, k: ["b", "a"]) == 1.0
+
+
+def test_the_real_datasets():
+    datasets = pytest.importorskip("datasets", reason="needs datasets")
+    whole = datasets.Dataset.from_list(ROWS)
+    assert recall(whole) == recall(whole.to_iterable_dataset()) == 0.5
+    # What was selected is not in its table.
+    assert recall(whole.select([0])) == 1.0
+    assert recall(datasets.DatasetDict({"test": whole})) == 0.5
+
+
+def test_samples_of_ragas():
+    assert recall(Samples()) == 0.5
+
+
+def test_the_real_samples_of_ragas():
+    ragas = pytest.importorskip("ragas", reason="needs ragas")
+    samples = [ragas.SingleTurnSample(**one) for one in SAMPLES]
+    assert recall(ragas.EvaluationDataset(samples=samples)) == 0.5
+
+
+def test_a_column_of_pandas_whose_labels_are_the_queries():
+    truth = pd.DataFrame({"q": ["q1", "q1", "q2"], "doc": ["a", "b", "c"]})
+    truth = truth.groupby("q")["doc"].apply(list)
+    assert recall(None, ground_truth=truth, run=pd.Series({"q1": ["x", "a"], "q2": ["c"]})) == 0.75
+    graded = pd.Series({"q1": {"a": 0, "b": 1}})
+    assert recall(None, ground_truth=graded, run=pd.Series({"q1": {"b": 0.5, "a": 0.9}})) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (pd.Series(["a", "b"]), r"ground_truth\[0\] is 'a'; it must be a mapping"),
+        (pd.Series([["a"], ["b"]], index=["q", "q"]), "has the query 'q' twice among its labels"),
+        (
+            pd.Series([["a"]], index=pd.MultiIndex.from_tuples([("q", 1)])),
+            "an id is a text",
+        ),
+    ],
+)
+def test_a_column_that_cannot_be_meant_is_refused(column, said):
+    with pytest.raises(InvalidInput, match=said):
+        evaluate(ground_truth=column, run={"q": ["a"]})
+
+
+WANTED: dict[str, Any] = {"q": ["a"]}
+
+
+def of_pandas(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame({"query": ["q", "r"], "ground_truth": [["a"], ["b"]], **columns})
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: calipers.evaluate(of_pandas(retrieved=[["a"], 3])), "in its column 'retrieved'"),
+        (lambda: calipers.evaluate(of_pandas(retrieved=[["a"], {"x": 1}])), "column 'retrieved'"),
+        (lambda: calipers.evaluate(of_pandas(retrieved=[["a"], object()])), "column 'retrieved'"),
+        (lambda: calipers.evaluate(of_pandas(item=[1 + 2j, 3j])), "in its column 'item'"),
+        (lambda: calipers.evaluate(ground_truth=WANTED, run=pd.Series({"q": "a"})), "run['q'] is"),
+        (
+            lambda: calipers.evaluate([{"query": "q", "retrieved": np.int64(1), **WANTED}]),
+            "data[0].retrieved: np.int64(1) is no list of results",
+        ),
+        (
+            lambda: calipers.evaluate(
+                [{"query": "q", "retrieved": ["a"], "ground_truth": np.float64(1)}]
+            ),
+            "data[0].ground_truth: found float",
+        ),
+        (
+            lambda: calipers.evaluate(
+                [{"query": "q", "retrieved": np.array(1), "ground_truth": ["a"]}]
+            ),
+            "a ndarray that holds no list of results",
+        ),
+        (
+            lambda: calipers.evaluate(
+                run={"q": {"_shards": {"total": 3, "failed": 1}, "hits": {"hits": [{"_id": "a"}]}}},
+                ground_truth=WANTED,
+            ),
+            "The answer at run['q'].retrieved lacks results: 1 of 3 shards failed; ask again.",
+        ),
+        (lambda: calipers.recall_at_k(np.array(1), ["a"], k=1), "retrieved is not a list"),
+        (lambda: calipers.recall_at_k(np.int64(1), ["a"], k=1), "retrieved is not a list"),  # type: ignore[arg-type]
+        (lambda: calipers.Run.from_frame(pd.Series(["a"])), "The results are a Series"),
+        (lambda: calipers.GroundTruth.from_targets(of_pandas()), "The targets are a DataFrame"),
+        (
+            lambda: calipers.evaluate(ground_truth=WANTED, run=WANTED).save_chart(np.int64(1)),  # type: ignore[arg-type]
+            "A chart is written to a path",
+        ),
+    ],
+)
+def test_a_value_that_does_not_belong_gets_a_sentence(call: Any, words: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        call()
+    assert words in str(refused.value)
+
+
+def test_a_table_that_a_retriever_returns_is_its_rows() -> None:
+    table = pd.DataFrame({"id": ["a", "b"], "score": [2.0, 1.0]})
+    for answer in (table, calipers.evaluate(ground_truth=WANTED, run=WANTED).to_polars()[:0]):
+        try:
+            run = calipers.retrieve(lambda query, k, answer=answer: answer, ["q"])
+        except RetrieverFailed as nothing:
+            assert "no result" in str(nothing)  # noqa: PT017 - the table without rows
+        else:
+            assert run.frame["item"].to_list() == ["a", "b"]
+
+
+def test_an_array_without_a_dimension_is_a_bad_answer() -> None:
+    one: Any = {"q": np.array("a")}
+    assert (
+        calipers.evaluate(run=one, ground_truth={"q": ["a"]}, metrics="recall@1")["recall@1"].mean
+        == 1
+    )
+    with pytest.raises(RetrieverFailed, match=r"bad answer: .* a ndarray that holds no list"):
+        calipers.retrieve(lambda query, k: np.array(3), ["q"])
+
+
+def test_methods_of_results_refuse_what_they_do_not_know() -> None:
+    records = [{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]
+    with pytest.raises(InvalidInput, match="rbo and overlap"):
+        calipers.diff(records, records).mean("changed")

@@ -1,16 +1,160 @@
-"""Tables that are read some rows at a time."""
+"""Tables that are read some rows at a time, and CSV as other readers read it."""
 
+import csv
+import gzip
 import io
 import os
 import random
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
 import pytest
 
+from calipers import evaluate
 from calipers.errors import UnreadableFile
+from calipers.io.files import open as open_files
+from calipers.io.files.open import Source
+from calipers.io.files.probe import Probe
 from calipers.io.tables import scan
-from calipers.io.tables.scan import explained, in_batches
+from calipers.io.tables.scan import delimited, explained, in_batches
+from tests.command import refused
+
+LARGE_CSV = (
+    b'query,item,"the\ntext",score\r\n'
+    b"q1,a,plain,0.9\r\n"
+    b'q1,b,"goes on\r\n\r\nthree lines, ""so""",0.8\r\n'
+    b"\r\n"
+    b"q2,'=1+1,,0.7\n"
+    b"q2,,empty id,\n"
+    b'q3,c,"it\'s",0.5'
+)
+
+
+def table(path: Path) -> pl.DataFrame:
+    found = delimited(Source(path))
+    assert found is not None
+    whole = found.open().collect()
+    taken = list(found.batches(found.names(), 2))
+    assert pl.concat(taken).equals(whole)
+    assert (
+        found.open()
+        .select("score", "query")
+        .head(2)
+        .collect()
+        .equals(whole.select("score", "query").head(2))
+    )
+    return whole
+
+
+@pytest.mark.parametrize("block", [16, 64, 1 << 20])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_large_file_holds_what_a_small_one_does(
+    block: int, packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.csv"
+    path.write_bytes(LARGE_CSV)
+    small = table(path)
+    assert small.height == 5
+    if packed:
+        path.write_bytes(gzip.compress(LARGE_CSV))
+    monkeypatch.setattr(scan, "SMALL", 0)
+    monkeypatch.setattr(open_files, "LARGE", 0)
+    monkeypatch.setattr(open_files, "BLOCK", block)
+    large = table(path)
+    assert large.to_dict(as_series=False) == small.to_dict(as_series=False)
+
+
+def test_a_large_file_says_where_it_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "SMALL", 0)
+    monkeypatch.setattr(open_files, "BLOCK", 16)
+    path = tmp_path / "run.csv"
+    path.write_bytes(b"query,item,score\nq,a,1\nq,b,2\nq,c,3,4\n")
+    found = delimited(Source(path))
+    assert found is not None
+    assert "run.csv:4 has 4 cells, and the header has 3" in str(found.fault())
+    assert found.where(1).endswith("run.csv:3")
+    with pytest.raises(pl.exceptions.PolarsError):
+        list(found.batches(["query"], 2))
+    path.write_bytes(b'query,item,score\nq,"a,1\nq,b,2\n')
+    found = delimited(Source(path))
+    assert found is not None
+    with pytest.raises(UnreadableFile, match=r"A quotation mark is not closed in .*run\.csv"):
+        list(found.batches(["query"], 2))
+    monkeypatch.setattr(scan, "HEAD", 16)
+    with pytest.raises(UnreadableFile, match="The first line of"):
+        found.open()
+
+
+def read(path):
+    table = Probe(Source(path)).table
+    rows = table.open().collect().rows()
+    return table.names(), [["" if cell is None else cell for cell in row] for row in rows]
+
+
+CASES = {
+    "line ends in cells": 'question,quote\n"a\nb","c ""d""\ne"\nq2,x\n',
+    "Windows line ends in cells": 'question,quote\r\n"a\r\nb",c\r\nq2,x\r\n',
+    "an empty line in a cell": 'question,quote\n"a\n\nb",c\n',
+    "a name of a column over two lines": 'question,"the\nquote",chunk_id\nq1,a,b\n',
+    "the first name over two lines": '"question\n(English)",quote\nq1,a\n',
+    "a mark inside of a cell": 'question,quote\nq1,5" pipe\nq2,x\n',
+    "two such marks": 'question,quote\nq1,5" pipe\nq2,a 6" one\n',
+    "such a mark beside cells of several lines": 'question,quote\n"a\nb",5" pipe\nq2,"x\ny"\n',
+    "empty lines": "question,quote\n\nq1,a\n\n\nq2,b\n\n",
+    "no last line end": 'question,quote\nq1,"a\nb"',
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_same_as_pythons_reader_and_pandas(tmp_path, case):
+    path = tmp_path / "a.csv"
+    path.write_bytes(CASES[case].encode())
+    header, *rows = (row for row in csv.reader(io.StringIO(CASES[case], newline="")) if row)
+    assert read(path) == (header, rows)
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    assert table.to_numpy().tolist() == rows
+
+
+def test_whatever_was_written_is_read(tmp_path):
+    draw = random.Random(7)
+    pieces = ["a", " ", ",", ";", '"', "\n", "\r\n", "\n\n", "x y", "é", '""']
+    path = tmp_path / "a.csv"
+    for number in range(200):
+        rows = [
+            ["q" + "".join(draw.choices(pieces, k=draw.randint(0, 6))) for _ in range(3)]
+            for _ in range(draw.randint(1, 6))
+        ]
+        text = io.StringIO(newline="")
+        ends = draw.choice(["\n", "\r\n"])
+        csv.writer(text, lineterminator=ends).writerows([["question", "quote", "note"], *rows])
+        path.write_bytes(text.getvalue().encode())
+        assert read(path)[1] == rows, (number, text.getvalue())
+
+
+def test_a_place_is_the_line_where_the_row_ends(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text('query,item,grade\n"a\nb",x,1\n\nq2,y,high\n')
+    assert "holds 'high' at a.csv:5" in refused("audit", "a.csv")
+
+
+def test_questions_over_several_lines_are_measured(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('question,quote\n"How thick\nis it?",5" pipe\n')
+    run = [{"query": "How thick\nis it?", "retrieved": [{"text": 'A 5" pipe.'}]}]
+    assert evaluate(ground_truth=path, run=run, metrics="mrr")["mrr"].mean == 1.0
+
+
+@pytest.mark.parametrize("cell", ['"never closed', '"closed" and more'])
+def test_a_mark_that_takes_the_rest_of_the_file_is_refused(tmp_path, monkeypatch, cell):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(f'question,quote\nq1,{cell}\nq2,5" pipe\n')
+    sentence = refused("audit", "a.csv")
+    assert "A quotation mark is not closed before a.csv:" in sentence
+    assert "write those inside of it twice" in sentence
+
 
 ROWS = 3_000
 TABLE = pl.DataFrame(
