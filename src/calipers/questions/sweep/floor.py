@@ -121,7 +121,8 @@ class FloorEvidence:
         """The share kept of what each query finds without a floor; NaN where it finds nothing."""
         of = self.found(EVERYTHING)
         share = np.full(len(of), np.nan)
-        return np.divide(self.found(floor), of, where=of > 0, out=share)
+        np.divide(self.found(floor), of, where=of > 0, out=share)
+        return share
 
     def lowest(self, floor: float, confidence: float, times: float = 1.0) -> float:
         """The lower bound of what new queries like these keep; 0 where nothing is found."""
