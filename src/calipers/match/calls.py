@@ -1,6 +1,6 @@
 """Several calls of a retriever for one query: an agent searches, reads, and searches again."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +28,6 @@ class CallEdges:
     """In the order in which the matches of the whole pair number them."""
     call: Ints
     rank: Ints
-    made: Mapping[int, tuple[int, ...]]
-    """The calls of each query, by the row of the query in the ground truth."""
 
 
 def one_ranking(run: Run, how: Calls) -> Run:
@@ -107,10 +105,8 @@ def call_edges(truth: GroundTruth, run: Run, match: MatchEach) -> CallEdges:
     counts[code] = per_call
     begin = np.cumsum(counts) - counts
     within = matches.edge_target - begin_of_call[matches.edge_query]
-    made = calls.group_by("code", maintain_order=True).agg(pl.col("call").sort())
     return CallEdges(
         begin[code[matches.edge_query]] + within,
         calls["call"].to_numpy().astype(np.int64)[matches.edge_query],
         matches.edge_rank,
-        {query: tuple(several) for query, several in made.iter_rows()},
     )

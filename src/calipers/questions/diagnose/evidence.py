@@ -180,6 +180,10 @@ class Evidence:
         interval = mean_interval(values, level, UNIT, clusters_in(self.scores))
         return Fact(exact_mean(defined), interval, defined.size)
 
+    def share(self, which: Bools) -> Fact | None:
+        """The share of the queries with targets that a mask selects."""
+        return self.fact(np.where(self.answerable, which.astype(np.float64), np.nan))
+
     @property
     def judges_results(self) -> bool:
         """Whether the ground truth judges results by their ids.

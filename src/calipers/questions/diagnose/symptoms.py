@@ -1,19 +1,17 @@
 """How each failure mode is detected in the data, and what to do about it."""
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from calipers.model.matched import FAILED
-from calipers.model.scores import Scores
 from calipers.model.slicing import MOST_SLICES, auto_cuts
 from calipers.present.escape import printable
 from calipers.questions.diagnose.evidence import Evidence, Fact
 from calipers.questions.diagnose.result import FEW, Confidence
 from calipers.questions.shown_results import ceilings
-from calipers.questions.slices.result import Slice
 from calipers.questions.slices.rule import slice_scores
 from calipers.words import listed
 
@@ -102,38 +100,11 @@ def in_percent(fact: Fact) -> str:
     return f"{fact.value:.0%}{ends}"
 
 
-def worst_slices(
-    scores: Scores, *, gap: float, least: int, cuts: Sequence[str] | None = None
-) -> list[Slice] | str:
-    """Slices of ``least`` or more queries, significantly worse by ``gap`` or more, worst first.
-
-    By default all tags and the properties of "auto" are tried. A sentence if the queries cannot
-    be sliced at all.
-    """
-    cuts = usable_cuts(scores) if cuts is None else cuts
-    if not cuts:
-        return "the queries have no tags with a few values, and are alike in length and targets"
-    recall = next(m.name for m in scores.metrics if m.kind == "recall")
-    found = slice_scores(scores, cuts, metrics=[recall])
-    worst = [
-        row
-        for row in found.rows
-        if row.is_worse and row.n >= least and row.difference is not None and row.difference <= -gap
-    ]
-    return sorted(worst, key=lambda row: row.difference or 0.0)
-
-
-def usable_cuts(scores: Scores) -> list[str]:
-    """The tags and properties that give between 2 and 100 slices."""
-    few = [name for name, values in scores.tags.items() if 1 < values.n_unique() <= MOST_SLICES]
-    return list(dict.fromkeys([*few, *auto_cuts(scores)]))
-
-
 @rule("the retriever fails on queries", "failures")
 def retriever_fails(seen: Evidence) -> Symptom | None:
     """The retriever raised an error."""
     failed = seen.matches.having_status(FAILED) & seen.answerable
-    share = seen.fact(np.where(seen.answerable, failed.astype(np.float64), np.nan))
+    share = seen.share(failed)
     if not share or not failed.any() or share.value < 0.001:
         return None
     return Symptom(
@@ -204,7 +175,7 @@ def hub(seen: Evidence) -> Symptom | str | None:
 def nothing_returned(seen: Evidence) -> Symptom | None:
     """Some queries get no results at all."""
     empty = seen.answerable & (seen.shown == 0) & ~seen.matches.having_status(FAILED)
-    share = seen.fact(np.where(seen.answerable, empty.astype(np.float64), np.nan))
+    share = seen.share(empty)
     if not share or not empty.any() or share.value < 0.05:
         return None
     return Symptom(
@@ -336,12 +307,20 @@ def wrong_chunk(seen: Evidence) -> Symptom | str | None:
 @rule("a slice collapses", "slices", _NO_RANKING)
 def slice_collapses(seen: Evidence) -> Symptom | str | None:
     """The mean hides a group of queries that fail."""
-    found = worst_slices(seen.scores, gap=0.2, least=5, cuts=seen.cuts)
-    if isinstance(found, str):
-        return found
-    recall = seen.fact(seen.metric("recall"))
+    scores, recall = seen.scores, seen.fact(seen.metric("recall"))
+    few = [name for name, values in scores.tags.items() if 1 < values.n_unique() <= MOST_SLICES]
+    cuts = list(dict.fromkeys([*few, *auto_cuts(scores)])) if seen.cuts is None else seen.cuts
+    if not cuts:
+        return "the queries have no tags with a few values, and are alike in length and targets"
+    metric = next(one.name for one in scores.metrics if one.kind == "recall")
+    found = [
+        row
+        for row in slice_scores(scores, cuts, metrics=[metric]).rows
+        if row.is_worse and row.n >= 5 and (row.difference or 0.0) <= -0.2
+    ]
     if not found or not recall:
         return None
+    found.sort(key=lambda row: row.difference or 0.0)
     lines = tuple(
         f"recall@{seen.k} is {row.mean:.3f} on {row.n} queries of {row.by} = {row.value}, "
         f"{row.rest:.3f} on the rest."
@@ -534,7 +513,7 @@ def _just_below_unjudged(seen: Evidence, least: float) -> Fact | None:
     if not found.any() or np.mean(first[found] <= NEAR_THE_TOP) < 0.9:
         return None
     close = found & (labels == 1) & (first > 1) & (first <= NEAR_THE_TOP)
-    share = seen.fact(np.where(seen.answerable, close.astype(np.float64), np.nan))
+    share = seen.share(close)
     return share if share and share.value >= least else None
 
 
