@@ -60,37 +60,21 @@ def convert(inputs: "ToConvert", output: str | os.PathLike[str], to: str | None)
         raise InvalidInput("No output is named; name the file to write.")
     path = Path(output)
     writer = registry.choose(path, to)
-    _check_output(path, writer.output)
+    if writer.output.is_folder:
+        check_folder(path, writer.output.title)
+    else:
+        check_place(path)
     memory_in_bytes(inputs.memory)
     try:
         return _write(inputs, path, writer)
     except NotGroupedError:
         # The results of one query are not contiguous: group them first.
-        return _write(inputs, path, writer, bring_together(inputs.memory, inputs.temp))
-
-
-def _check_output(path: Path, output: Output) -> None:
-    if not output.is_folder:
-        check_place(path)
-    else:
-        check_folder(path, output.title)
+        return _write(replace(inputs), path, writer, bring_together(inputs.memory, inputs.temp))
 
 
 @dataclass(eq=False)
-class _Reading:
-    """Facts about the input that are collected while it streams through."""
-
-    forms: list[str] = field(default_factory=list)
-    unread: Counts = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
-    """How the input was interpreted, where that is not obvious."""
-    by_record: bool = False
-    """Whether the input has one record per query, each possibly with its own fields."""
-
-
-@dataclass(frozen=True)
 class ToConvert:
-    """The inputs of a conversion, and how to read them."""
+    """The inputs of a conversion, how to read them, and what was seen while they stream through."""
 
     data: Any = None
     ground_truth: Any = None
@@ -100,13 +84,20 @@ class ToConvert:
     memory: str | int | None = None
     temp: str | os.PathLike[str] | None = None
     progress: Progress | None = None
+    forms: list[str] = field(default_factory=list, init=False)
+    """The formats that were recognised."""
+    unread: Counts = field(default_factory=Counter, init=False)
+    notes: list[str] = field(default_factory=list, init=False)
+    """How the input was interpreted, where that is not obvious."""
+    by_record: bool = field(default=False, init=False)
+    """Whether the input has one record per query, each possibly with its own fields."""
 
     @cached_property
     def room(self) -> MemoryBudget:
         """The memory budget for the results."""
         return MemoryBudget(self.memory, self.temp)
 
-    def open(self, reading: _Reading) -> Iterator[Dataset]:
+    def open(self) -> Iterator[Dataset]:
         """Read the input as datasets, one batch at a time."""
         if self.data is not None and (self.ground_truth is not None or self.run is not None):
             raise InvalidInput(
@@ -124,43 +115,41 @@ class ToConvert:
                 "Nothing is given to convert; name a file, or a ground truth and a run."
             )
         if len(given) == 2:
-            truth = self._whole(self.ground_truth, "ground_truth", reading)
+            truth = self._whole(self.ground_truth, "ground_truth")
             not_sealed(truth, "ground_truth", self.ground_truth)
-            yield Dataset(truth.ground_truth, self._whole(self.run, "run", reading).run)
+            yield Dataset(truth.ground_truth, self._whole(self.run, "run").run)
             return
         [(role, value)] = given.items()
-        for part in self._portions(value, role, reading):
+        for part in self._portions(value, role):
             yield _only(not_sealed(part, role, value), role)
 
-    def _portions(
-        self, value: Any, role: Role, reading: _Reading, *, whole: bool = False
-    ) -> Iterator[Dataset]:
-        opened = self._opened(value, role, reading)
+    def _portions(self, value: Any, role: Role, *, whole: bool = False) -> Iterator[Dataset]:
+        opened = self._opened(value, role)
         if isinstance(opened, Dataset):
             for held in (opened.ground_truth, opened.run):
-                reading.notes += held.notes if held is not None else ()
+                self.notes += held.notes if held is not None else ()
             yield opened
             return
-        reading.by_record = not whole
+        self.by_record = not whole
         yield from (opened.dataset(self.room),) if whole else opened.portions()
-        reading.notes += opened.notes
-        reading.unread.update(opened.unread + opened.unused)
+        self.notes += opened.notes
+        self.unread.update(opened.unread + opened.unused)
 
-    def _whole(self, value: Any, role: Role, reading: _Reading) -> Dataset:
-        [dataset] = self._portions(value, role, reading, whole=True)
+    def _whole(self, value: Any, role: Role) -> Dataset:
+        [dataset] = self._portions(value, role, whole=True)
         return _only(dataset, role)
 
-    def _opened(self, value: Any, role: Role, reading: _Reading) -> Dataset | RecordStream:
+    def _opened(self, value: Any, role: Role) -> Dataset | RecordStream:
         if not isinstance(value, str | os.PathLike):
             return read_value(value, role, ARGUMENT[role], self.columns) or load(value, role)
         files = None if self.form else files_at(Path(value), self.columns)
         if files is not None:
             first = Probe(Source(files[0]), self.columns)
-            reading.forms.append(registry.recognise(first, role).name)
+            self.forms.append(registry.recognise(first, role).name)
             return load(value, role, self.progress, self.columns, self.room)
         sight = Probe(Source(Path(value), self.progress), self.columns)
         form = registry.named(self.form) if self.form else registry.recognise(sight, role)
-        reading.forms.append(form.name)
+        self.forms.append(form.name)
         return form.read(sight, role, True)
 
 
@@ -181,9 +170,9 @@ def _only(part: Dataset, role: Role) -> Dataset:
 def _write(
     inputs: ToConvert, path: Path, writer: Writer, together: Callable[[Scan], Scan] | None = None
 ) -> Conversion:
-    reading, remarks = _Reading(), Remarks()
+    remarks = Remarks()
     counts: Counts = Counter()
-    parts = inputs.open(reading)
+    parts = inputs.open()
     if together is not None:
         parts = (
             replace(part, run=part.run and replace(part.run, together=together).grouped())
@@ -197,20 +186,20 @@ def _write(
             "add 'retrieved' or 'ground_truth' to its records."
         )
     form, output = writer
-    if not reading.by_record:
+    if not inputs.by_record:
         output = form.fitting(output, first)
     files = form.write(output, counted(chain([first], parts), counts), path, remarks)
     found = {facet: counts[facet] for facet in FACETS if counts[facet]}
-    lost, said = _lost(found, output), (*reading.notes, *remarks.sentences())
+    lost, said = _lost(found, output), (*inputs.notes, *remarks.sentences())
     return Conversion(
-        read=tuple(reading.forms),
+        read=tuple(inputs.forms),
         form=output.name,
         files=tuple(map(str, files)),
         counts=found,
         lost=lost,
-        unread=dict(reading.unread),
+        unread=dict(inputs.unread),
         remarks=said,
-        sentences=(*_left_out(lost, reading.unread, output), *said),
+        sentences=(*_left_out(lost, inputs.unread, output), *said),
     )
 
 
