@@ -37,11 +37,6 @@ class Judged:
         in_pool = _holding(matches, matches.target_grade >= 0)
         return cls(matches.edge_query[new], matches.edge_rank[new], in_pool, matches.retrieved)
 
-    @property
-    def n_queries(self) -> int:
-        """How many queries there are."""
-        return self.retrieved.size
-
 
 @dataclass(frozen=True, eq=False)
 class Known:
@@ -51,16 +46,11 @@ class Known:
     position: Ints
     retrieved: Ints
 
-    @property
-    def n_queries(self) -> int:
-        """How many queries there are."""
-        return self.retrieved.size
-
     @cached_property
     def open_results(self) -> Bools:
         """Which queries have a result that is not settled."""
         shown = self.position <= self.retrieved[self.query]
-        return per_query(self.query[shown], self.n_queries) < self.retrieved
+        return per_query(self.query[shown], self.retrieved.size) < self.retrieved
 
     @classmethod
     def of(cls, matches: Matches) -> Self:
@@ -104,11 +94,6 @@ class Opposed:
         n_irrelevant = per_query(matches.target_query[is_irrelevant], matches.n_queries)
         return cls(query, above, found.total, n_irrelevant)
 
-    @property
-    def n_queries(self) -> int:
-        """How many queries there are."""
-        return self.n_relevant.size
-
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
@@ -143,7 +128,7 @@ def judged(judged: Judged, k: int) -> Floats:
     """
     shown = np.minimum(judged.retrieved, k).astype(np.float64)
     keep = within(judged.rank, k)
-    return ratio(per_query(judged.query[keep], judged.n_queries), shown)
+    return ratio(per_query(judged.query[keep], judged.retrieved.size), shown)
 
 
 @metric(better="neither", also=("unj", "hole"), without_targets="defined")
@@ -154,7 +139,9 @@ def unjudged(judged: Judged, k: int) -> Floats:
     counts as not judged, too. BEIR's Hole@k counts only what nobody judged for any query.
     """
     known = within(judged.rank, k) & judged.in_pool
-    return (np.minimum(judged.retrieved, k) - per_query(judged.query[known], judged.n_queries)) / k
+    return (
+        np.minimum(judged.retrieved, k) - per_query(judged.query[known], judged.retrieved.size)
+    ) / k
 
 
 @metric(better="higher", also=("infap",))
@@ -188,7 +175,7 @@ def bpref(opposed: Opposed) -> Floats:
     # Several ranks may hold the same irrelevant target, so there may be more above than judged.
     above = np.minimum(opposed.above, np.minimum(against, total))
     penalty = ratio(above, np.minimum(against, total), where_zero=0.0)
-    credit = per_query(opposed.query, opposed.n_queries, 1.0 - penalty)
+    credit = per_query(opposed.query, opposed.n_relevant.size, 1.0 - penalty)
     return ratio(credit, opposed.n_relevant)
 
 
@@ -203,7 +190,7 @@ def rbp_residual(
     trec_eval gives 0 there: ``all_judged=zero``.
     """
     seen: Floats = (1 - p) * np.power(p, known.position - 1.0)
-    left = np.clip(1.0 - per_query(known.query, known.n_queries, seen), 0.0, 1.0)
+    left = np.clip(1.0 - per_query(known.query, known.retrieved.size, seen), 0.0, 1.0)
     return left if all_judged == "below" else np.where(known.open_results, left, 0.0)
 
 
