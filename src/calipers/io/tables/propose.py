@@ -85,9 +85,11 @@ def _propose(columns: Cells, lacking: Collection[str], role: Role) -> list[tuple
         take(called, found, *sorted(left, key=lambda n: (n in grades, n in texts, _counts(n))))
     if "ground_truth" in lacking:
         returned = _ids(columns, _known(columns, "retrieved"))
-        shared = (one for one in ids() if _ids(columns, [one]) & returned)
-        alone = None if returned else hinted("item", "quote")
-        take("ground_truth", hinted("item", "quote", among=left), *shared, alone)
+        shared = [one for one in ids() if _ids(columns, [one]) & returned]
+        # Few values for many questions are a kind of document, not the one that is meant.
+        many = [one for one in left if 2 * len(set(free[one])) > len(free[one])]
+        meant_by_name = hinted("item", "quote", among=many if returned else free)
+        take("ground_truth", hinted("item", among=shared), *shared, meant_by_name)
     if whole and "grade" not in known:
         take("grade", *(one for one in grades if one in left))
     order = ("query", "query_text", "item", "quote", "ground_truth", "retrieved", "grade")
