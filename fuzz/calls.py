@@ -90,7 +90,7 @@ USUAL = {
 }
 """A value that makes sense for an argument of that name."""
 CLASSES = ("Scores", "Run", "GroundTruth", "Policy", "Comparison", "Verdict", "Misses", "Report")
-LEFT_OUT = ("log_to_mlflow", "serve", "web")
+LEFT_OUT = ("serve", "web")
 
 
 def call_case(operations: dict[str, dict[str, bool]], seeds: Seeds, random: Random) -> Case:

@@ -15,14 +15,16 @@ from tests.command import calipers_command
 def is_typed(old: str) -> bool:
     """Whether a command has, or had, that name; `labels_pool` is what `serve` asks in Python."""
     return not old.startswith(
-        ("labels_agreement", "labels_close", "labels_pool", "labels_questions")
+        ("labels_agreement", "labels_close", "labels_pool", "labels_questions", "log_to_mlflow")
     )
 
 
 def is_called(old: str) -> bool:
     """Whether it was a name or a keyword in Python, where `labels list` is `labels_list`."""
     command_only = ("compare --as latex", "--csv", "labels ", "serve ", "init --from")
-    return not old.startswith(command_only) and not old.endswith(("--bounds", "--full"))
+    return not old.startswith(command_only) and not old.endswith(
+        ("--bounds", "--full", "--mlflow", "--output")
+    )
 
 
 @pytest.mark.parametrize("typed", [*filter(is_typed, GONE)])

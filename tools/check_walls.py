@@ -65,7 +65,6 @@ BY_STRING = {
     "calipers.live.adapters.recognise": "the user's retriever",
     "calipers.model.result": "the module that shows a result, when somebody looks",
     "calipers.operations": "the modules that the package lists as homes of its operations",
-    "calipers.store.mlflow_log": "MLflow, which has no types",
 }
 
 PACKAGE = "calipers"

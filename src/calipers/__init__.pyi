@@ -53,7 +53,6 @@ from calipers.questions.history.settings import history_copy as history_copy
 from calipers.questions.history.settings import history_prune as history_prune
 from calipers.questions.history.settings import history_show as history_show
 from calipers.questions.history.settings import history_trend as history_trend
-from calipers.questions.history.settings import log_to_mlflow as log_to_mlflow
 from calipers.questions.history.settings import save as save
 from calipers.questions.metrics import metrics as metrics
 from calipers.questions.misses.result import Misses as Misses

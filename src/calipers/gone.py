@@ -89,6 +89,13 @@ GONE = {
         ("compare --by", "compare --persistence"),
         "`calipers compare --changes` lists the queries that changed most; --json has all of them.",
     ),
+    **dict.fromkeys(
+        ("eval --mlflow", "log_to_mlflow"),
+        'Take mlflow.log_dict(scores.to_dict(), "result.json"); inside MLflow, the scorer of '
+        "calipers.integrations.mlflow measures.",
+    ),
+    "compare --output": "`calipers labels draft NEW -o label.csv` writes what nobody judged; "
+    "`calipers serve --judge OLD NEW --changed` asks only for what differs.",
     "gate --max-age": "The verdict names the day of the baseline; save it again when it is "
     "too old.",
     "gate_save --add": "A baseline is one result; for a retriever that does not always answer "

@@ -74,25 +74,6 @@ def changes(tmp_path, monkeypatch):
     write("new.jsonl", [["a", "b"], ["d", "<script>alert(1)</script>"], ["f"]])
 
 
-def test_exactly_the_new_results_are_written_for_judging(changes):
-    printed = calipers_command("compare", "old.jsonl", "new.jsonl", "-o", "label.csv")
-    assert "2 new results to judge, written to label.csv." in printed.out
-    with Path("label.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert {(row["query_id"], row["item"]) for row in rows} == {
-        ("q1", "<script>alert(1)</script>"),
-        ("q2", "f"),
-    }
-    assert all(row["text"] and row["query"] for row in rows)
-    # What is written is a file of `calipers labels draft`: graded, it becomes a ground truth.
-    with Path("ann.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows({**row, "grade": "1", "judge": "ann"} for row in rows)
-    merged = calipers_command("labels", "export", "ann.csv", "-o", "truth.jsonl")
-    assert merged.code == 0, merged.err
-
-
 def test_the_page_escapes_what_comes_from_a_corpus(changes):
     printed = calipers_command("compare", "old.jsonl", "new.jsonl", "--html", "page.html")
     assert printed.code == 0, printed.err

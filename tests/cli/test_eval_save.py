@@ -70,7 +70,6 @@ def test_results_can_be_left_out_and_the_corpus_is_remembered(data):
         (["--tag", "x=1"], "add --save NAME"),
         (["--no-results"], "add --save NAME"),
         (["--save", "n", "--level", "all"], "--save needs one result"),
-        (["--mlflow", "nowhere"], "The address of MLflow"),
     ],
 )
 def test_what_cannot_be_kept_is_said_before_or_after_but_always(data, options, said):

@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -71,7 +70,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "chart": ("--chart", "chart.svg"),
     "corpus": ("--corpus", "corpus.jsonl"),
     "save": ("--save", "night", "--store", "history.db"),
-    "mlflow": ("--mlflow", "sqlite:///mlflow.db"),
     "engine": ("--engine", "local"),
     "master": ("--master", "local[2]"),
     "tags": ("--save", "night", "--store", "history.db", "--tag", "model=e5"),
@@ -93,7 +91,7 @@ THE_WAY_ITSELF = {
 }
 """Settings that lead to a way: there is nothing to compare."""
 OF_THE_PAIR = {
-    *("corrected_by", "sampled", "html", "markdown", "save", "mlflow"),
+    *("corrected_by", "sampled", "html", "markdown", "save"),
     *("full", "tags", "no_results"),
 }
 """What is asked of a pair on Spark as of any other: ``cluster`` shows it for all of them."""
@@ -174,14 +172,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _in_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    # The other package would take seconds each time, and it is not asked here whether it works.
-    monkeypatch.setattr("calipers.questions.history.settings.log_to_mlflow", logged)
     take_away(FILES)
-
-
-def logged(*_: Any, **__: Any) -> SimpleNamespace:
-    Path("logged").touch()
-    return SimpleNamespace(run_id="1", experiment="calipers")
 
 
 def test_every_setting_has_an_example_here() -> None:

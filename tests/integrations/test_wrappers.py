@@ -16,8 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 def test_the_scorer_of_mlflow_reads_outputs_and_spans():
     pytest.importorskip("mlflow.genai", reason="needs mlflow")
-    from calipers.integrations.mlflow import scorer
-    from calipers.store.mlflow_log import mlflow_name
+    from calipers.integrations.mlflow import mlflow_name, scorer
 
     for case in drawn(12, seed=5):
         for outputs, expected, match in shapes(case):

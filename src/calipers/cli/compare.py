@@ -8,7 +8,7 @@ import click
 
 import calipers
 from calipers.cli.command import Command, CommandInput, command
-from calipers.cli.options import AS, CHART, FileOption, examples, flag, output, text
+from calipers.cli.options import AS, CHART, FileOption, examples, flag, text
 from calipers.cli.output import (
     asking,
     check_jsonl,
@@ -36,22 +36,15 @@ def _write_changes(found: Any, path: str) -> None:
 
 @command(
     click.Argument(["systems"], nargs=-1),
-    output("Write exactly the new results to a file to label, .jsonl or .csv."),
     FileOption("--html", PAGE, check_page, _write_changes),
     examples("How many of the most changed queries to print.", 5),
     operation="diff",
     leave_out=["old", "new"],
 )
-def _changes(
-    asked: CommandInput, systems: tuple[str, ...], output: str | None, examples: int
-) -> None:
+def _changes(asked: CommandInput, systems: tuple[str, ...], examples: int) -> None:
     """Show what changed between two runs of the same questions, before anybody labels anything."""
-    from calipers.labels.draft import check_unfilled
     from calipers.questions.compare.unlabelled import document, json_rows
-    from calipers.words import plural
 
-    if output:
-        check_unfilled(output)
     if len(systems) != PAIR:
         raise InvalidInput(
             f"What changed is shown between two runs, and {len(systems)} are given; name two."
@@ -59,22 +52,11 @@ def _changes(
     named = named_systems(systems)
     old, new = named.values() if isinstance(named, dict) else named
     found = asked.answer(old=old, new=new)
-    if output and found.to_judge:
-        found.write(output)
     asked.show(
         found,
         lambda one: {**one.to_dict(per_query=False), "per_query": json_rows(one)},
         document=document(found, examples),
     )
-    if asked.form is not None:
-        return
-    rows = plural(len(found.to_judge), "new result")
-    if output and found.to_judge:
-        print_lines([f"{rows} to judge, written to {output}."])
-    elif output:
-        print_lines([f"Nothing is new, so {output} was not written."])
-    elif found.to_judge:
-        print_lines([f"Judge the {rows}: the same command with -o label.csv."])
 
 
 def _write_queries(comparison: Any, path: str) -> None:
@@ -114,7 +96,7 @@ def compare(asked: CommandInput, html: str | None, examples: int) -> None:
       calipers compare old.jsonl new.jsonl
       calipers compare old=main.json new=branch.json --as markdown
       calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --against dense
-      calipers compare old.jsonl new.jsonl -g questions.csv --changes -o label.csv
+      calipers compare old.jsonl new.jsonl -g questions.csv --changes
       calipers compare --retriever old=search_v1:search --retriever new=search:search gt.csv
     """
     systems = asked.settings.get("systems", ())

@@ -10,7 +10,6 @@ import click
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import AS, flag, text
 from calipers.cli.output import (
-    Outputs,
     check_chart_place,
     check_page,
     check_table,
@@ -18,13 +17,11 @@ from calipers.cli.output import (
     write_chart,
     write_page,
 )
-from calipers.errors import InvalidInput, MissingExtra, NoCommonIds
+from calipers.errors import InvalidInput, NoCommonIds
 from calipers.operation import HISTORY, STATISTICS
 
 if TYPE_CHECKING:
-    from calipers.model.scores import Scores
     from calipers.questions.evaluate.rule import EvaluationAnswer
-    from calipers.questions.report.result import Report
 
 FILES = {
     "per_query": check_table,
@@ -80,12 +77,12 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
     """
     settings, outputs = asked.settings, asked.outputs
     saving = None
-    if tags or no_results or settings.keys() & {"save", "mlflow"}:
+    if tags or no_results or "save" in settings:
         saving = Saving(settings, tags, results=not no_results)
     per_query, html, markdown, chart = (settings.get(name, "") for name in FILES)
     for name in settings.keys() & FILES:
         FILES[name](settings[name])
-    is_page = bool(html or markdown or settings.get("mlflow"))
+    is_page = bool(html or markdown)
     ask = partial(
         asked.answer,
         # A table shows no fingerprints, so they are not computed for it.
@@ -114,7 +111,7 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
     finally:
         # Outputs are written even if the reader of the table closed the pipe (`| head`).
         if saving is not None:
-            saving.keep(found, report, outputs)
+            outputs.attempt(lambda: saving.keep(found), " The evaluation above was not kept there.")
     outputs.finish()
 
 
@@ -132,23 +129,17 @@ class Saving:
     def __init__(
         self, settings: Mapping[str, Any], tags: tuple[str, ...], *, results: bool
     ) -> None:
-        self.settings = settings
-        self.name: str | None = settings.get("save")
-        self.mlflow: str | None = settings.get("mlflow")
         from calipers.questions.reading import tag_pairs
 
-        self.tags = tag_pairs(tags)
-        self.results = results
-        if self.name is not None:
-            from calipers.store.record import check_name, check_tags
-
-            check_name(self.name)
-            check_tags(self.tags)
-        elif not self.results or (self.tags and self.mlflow is None):
-            option = "--no-results" if not self.results else "--tag"
+        if "save" not in settings:
+            option = "--no-results" if not results else "--tag"
             raise InvalidInput(
                 f"{option} is given and nothing is kept; add --save NAME, or leave it out."
             )
+        from calipers.store.record import check_name, check_tags
+
+        self.settings, self.results = settings, results
+        self.name, self.tags = check_name(settings["save"]), check_tags(tag_pairs(tags))
 
     def measured(self, ask: "Callable[..., EvaluationAnswer]") -> "EvaluationAnswer":
         """Run ``ask``; if ids that matched in the history match no more, score it as 0.
@@ -158,8 +149,6 @@ class Saving:
         try:
             return ask()
         except NoCommonIds as error:
-            if self.name is None:
-                raise
             from calipers.store.save import knows
 
             found = ask(nothing_in_common="zero")
@@ -174,22 +163,15 @@ class Saving:
             policy = replace(found.result.policy, nothing_in_common="error")
             return replace(found, scores=replace(found.result, policy=policy))
 
-    def keep(self, found: "EvaluationAnswer", report: "Report | None", outputs: Outputs) -> None:
+    def keep(self, found: "EvaluationAnswer") -> None:
         """Save the evaluation, after it is printed, so that a failure here loses no output."""
-        name, uri, lost = self.name, self.mlflow, " The evaluation above was not kept there."
-        if name is not None:
-            outputs.attempt(lambda: self._save(name, found), lost)
-        if uri is not None:
-            outputs.attempt(lambda: self._log(uri, found.result, report), lost)
-
-    def _save(self, name: str, found: "EvaluationAnswer") -> None:
         from calipers.questions.history.settings import save
         from calipers.store.place import locate
 
         store = self.settings.get("store")
         saved = save(
             found.result,
-            name,
+            self.name,
             tags=self.tags,
             store=store,
             corpus=self.settings.get("corpus"),
@@ -199,23 +181,3 @@ class Saving:
         )
         where = locate(store, create=True).shown
         click.echo(f"Saved as {saved.name} (@{saved.short}) in {where}.", err=True)
-
-    def _log(self, uri: str, scores: "Scores", report: "Report | None") -> None:
-        import tempfile
-        from pathlib import Path
-
-        from calipers.questions.history.settings import log_to_mlflow
-
-        with tempfile.TemporaryDirectory() as folder:
-            page = Path(folder) / "report.html"
-            try:
-                if report is not None:
-                    from calipers.questions.report.show import save_html
-
-                    save_html(report, page)
-            except MissingExtra as error:
-                click.echo(f"Logging without the report: {error}", err=True)
-            logged = log_to_mlflow(
-                scores, uri, name=self.name, tags=self.tags, report=page if page.exists() else None
-            )
-        click.echo(f"Logged to MLflow as run {logged.run_id} of {logged.experiment}.", err=True)

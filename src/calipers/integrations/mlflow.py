@@ -1,15 +1,25 @@
 """A scorer for ``mlflow.genai.evaluate``."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Unpack
 
 from calipers.errors import InvalidInput, MissingExtra
 from calipers.integrations.scorer import scorer as one_query
 from calipers.questions.reading import MatchingSettings
-from calipers.store.mlflow_log import mlflow_name
 
 RETRIEVER = "RETRIEVER"
 """The type of the spans in which MLflow records a retriever's results."""
+_ODD = re.compile(r"[^\w\-./: ]+")
+
+
+def mlflow_name(metric: str) -> str:
+    """A metric as MLflow spells it.
+
+    >>> mlflow_name("recall@10"), mlflow_name("mrr"), mlflow_name("ndcg@5(gain=exp)")
+    ('recall_at_10', 'mrr', 'ndcg_at_5_gain_exp')
+    """
+    return _ODD.sub("_", metric.replace("@", "_at_")).strip("_")
 
 
 def scorer(*metrics: str, **matching: Unpack[MatchingSettings]) -> Any:

@@ -1,4 +1,4 @@
-"""Results of checking, copying and pruning a history, and of logging to MLflow."""
+"""Results of checking, copying and pruning a history."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -62,16 +62,6 @@ class Pruned(Plain, HasRows):
     """The size afterwards, with unused space returned to the disk."""
 
 
-@dataclass(frozen=True, repr=False)
-class Logged(ShowsItself):
-    """Where a result can be found in MLflow."""
-
-    shown_by: ClassVar[str] = "calipers.store.result:log_document"
-
-    run_id: str
-    experiment: str
-
-
 def check_document(found: Checked) -> Document:
     """Show the damage, if any, and the counts and the size of the history."""
     if found.problems:
@@ -128,11 +118,6 @@ def prune_document(found: Pruned) -> Document:
         notes=[sizes] if found.removed else [],
         rows=lambda: found.evaluations,
     )
-
-
-def log_document(found: Logged) -> Document:
-    """Show the MLflow run."""
-    return Document(f"Logged to MLflow as run {found.run_id} of {found.experiment}.")
 
 
 def _size(n: float) -> str:

@@ -96,8 +96,6 @@ def test_new_and_lost_are_what_only_one_has_among_the_first_k(old, new, k):
     assert [one.rbo for one in found.queries] == sorted(one.rbo for one in found.queries)
     assert set(found.only_old) == set(old) - shared
     assert set(found.only_new) == set(new) - shared
-    judge = {(one.query_id, one.item) for one in found.to_judge}
-    assert judge == {(one.query, moved.item) for one in found.queries for moved in one.new}
     mean = found.mean("overlap")
     assert mean is not None
     assert math.isclose(mean, sum(one.overlap for one in found.queries) / len(found.queries))
@@ -109,13 +107,6 @@ def test_results_without_ids_are_told_apart_by_their_texts():
     (found,) = calipers.diff(old, new).queries
     assert [one.item for one in found.new] == ["Three."]
     assert [one.item for one in found.lost] == ["Two."]
-
-
-def test_what_is_judged_already_is_not_judged_again():
-    old, new = {"who is it": ["a"]}, {"who is it": ["b", "c"]}
-    found = calipers.diff(old, new, ground_truth={"who is it": ["b"]})
-    assert [one.item for one in found.to_judge] == ["c"]
-    assert found.already_judged == 1
 
 
 @pytest.mark.parametrize("settings", [{"k": 0}, {"k": True}])
@@ -158,7 +149,6 @@ def test_runs_read_side_by_side_give_what_both_at_once_give(seed, monkeypatch):
     assert found.to_dict() == whole.to_dict()
     assert b",\n".join(json_rows(found)) == b",\n".join(json_rows(whole))
     assert found.explain() == whole.explain()
-    assert list(found.to_judge) == list(whole.to_judge)
     assert pickle.loads(pickle.dumps(found)).to_dict() == whole.to_dict()
 
 

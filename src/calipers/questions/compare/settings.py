@@ -113,14 +113,13 @@ class DiffSettings(Files, total=False):
     ground_truth: Annotated[
         Any,
         Setting(
-            "Questions with their texts, and what is judged already.",
+            "Questions with their texts.",
             "-g",
             "FILE",
             file="ground-truth",
             path=True,
         ),
     ]
-    seed: Annotated[int, Setting("The seed that shuffles the rows to label.", default=0, least=0)]
     store: Store
 
 
@@ -133,8 +132,7 @@ def diff(
     """Compare the first k results of two runs; no ground truth is needed.
 
     ``old`` and ``new`` are runs in any shape that ``read`` takes. Each query gets its rank-biased
-    overlap, the overlap of the first k, and the new and the lost results. ``write`` of the returned
-    object makes a file to label with exactly the new results.
+    overlap, the overlap of the first k, and the new and the lost results.
 
     >>> found = diff({"q": ["a", "b", "c"]}, {"q": ["a", "c", "d"]})
     >>> [moved.item for moved in found.queries[0].new], round(found.mean("overlap"), 2)
@@ -159,7 +157,6 @@ def diff(
         after,
         k=settings["k"],
         truth=None if given is None else given.ground_truth,
-        seed=settings["seed"],
         memory=settings["memory"],
         temp=settings["temp"],
     )

@@ -3,9 +3,8 @@
 Rankings are compared by rank-biased overlap and overlap at k.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from os import PathLike
 from reprlib import repr as short
 from typing import Any, ClassVar, Literal
@@ -18,7 +17,6 @@ from calipers.io.files.spill import SpilledRows
 from calipers.measures.spec import check_cutoff
 from calipers.model.document import Document, Lines, Note, Table
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import Label
 from calipers.model.ranking import NotGroupedError
 from calipers.model.result import HasRows, Plain, plain
 from calipers.model.run import Run
@@ -26,12 +24,7 @@ from calipers.present.escape import printable
 from calipers.questions.pooling import (
     by_queries,
     facts_shown,
-    label_row,
-    pool_runs,
     query_names,
-    shuffled,
-    table_to_label,
-    without_judged,
 )
 from calipers.text import normalise
 from calipers.words import first_results as in_words
@@ -97,10 +90,6 @@ class Diff(Plain, HasRows):
     only_old: tuple[str, ...]
     """Queries that the new run does not have."""
     only_new: tuple[str, ...]
-    to_judge: Sequence[Label]
-    """The results that only the new run has, in random order so that the order reveals nothing."""
-    already_judged: int
-    """New results that the ground truth already judges; they are left out of ``to_judge``."""
     notes: tuple[str, ...] = ()
     """How the files were read, where that is not obvious."""
 
@@ -120,18 +109,6 @@ class Diff(Plain, HasRows):
         # Sum in the order of the queries: another order would round differently.
         return float(sum(self.numbers[name])) / len(self.queries)
 
-    def write(self, path: str | PathLike[str]) -> None:
-        """Write the new results as a file to label, .jsonl or .csv."""
-        from calipers.io.records.label_files import write_labels
-
-        unknown = next((one.query_id for one in self.to_judge if one.query is None), None)
-        if unknown is not None:
-            raise InvalidInput(
-                f"The text of the question {unknown!r:.80} is not known: the runs have ids alone, "
-                "and nobody can judge an id; give a file that has the texts (-g FILE)."
-            )
-        write_labels(self.to_judge, path)
-
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """The whole difference as plain values: what ``--json`` prints."""
         return plain(
@@ -144,8 +121,6 @@ class Diff(Plain, HasRows):
                 "means": {name: self.mean(name) for name in ("rbo", "overlap")},
                 "new_results": self.moved("new"),
                 "lost_results": self.moved("lost"),
-                "to_judge": len(self.to_judge),
-                "already_judged": self.already_judged,
                 "only_old": self.only_old,
                 "only_new": self.only_new,
                 "per_query": self.queries if per_query else (),
@@ -163,36 +138,27 @@ def diff_runs(
     *,
     k: int = 10,
     truth: GroundTruth | None = None,
-    seed: int = 0,
     memory: str | int | None = None,
     temp: str | PathLike[str] | None = None,
 ) -> Diff:
-    """Compare the first k results of two runs; ``truth`` supplies texts and judgements.
+    """Compare the first k results of two runs; ``truth`` supplies texts of the questions.
 
     Rows of the answer go to a file in ``temp`` as they are made, so that ``memory`` suffices.
     """
     check_cutoff(k)
-    texts = {**_texts_in(new.queries), **_texts_in(old.queries)}
-    # Where a question has no id of its own, its text is its id.
-    known = texts if truth is None else texts | _texts_in(truth.queries)
-    label = partial(label_row, partial(_question, known))
+    asked_as = [new.queries, old.queries, *([] if truth is None else [truth.queries])]
+    texts = {query: text for one in asked_as for query, text in _texts_in(one).items()}
 
     def read(old: Run, new: Run) -> Diff:
         queries = SpilledRows(_query_diff, memory, temp)
-        to_judge = SpilledRows(label, memory, temp)
         numbers: list[pl.DataFrame] = []
         asked: list[list[pl.Series]] = [[], []]
-        judged = 0
         for names, (olds, news) in _in_step((old, new), k, asked):
             was, now = _listed(olds), _listed(news)
             found = [_row(one, texts.get(one), was.get(one, []), now.get(one, [])) for one in names]
             table = pl.DataFrame(found, DIFF_SCHEMA)
             queries.add(table)
             numbers.append(table.select("rbo", "overlap", "changed", _LENGTHS))
-            fresh = {one["query"]: {new["item"] for new in one["new"]} for one in found}
-            labels, left_out = _to_judge(news, fresh, k, truth, seed)
-            judged += left_out
-            to_judge.add(table_to_label(labels))
         before, after = (pl.concat([NOBODY, *names]).unique(maintain_order=True) for names in asked)
         if not numbers:
             raise InvalidInput(
@@ -211,8 +177,6 @@ def diff_runs(
             numbers=every[order],
             only_old=tuple(before.filter(~before.is_in(after.implode()))),
             only_new=tuple(after.filter(~after.is_in(before.implode()))),
-            to_judge=to_judge,
-            already_judged=judged,
             notes=tuple(dict.fromkeys(said)),
         )
 
@@ -274,11 +238,6 @@ def _batches(run: Run, k: int, asked: list[pl.Series]) -> Iterator[pl.DataFrame]
         frame = facts_shown(batch.first(k))
         asked.append(frame["query"].unique(maintain_order=True))
         yield frame
-
-
-def _question(known: Mapping[str, str | None], query: str) -> str | None:
-    """The text of a question, or its id where that reads like a question."""
-    return known.get(query) or (query if " " in query else None)
 
 
 def rank_biased_overlap(a: Sequence[str], b: Sequence[str], p: float = PERSISTENCE) -> float:
@@ -371,25 +330,6 @@ def _texts_in(queries: pl.DataFrame | None) -> dict[str, str]:
     return {query: text for query, text in rows if text is not None}
 
 
-def _to_judge(
-    new: pl.DataFrame,
-    fresh: Mapping[str, Collection[str]],
-    k: int,
-    truth: GroundTruth | None,
-    seed: int,
-) -> tuple[list[Label], int]:
-    """The new results as rows to label, without those already judged, and how many those are."""
-    items = {
-        query: [one for one in some if _key(one.item, one.text) in fresh[query]]
-        for query, some in pool_runs([new], k).items.items()
-        if fresh.get(query)
-    }
-    judged = 0
-    if truth is not None:
-        items, judged = without_judged(items, truth)
-    return [one for some in items.values() for one in shuffled(some, seed)], judged
-
-
 def _some(queries: pl.Series) -> str:
     return ", ".join(f"{query!r:.60}" for query in queries.head(3)) or "none"
 
@@ -453,9 +393,6 @@ def _notes(diff: Diff) -> list[Note]:
         )
         if some
     ]
-    if diff.already_judged:
-        left = plural(diff.already_judged, "new result")
-        said.append(Note("counted", f"{left} judged already by the ground truth."))
     return [
         *(Note("input", one) for one in diff.notes),
         *said,

@@ -5,7 +5,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
 
 from calipers.operation import (
-    HISTORY,
     OUTPUT,
     PYTHON,
     READING,
@@ -250,17 +249,6 @@ class EvaluateSettings(Evaluating, total=False):
             metavar="NAME",
             excludes=("corrected_by",),
             of_data=PAIR,
-            changes_nothing=True,
-        ),
-    ]
-    mlflow: Annotated[
-        str | None,
-        Setting(
-            "Log to this MLflow tracking store, such as sqlite:///mlflow.db.",
-            metavar="URI",
-            excludes=("corrected_by",),
-            of_data=PAIR,
-            group=HISTORY,
             changes_nothing=True,
         ),
     ]

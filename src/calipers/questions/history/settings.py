@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from calipers.operation import PYTHON, STATISTICS, Setting, operation
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
     from calipers.model.scores import Scores
     from calipers.questions.history.result import Alarm, History, Shown
-    from calipers.store.result import Checked, Copied, Logged, Pruned
+    from calipers.store.result import Checked, Copied, Pruned
 
 
 class Which(TypedDict, total=False):
@@ -193,31 +192,6 @@ def history_trend(
     sides of a mark are not comparable.
     """
     return history_alarm(name, **settings)
-
-
-class LogToMlflowSettings(TypedDict, total=False):
-    """What `log_to_mlflow` takes."""
-
-    name: Annotated[str | None, Setting("The name of the run.", only=PYTHON)]
-    tags: Annotated[
-        Mapping[str, str] | None, Setting("What was measured, such as the model.", only=PYTHON)
-    ]
-    experiment: Annotated[
-        str | None,
-        Setting("The experiment. [default: MLFLOW_EXPERIMENT_NAME, or calipers]", only=PYTHON),
-    ]
-    report: Annotated[str | Path | None, Setting("A file to log beside the result.", only=PYTHON)]
-
-
-@operation(page="history", command="eval")
-def log_to_mlflow(scores: "Scores", uri: str, **settings: Unpack[LogToMlflowSettings]) -> "Logged":
-    """Log parameters, metrics, the per-query table and the whole result as one run of MLflow.
-
-    ``uri`` is a tracking store or server.
-    """
-    from calipers.store import mlflow_log as rule
-
-    return rule.log_to_mlflow(scores, uri, **settings)
 
 
 @operation(page="history", command="history check")
