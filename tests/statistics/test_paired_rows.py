@@ -99,6 +99,19 @@ def test_more_than_thirty_changes_have_the_p_of_all_their_signs(shape, n, monkey
     assert 0.999 * row(gains).p < found < 1.01 * row(gains).p
 
 
+@pytest.mark.parametrize("n", [100, 900])
+def test_sums_that_are_equal_count_also_among_many(n):
+    """Gains in units of 1/300, shifted by 0.02 as a gate does: every sum has its exact chance."""
+    random = np.random.default_rng(n)
+    gains = np.where(np.arange(n) < n // 3, random.choice([300, 150, -100, -300], n), 0) + 6
+    chances = np.ones(1)
+    for size in np.abs(gains):
+        chances = np.concatenate([chances, np.zeros(size)]) + np.append(np.zeros(size), chances)
+        chances /= 2
+    reached = (np.abs(gains).sum() - abs(gains.sum())) // 2
+    assert row(gains / 300).p == pytest.approx(2 * chances[: reached + 1].sum(), rel=0.01)
+
+
 @pytest.mark.parametrize("n", [6, 12, 200, 5_000])
 def test_six_that_all_changed_one_way_are_significant(n):
     assert row(won(6, 0, n)).standing == "better"

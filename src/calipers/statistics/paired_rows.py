@@ -11,8 +11,8 @@ the loss is larger than x, add x to every gain.
 the share of all sign assignments whose sum is at least as far from zero as the observed one. The
 unit is a query, or a cluster of queries. Unchanged units do not matter. Where all changes are of
 equal size (hits and misses) this is the sign test, exact for any number. Else it is exact for up
-to 30 changed units, exact but for the rounding of differences to a fine grid up to 2,000 (0.5 %
-of p), and normal beyond.
+to 30 changed units, exact but for the rounding of differences to a fine grid up to 2,000 (below
+1 % of p), and normal beyond.
 
 **Interval.** All means that the same test does not reject: quantiles of the means of random subsets
 of the units (Hartigan). Given where 8 or more units changed; for fewer the counts say it all.
@@ -42,8 +42,8 @@ FEWEST_FOR_INTERVAL = 8
 """With fewer units that changed there is no interval."""
 EXACT = 30
 """Up to so many changed units, every sign assignment is counted."""
-CELLS = 4_096
-"""Cells of the grid to either side of the mean."""
+WORK, FEWEST_CELLS, MOST_CELLS = 2_800_000, 4_096, 32_768
+"""Cells of the grid to either side of the mean: fewer where more units are added."""
 FEW_SIZES = 32
 """Up to so many differences of different size, a step is searched that hardly rounds them."""
 TAIL = 8.0
@@ -61,6 +61,8 @@ HALF = DRAWS // 2
 ROUNDING = 1e-9
 SMALLEST = 1e-12
 """A smaller difference is rounding error, not the retriever's."""
+_TIES = 0.03
+"""What rounding by a whole step costs, in standard deviations of the sum, where ties get lost."""
 _SEED = 20_070_723
 _AT_ONCE = 2_048
 """Subsets in memory at once."""
@@ -278,26 +280,33 @@ def _two_sided(units: _Units) -> float | None:
 def _on_a_grid(moved: Floats, total: float) -> float:
     """The two-sided p of differences rounded to whole steps, by adding one unit after the other.
 
-    Of many steps, the one is taken that rounds least (a few differences of different size may
-    add up to others, and such ties count), and then keeps the observed sum best.
+    Of many steps the one is taken that keeps the observed sum, and where there are few sizes
+    rounds them little: sums that are equal, and count, then stay equal.
     """
     spread = math.sqrt(math.fsum(moved**2))
     far = total / spread
     values, which = np.unique(np.abs(moved).round(9), return_inverse=True)
     counts, net = np.bincount(which), np.bincount(which, np.sign(moved))
-    tried = np.linspace(1.0, 1.25, 64 if len(values) > FEW_SIZES else 2_048)
-    exact = values / ((far + TAIL) * spread / (2 * CELLS) * tried[:, None])
-    rounded = np.rint(exact)
-    least = np.argsort((exact - rounded) ** 2 @ counts, kind="stable")[:64]
-    far_rounded = rounded[least] @ net / np.sqrt(rounded[least] ** 2 @ counts)
-    whole = rounded[least[np.argmin(np.abs(far_rounded - far))]].astype(np.int64)
+    few = len(values) <= FEW_SIZES
+    cells = (1 + few) * min(max(WORK // len(moved), FEWEST_CELLS), MOST_CELLS)
+    unit, width, best = (far + TAIL) * spread / (2 * cells), 0.5, 1.5
+    for _ in range(2):
+        tried = best + width * np.linspace(-1.0, 1.0, min(32_768 // len(values), 4_096))
+        exact = values / (unit * tried[:, None])
+        rounded = np.rint(exact)
+        off = np.abs(rounded @ net / np.sqrt(rounded**2 @ counts) - far)
+        if few:
+            off += _TIES * np.sqrt((exact - rounded) ** 2 @ counts / len(moved))
+        at = int(np.argmin(off))
+        best, width = float(tried[at]), width / len(tried)
+    whole = rounded[at].astype(np.int64)
     sizes, seen = np.repeat(whole, counts), int(whole @ net)
     # How many subsets have a sum so many cells from half of all, as far out as matters: what
     # leaves the grid is too rare. Neither the first count nor 2^2000 of it overflows.
-    middle = CELLS + int(sizes[-1])
+    middle = cells + int(sizes[-1])
     subsets, grown = np.zeros(2 * middle + 1), np.zeros(2 * middle + 1)
     subsets[middle] = 2.0**-1000
-    reaches = np.ceil(CELLS * np.sqrt(np.cumsum(sizes**2) / np.sum(sizes**2))).astype(np.int64)
+    reaches = np.ceil(cells * np.sqrt(np.cumsum(sizes**2) / np.sum(sizes**2))).astype(np.int64)
     halves = np.diff(np.cumsum(sizes) // 2, prepend=0)
     for reach, down, up in zip(
         *(one.tolist() for one in (reaches, halves, sizes - halves)), strict=True
