@@ -41,7 +41,7 @@ STANDINGS: dict[switching.Verdict, Standing] = {
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Switch(SwitchDraw, Plain, ShowsItself):
+class Switch(Plain, ShowsItself, SwitchDraw):
     """Relevant results in the first k per query, new minus old, at the last look."""
 
     shown_by: ClassVar[str] = "calipers.labels.changed:document"
