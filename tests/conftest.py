@@ -16,7 +16,7 @@ settings.register_profile(
     "calipers",
     deadline=None,
     derandomize="CI" in os.environ,
-    max_examples=int(os.environ.get("CALIPERS_EXAMPLES", "12")),
+    max_examples=int(os.environ.get("CALIPERS_EXAMPLES", "10")),
 )
 settings.load_profile("calipers")
 
