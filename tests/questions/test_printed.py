@@ -4,25 +4,13 @@ The texts stand in ``tests/data/printed``, to be read in one sitting; ``CALIPERS
 writes them anew.
 """
 
-import os
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import calipers
-from calipers.present.csv import as_csv
-from calipers.present.html import for_page
-from calipers.present.markdown import as_markdown
-
-FOLDER = Path(__file__).parents[1] / "data" / "printed"
-WRITES = "CALIPERS_WRITE_PRINTED" in os.environ
-HIT, MISS = ["x", "a", "b"], ["x", "y", "b"]
-NOT_SAID = re.compile(
-    r"\b(not shown|turned signs|told apart|cannot tell|marked was|is not said)\b|→.*→"
-)
-"""House words that a newcomer cannot understand."""
+from tests.contracts.test_voice import kept, problems_of
 
 
 def run(hits: int, n: int, rank: int = 1, first: int = 0) -> dict[str, list[str]]:
@@ -81,50 +69,6 @@ CASES: dict[str, Any] = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_default_answer(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = CASES[name]()
-    text = str(result)
-    path = FOLDER / f"{name.replace(': ', '-').replace(' ', '-')}.txt"
-    if WRITES:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"{text}\n", "utf-8")
-    assert f"{text}\n" == path.read_text("utf-8")
-    first, *rest = text.split("\n")
-    sentence = re.sub(r"\s+", " ", text.partition("\n\n")[0])
-    assert len(sentence) <= 150
-    assert sentence.endswith(".")
-    assert "→" not in sentence
-    assert not NOT_SAID.search(text)
-    for line in rest:
-        assert len(line) <= 80 or "calipers " in line
-    assert first
-
-
-@pytest.mark.parametrize("name", ["compare: three systems", "gate: collapse", "misses"])
-def test_every_face_says_the_same(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    document = CASES[name]().document()
-    words = re.sub(r"\W+", " ", document.sentence).strip()
-    for face in (as_markdown(document), for_page(document)):
-        assert words in re.sub(r"\W+", " ", re.sub(r"<[^>]*>|\\", " ", face))
-    assert len(as_csv(document).splitlines()) > 1
-
-
-@pytest.mark.parametrize(("better", "worse"), [(0, 6), (6, 0), (3, 3), (0, 0), (12, 1)], ids=str)
-def test_the_sign_the_words_and_the_exit_code_agree(
-    better: int, worse: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    n = 40
-    before = {q: HIT if i >= better else MISS for i, q in enumerate(truth(n))}
-    after = {q: MISS if better <= i < better + worse else HIT for i, q in enumerate(truth(n))}
-    comparison = calipers.compare({"old": before, "new": after}, truth(n), metrics="recall@10")
-    found = comparison.difference("new", "recall@10")
-    assert (found.wins, found.losses) == (better, worse)
-    sign = {"better": "▲", "worse": "▼", "no clear difference": "~"}[found.verdict]
-    assert str(comparison).startswith(sign)
-    verdict = gated(before, after, n)
-    assert str(verdict).startswith({True: "✗"}.get(verdict.stops, str(verdict)[0]))
-    # A tick never stands over more losses than gains.
-    assert not (worse > better and str(verdict).startswith("✓"))
+    text = str(CASES[name]())
+    assert not problems_of(text), text
+    assert kept(f"{text}\n", name.replace(": ", "-").replace(" ", "-"))

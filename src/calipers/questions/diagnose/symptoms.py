@@ -200,14 +200,10 @@ def duplicates(seen: Evidence) -> Symptom | None:
     share = seen.fact(seen.repeated_share)
     if not share or share.value < 0.1:
         return None
-    repeated = int(seen.facts.repeated.sum())
-    each = repeated / seen.matches.n_queries
+    each = int(seen.facts.repeated.sum()) / seen.matches.n_queries
     return Symptom(
         confidence((share, 0.1, 1)),
-        (
-            f"{in_percent(share)} of what is shown repeats an earlier result of the same query, by "
-            f"id or word for word ({repeated:,} results).",
-        ),
+        (f"{in_percent(share)} of the results repeat an earlier one of the same query.",),
         (
             f"Remove repetitions before the list is cut at k: that frees {each:.1f} of {seen.k} "
             "places per query.",
@@ -256,7 +252,7 @@ def too_selective(seen: Evidence) -> Symptom | None:
     lines = [
         f"In the {used.n} queries that miss a target, {seen.k * used.value:.1f} of {seen.k} places "
         f"are used; recall@{seen.k} is {in_words(recall) if recall else 'unknown'}.",
-        *([f"{in_percent(precision)} of what is shown holds a target."] if precision else []),
+        *([f"{in_percent(precision)} of the results hold a target."] if precision else []),
     ]
     free = seen.k * (1 - used.value)
     return Symptom(
@@ -358,7 +354,7 @@ def finds_little(seen: Evidence) -> Symptom | None:
         ]
         look = f"See why nothing is found for {_names(seen, empty)}: `calipers misses`"
     if precision:
-        lines.append(f"{in_percent(precision)} of what is shown holds a target.")
+        lines.append(f"{in_percent(precision)} of the results hold a target.")
     return Symptom(
         confidence((found, 0.8, -1)),
         tuple(lines),
