@@ -90,40 +90,32 @@ def test_every_action_has_a_key_and_the_text_on_the_screen_is_the_one_that_is_la
     shortcuts = page.locator(".tools button, .grades button").evaluate_all(
         "(all) => all.map((one) => one.getAttribute('aria-keyshortcuts'))"
     )
-    assert sorted(shortcuts) == sorted("0123mnuclv/?")
+    assert sorted(shortcuts) == sorted("0123mnuclv?")
     page.keyboard.press("?")
     listed = page.get_by_role("dialog").text_content()
-    assert all(key in listed for key in "03mnuc/?")
+    assert all(key in listed for key in "03mnuc?")
     page.keyboard.press("Escape")
     place, save = page.locator("#text"), page.locator("#save")
     first = place.text_content()
-    # Search, go to what was found, and give it a grade.
-    page.keyboard.press("/")
-    page.keyboard.type("number 11.")
-    page.keyboard.press("Enter")
-    page.locator("#search-found button").first.wait_for()
-    page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-    page.keyboard.press("Enter")
     # A note does not move the page, and Escape keeps it.
     page.keyboard.press("c")
     page.keyboard.type("odd")
     save.evaluate("(one) => { one.textContent = ''; }")
     page.keyboard.press("Escape")
     page.locator("#save", has_text="Saved.").wait_for()
-    assert "number 11." in place.text_content()
+    assert place.text_content() == first
     assert page.locator("#note-text").input_value() == "odd"
     press(page, "2")
-    # After what was searched for comes what was to come before.
-    assert place.text_content() == first
+    assert place.text_content() != first
     assert page.locator("#place").text_content() == "Text 2, 9 left"
     assert "What is topic" in page.locator("#spoken").text_content()
     # An undo shows what it undid: first the grade, then the note of the same text.
     press(page, "u", "Undone: your grade 2, helps. This is the text.")
-    assert "number 11." in place.text_content()
+    assert place.text_content() == first
     press(page, "u", "Undone: your note “odd”.")
-    assert "number 11." in place.text_content()
+    assert place.text_content() == first
     assert page.locator("#note-text").input_value() == ""
     # A note that is still open goes with its text.
     page.keyboard.press("c")
@@ -131,7 +123,7 @@ def test_every_action_has_a_key_and_the_text_on_the_screen_is_the_one_that_is_la
     page.locator("#grades button").nth(1).click()
     page.locator("#save", has_text="Saved.").wait_for()
     [given] = labels(desk)
-    assert desk.items[given.item].label.item == "d11"
+    assert desk.items[given.item].label.text == first
     assert desk.state().note(given.item, "anna") == "kept"
     # Nothing is left to undo: the page says so and goes on.
     press(page, "uu", "Undone")
