@@ -8,7 +8,7 @@ import pytest
 from calipers import audit
 from calipers.checks import catalogue
 
-SIZES = (40, 160)
+SIZES = (40, 120)
 TOPICS, PER_TOPIC = 30, 10
 WATCHED = {kind.name for kind in catalogue.BLURS}
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -220,7 +220,7 @@ def test_what_is_planted_is_found(name, n, tmp_path):
 
 
 def test_copied_questions_are_not_called_fit(tmp_path):
-    health, _ = found_in(first_words, 160, tmp_path)
+    health, _ = found_in(first_words, 120, tmp_path)
     assert health.claim.line == (
         "✗ Plain word matching finds 100% in the first 5: this set cannot rank retrievers."
     )

@@ -168,14 +168,11 @@ def test_a_named_document_narrows_the_search():
     assert find_places(["same line"], rows, document="c")[0].outcome == "none"
 
 
-def test_chunks_without_a_start_cannot_be_placed():
+def test_chunks_without_a_start_and_empty_quotes_are_refused():
     rows = [{"id": "1", "document": "d", "text": "x"}, {"id": "2", "document": "d", "text": "y"}]
     with pytest.raises(InvalidInput, match="'start'"):
         find_places(["x"], rows)
     assert find_places(["x"], rows[:1])[0].places == (QuotePlace("d", 0, 1),)
-
-
-def test_an_empty_quote_is_refused():
     with pytest.raises(InvalidInput, match="empty"):
         find_places([" \n"], {"a": "x"})
 

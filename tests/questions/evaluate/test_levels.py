@@ -42,15 +42,11 @@ def test_the_levels_differ_where_they_should():
     assert [cell.split()[0] for cell in cells] == ["0.500", "0.000", "1.000"]
 
 
-def test_a_list_names_levels_in_its_own_order():
-    found = levels([SPLIT], at="document, chunk", metrics="recall@2")
-    assert list(found.scores) == ["document", "chunk"]
-
-
 def test_a_level_that_cannot_be_computed_is_explained():
     bare = {**SPLIT, "ground_truth": [{"quote": "the lock is held"}]}
     found = levels([bare], metrics="recall@2")
     assert list(found.scores) == ["evidence", "chunk"]
+    assert list(levels([bare], at="chunk, evidence").scores) == ["chunk", "evidence"]
     assert "document is not known, the first of query 'split'" in found.not_computed[0]
     with pytest.raises(NoDocuments, match="document is not known"):
         levels([bare], at="document", metrics="recall@2")
@@ -85,13 +81,6 @@ def test_no_level_at_all_is_an_error():
 def test_an_unknown_level_is_an_error(at, said):
     with pytest.raises(InvalidInput, match=said):
         levels([SPLIT], at=at)
-
-
-def test_the_plain_form_holds_every_level():
-    found = levels([SPLIT], metrics="recall@2").to_dict(per_query=False)
-    assert list(found["levels"]) == ["evidence", "chunk", "document"]
-    assert found["levels"]["chunk"]["settings"]["matched_at"] == "chunk"
-    assert found["not_computed"] == []
 
 
 def test_the_commonest_finding_is_the_first_sentence():

@@ -25,19 +25,13 @@ def some(n=12):
 
 
 def test_a_sample_of_unknown_origin_needs_the_word():
-    with pytest.raises(InvalidInput, match=r"not known who gave .* --sampled at-random"):
-        corrected(some())
-    assert corrected(some(), sampled="at-random").sampled == 12
-    with pytest.raises(
-        InvalidInput, match="sampled of corrected is 'by-hand'; it must be one of at-random, all"
-    ):
-        corrected(some(), sampled="by-hand")
-
-
-def test_where_people_judged_everything_nothing_was_drawn():
-    with pytest.raises(InvalidInput, match=r"not known who gave .* --sampled all"):
-        corrected(some(N))
+    for n, word in ((12, "at-random"), (N, "all")):
+        with pytest.raises(InvalidInput, match=rf"not known who gave .* --sampled {word}"):
+            corrected(some(n))
+        assert corrected(some(n), sampled=word).sampled == n
     assert corrected(some(N), sampled="all")["mrr"].value == 0.5
+    with pytest.raises(InvalidInput, match="sampled of corrected is 'by-hand'; it must be one of"):
+        corrected(some(), sampled="by-hand")
     with pytest.raises(InvalidInput, match="8 queries of the machine's are not among theirs"):
         corrected(some(), sampled="all")
 

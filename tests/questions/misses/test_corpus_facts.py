@@ -126,18 +126,21 @@ def test_quotes_are_found_as_by_looking_at_every_chunk(text, cuts, wanted, least
     assert expected == dict(zip(quotes, found, strict=True))
 
 
-def test_line_breaks_and_case_matter_as_little_as_in_matching():
-    rows = [{"id": "c", "text": "The\n GIL is\u00ad a Lock."}]
-    exact = study(rows, targets(quote=["gil is a lock"]), "quote")
-    folded = study(rows, targets(quote=["gil is a lock"]), "quote(case=ignore)")
-    assert (exact.whole[0], folded.whole[0]) == (False, True)
+LOCK, MUTEX = "The\n GIL is\u00ad a Lock.", "The global lock is a mutex that guards."
 
 
-def test_a_tolerant_matching_finds_a_quote_with_a_typing_error():
-    rows = [{"id": "c", "text": "The global interpreter lock is a mutex that guards objects."}]
-    wanted = targets(quote=["The global interpreter lock is a mutes that guards objects."])
-    assert not study(rows, wanted, "quote").whole[0]
-    assert study(rows, wanted, "quote(min=0.8)").whole[0]
+@pytest.mark.parametrize(
+    ("text", "quote", "exact", "tolerant"),
+    [
+        (LOCK, "gil is a lock", False, "quote(case=ignore)"),
+        (LOCK, "GIL is a Lock", True, "quote(case=ignore)"),
+        (MUTEX, MUTEX.replace("mutex", "mutes"), False, "quote(min=0.8)"),
+    ],
+)
+def test_a_quote_is_found_as_tolerantly_as_in_matching(text, quote, exact, tolerant):
+    rows, wanted = [{"id": "c", "text": text}], targets(quote=[quote])
+    assert study(rows, wanted, "quote").whole[0] == exact
+    assert study(rows, wanted, tolerant).whole[0]
 
 
 @pytest.mark.parametrize(("item", "there"), [("doc-0", True), ("doc", True), ("other", False)])
