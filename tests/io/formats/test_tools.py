@@ -64,21 +64,14 @@ MEANT = held(READ["opensearch_judgements.json"]["targets"])
 NODES = json.loads((FIXTURES / "llama_index.json").read_text())
 PAIRED = {"reference_contexts": ["one text"], "reference_context_ids": ["c1", 7]}
 TARGETS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
-    "autorag: one id": ([{**ROW, "retrieval_gt": "d1"}], [("q", "d1")]),
     "autorag: alternatives": (
         [{**ROW, "retrieval_gt": ["d1", 2]}],
         [("q", "d1", "1"), ("q", "2", "1")],
     ),
-    "autorag: nothing": ([{**ROW, "retrieval_gt": [[]]}], []),
-    "deepeval: a golden": ([{"input": "q", "context": ["a"]}], [("q", "a")]),
     "llama_index: a dictionary": (NODES, held(READ["llama_index.json"]["targets"])),
     "llama_index: an object": (
         SimpleNamespace(**NODES),
         held(READ["llama_index.json"]["targets"]),
-    ),
-    "llama_index: a node twice": (
-        {"queries": {"q": "t"}, "relevant_docs": {"q": ["n", "n", 1]}},
-        [("q", "n"), ("q", "1")],
     ),
     "opensearch: in memory": (WHOLE, MEANT),
     "opensearch: a mapping": (
@@ -97,27 +90,6 @@ TARGETS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
         TABLES / "quepid_export.csv",
         [("star wars", 3.0, "d1"), ("star trek", 0.0, "d9"), ("star trek", 2.0, "d8")],
     ),
-    "ragas: ids alone": (
-        [{"user_input": "q", "retrieved_context_ids": [1, "b"], "reference_context_ids": ["b"]}],
-        [("q", "b")],
-    ),
-    "ragas: unpaired, results by id": (
-        [{"user_input": "a", "retrieved_context_ids": ["c1"], **PAIRED}],
-        [("a", "c1"), ("a", "7")],
-    ),
-    "ragas: unpaired, results by text": (
-        [{"user_input": "a", "retrieved_contexts": ["one text"], **PAIRED}],
-        [("a", "one text")],
-    ),
-    "ours, with contexts beside": (
-        [{"question": "q", "contexts": ["x"], "retrieved": ["a"], "ground_truth": ["a"]}],
-        [("q", "a")],
-    ),
-    "langsmith: ids": ([{"inputs": "q", "outputs": {"relevantDocs": ["c1"]}}], [("q", "c1")]),
-    "langsmith: grades": (
-        [{"inputs": {"asked": "q"}, "outputs": {"expected_ids": {"c1": 2, "c2": 0}}}],
-        [("q", 2.0, "c1"), ("q", 0.0, "c2")],
-    ),
     "langsmith: documents": (
         [
             {
@@ -127,7 +99,6 @@ TARGETS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
         ],
         [("q", "A.", "b")],
     ),
-    "langsmith: a number": ([{"inputs": {"a": "q"}, "outputs": {"expected": 7}}], [("q", "7")]),
 }
 RESULTS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
     "autorag: ids, texts and scores": (
@@ -154,10 +125,6 @@ RESULTS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
             ("star wars", "d2", "The Clone Wars"),
             ("star trek", "d9", "The Motion Picture"),
         ],
-    ),
-    "ragas: ids alone": (
-        [{"user_input": "q", "retrieved_context_ids": [1, "b"]}],
-        [("q", "1"), ("q", "b")],
     ),
 }
 
