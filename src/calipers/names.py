@@ -242,15 +242,6 @@ RANX = frozenset({"q_id", "doc_id", "score"})
 """The header that ranx writes for both judgements and runs."""
 
 
-def lowered(names: Iterable[str]) -> dict[str, str]:
-    """Map names in lower case, without spaces around them, to their spelling.
-
-    >>> lowered(["Text", " id "])
-    {'id': ' id ', 'text': 'Text'}
-    """
-    return {name.strip().lower(): name for name in reversed(list(names))}
-
-
 @lru_cache(maxsize=1024)
 def plain_name(name: str) -> str:
     """Normalise a column name to the spelling of the tables here.

@@ -18,7 +18,7 @@ from calipers.io.records.json_files import Look
 from calipers.io.tables.scan import InputTable, explained, from_other_library, in_memory
 from calipers.model.arrays import frame_of_columns
 from calipers.model.run import version_text
-from calipers.names import CHUNK, ID, METADATA, START_AND_END, TEXT, lowered
+from calipers.names import CHUNK, ID, METADATA, START_AND_END, TEXT, plain_name
 
 CORPUS_SCHEMA: dict[str, pl.DataType] = {
     "id": pl.String(),
@@ -39,21 +39,21 @@ def name_columns(names: Iterable[str]) -> dict[str, str]:
 
     >>> name_columns(["doc_id", "contents", "path"])
     {'text': 'contents', 'id': 'doc_id', 'document': 'path'}
-    >>> name_columns(["doc_id", "chunk_id", "Text"])
-    {'text': 'Text', 'id': 'chunk_id', 'document': 'doc_id'}
+    >>> name_columns(["Doc ID", "chunkId", "Text"])
+    {'text': 'Text', 'id': 'chunkId', 'document': 'Doc ID'}
     """
     return dict(_named(tuple(names)))
 
 
 @lru_cache(maxsize=64)  # The objects of a JSON lines file mostly have the same names.
 def _named(names: tuple[str, ...]) -> dict[str, str]:
-    lower = lowered(names)
+    plain = {plain_name(one): one for one in reversed(names)}
+    plain |= {one.strip().lower(): one for one in reversed(names)}  # id is another than _id
     found: dict[str, str] = {}
     for ours, others in CHUNK.items():
-        for other in others:
-            if other in lower and lower[other] not in found.values():
-                found[ours] = lower[other]
-                break
+        free = (plain[one] for one in others if one in plain and plain[one] not in found.values())
+        if (theirs := next(free, None)) is not None:
+            found[ours] = theirs
     return found
 
 
