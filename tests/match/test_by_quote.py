@@ -1,4 +1,5 @@
 import random
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -69,56 +70,36 @@ def test_whole_quotes_equal_the_classic_text_functions(texts, raw_quotes):
         assert together[f"recall@{k}"].mean >= alone[f"recall@{k}"].mean
 
 
-def test_a_quote_broken_over_a_line_end_is_found():
-    assert edges(["… said Anna\r\n  Pávlovna, and"], ["Anna Pa\u0301vlovna"]) == [(1, 0, 1.0)]
+HELD = "the lock is held"
+LONG = "the lock is held by one thread"
+HALVES = ["It began: the lock is", "something else", "held by one thread. And then"]
+AGAIN = ["so the lock", "is held. Next", "no", "yes, the lock is held"]
+APART = [{"text": "so the lock", "document": "a"}, {"text": "is held. Next", "document": "b"}]
+TWO = ["first fact. second fact.", "again the second fact."]
+ANY_ORDER = ["thread. And then", "It began: the lo", "ck is held by one"]
+# The first chunk ends with the first letter of the quote, and begins with its last.
+LETTER = ["s of the interpreter: a l", "ock for threads."]
+EDGES: dict[str, tuple[list[Any], list[str], dict[str, str], list[tuple[int, int]]]] = {
+    "over a line end": (["said Anna\r\n  Pávlovna"], ["Anna Pa\u0301vlovna"], {}, [(1, 0)]),
+    "where two chunks complete it": (HALVES, [LONG], {}, [(3, 0)]),
+    "no chunk alone": (HALVES, [LONG], {"level": "chunk"}, []),
+    "three chunks in any order": (ANY_ORDER, [LONG], {}, [(3, 0)]),
+    "one letter at the other edge": (LETTER, ["lock for threads"], {}, [(2, 0)]),
+    "both edges of one chunk": (["ock for threads. It is a l"], ["lock for threads"], {}, []),
+    "whole after it was completed": (AGAIN, [HELD], {}, [(2, 0), (4, 0)]),
+    "pieces of two documents": (APART, [HELD], {}, []),
+    "of one document": ([one | {"document": "a"} for one in APART], [HELD], {}, [(2, 0)]),
+    "a text again": ([HELD, "the  lock\nis held", f"{HELD}!"], [HELD], {}, [(1, 0), (3, 0)]),
+    "two in one": (TWO, ["first fact", "second fact"], {}, [(1, 0), (1, 1), (2, 1)]),
+    "another case": (["THE LOCK"], ["the lock"], {}, []),
+    "case ignored": (["THE LOCK"], ["the lock"], {"match": "quote(case=ignore)"}, [(1, 0)]),
+}
 
 
-def test_a_quote_split_over_two_chunks_is_found_where_it_is_complete():
-    texts = ["It began: the lock is", "something else", "held by one thread. And then"]
-    assert edges(texts, ["the lock is held by one thread"]) == [(3, 0, 1.0)]
-    assert edges(texts, ["the lock is held by one thread"], level="chunk") == []
-
-
-def test_one_letter_at_the_other_edge_hides_nothing():
-    # The first chunk ends with the first letter of the quote, and begins with its last.
-    texts = ["s of the interpreter: a l", "ock for threads."]
-    assert edges(texts, ["lock for threads"]) == [(2, 0, 1.0)]
-    # Both edges of one chunk are no quote.
-    assert edges(["ock for threads. It is a l"], ["lock for threads"]) == []
-
-
-def test_a_quote_may_be_completed_by_three_chunks_in_any_order():
-    texts = ["thread. And then", "It began: the lo", "ck is held by one"]
-    assert edges(texts, ["the lock is held by one thread"]) == [(3, 0, 1.0)]
-
-
-def test_a_chunk_that_holds_it_all_counts_after_it_was_completed():
-    texts = ["so the lock", "is held. Next", "no", "yes, the lock is held"]
-    assert edges(texts, ["the lock is held"]) == [(2, 0, 1.0), (4, 0, 1.0)]
-    assert mean("precision@4", texts, ["the lock is held"]) == 0.5
-
-
-def test_pieces_from_different_documents_stay_apart():
-    one, two = "so the lock", "is held. Next"
-    apart = [{"text": one, "document": "a"}, {"text": two, "document": "b"}]
-    same = [{"text": one, "document": "a"}, {"text": two, "document": "a"}]
-    assert edges(apart, ["the lock is held"]) == []
-    assert edges(same, ["the lock is held"]) == [(2, 0, 1.0)]
-
-
-def test_a_text_returned_twice_earns_nothing_the_second_time():
-    texts = ["the lock is held", "the  lock\nis held", "the lock is held!"]
-    assert [rank for rank, *_ in edges(texts, ["lock is held"])] == [1, 3]
-
-
-def test_one_chunk_with_two_quotes_and_two_chunks_with_one():
-    texts = ["first fact. second fact.", "again the second fact."]
-    assert edges(texts, ["first fact", "second fact"]) == [(1, 0, 1.0), (1, 1, 1.0), (2, 1, 1.0)]
-
-
-def test_case_matters_unless_it_is_to_be_ignored():
-    assert edges(["THE LOCK"], ["the lock"]) == []
-    assert edges(["THE LOCK"], ["the lock"], match="quote(case=ignore)") == [(1, 0, 1.0)]
+@pytest.mark.parametrize("name", EDGES)
+def test_a_quote_is_held(name):
+    texts, quotes, how, expected = EDGES[name]
+    assert edges(texts, quotes, **how) == [(*one, 1.0) for one in expected]
 
 
 def test_a_typo_is_tolerated_from_the_given_share_on():
