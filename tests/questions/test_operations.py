@@ -53,7 +53,7 @@ def test_a_mistyped_argument_gets_the_nearest_one(name):
 
 
 # A tracking store of MLflow takes seconds to make: tests/store logs to one by both.
-WITH_COMMAND = [one for one in OPERATIONS if OPERATIONS[one].command and one != "log_to_mlflow"]
+WITH_COMMAND = [one for one in OPERATIONS if OPERATIONS[one].command]
 
 
 @pytest.mark.parametrize("name", WITH_COMMAND)

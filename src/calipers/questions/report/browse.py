@@ -355,7 +355,7 @@ class Browse:
         [found] = self._rows(self.table[row : row + 1])
         if self._portions is None:
             return OpenedQuery(found, pl.DataFrame(), pl.DataFrame(), None)
-        alone = self._portions.between(row, row + 1)
+        alone = self._portions.alone(row)
         rankings = rank_table(alone, max(self.k, FEWEST_SHOWN))
         try:
             misses: Misses | None = explain_misses(alone, self.k, every_text=True)
