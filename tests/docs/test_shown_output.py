@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from calipers.io.load import load
 from calipers.questions.diagnose.symptoms import RULES
 from calipers.questions.grid.file import KEYS, RETRIEVER_KEYS
-from tests.command import calipers_command
+from tests.command import calipers_command, typed
+from tests.live.server import running
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("compare", "diagnose", "evaluate", "misses", "plan", "seal", "slices", "which-k")
@@ -82,14 +84,19 @@ def assert_shown(expected, printed):
         left = left[at + len(part) :]
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_every_output_that_is_shown_is_current(name, folder):
-    shown = SHOWN.findall(page(name))
+def held(text):
+    """Run the commands of a text, and hold what they print against what is shown."""
+    shown = SHOWN.findall(text)
     assert shown
     for command, expected in shown:
-        printed = calipers_command(*shlex.split(command)[1:], columns=80)
+        printed = typed(command.partition(" ")[2])
         assert printed.code == 0, printed.err
         assert_shown(expected, printed.out)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_output_that_is_shown_is_current(name, folder):
+    held(page(name))
 
 
 def test_the_page_names_every_rule():
@@ -129,6 +136,60 @@ def test_the_history_of_the_example_is_shown_apart_from_its_ids(tmp_path, monkey
         printed = calipers_command(*shlex.split(command)[1:], columns=80)
         assert printed.code == (1 if " alarm " in command else 0), printed.err
         assert lines_of(printed.out, ids) == lines_of(expected, ids), command
+
+
+@pytest.fixture
+def first(tmp_path, monkeypatch):
+    """The files that somebody begins with."""
+    for file in (ROOT / "examples" / "first").glob("*.*"):
+        shutil.copy(file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "search", raising=False)
+    yield tmp_path
+    sys.modules.pop("search", None)
+
+
+def start(name, kind):
+    """A start of the page on one's own data, and its blocks of a kind."""
+    text = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", page("your-own-data"), re.M | re.S)[1]
+    return text, re.findall(rf"^```{kind}\n(.*?)^```$", text, re.M | re.S)
+
+
+def test_a_spreadsheet_and_trec_files(first):
+    text, (table,) = start("A spreadsheet", "csv")
+    assert table == (first / "questions.csv").read_text()
+    held(text)
+    text, (qrels, run) = start("TREC files", "text")
+    (first / "qrels.txt").write_text(qrels)
+    (first / "run.txt").write_text(run)
+    held(text)
+
+
+def test_the_first_screen_of_the_readme(first):
+    for file in first.iterdir():
+        file.unlink()
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("| you want to know")[0]
+    assert text.index("calipers init") < text.index("calipers eval") < text.index("your-own-data")
+    assert len(text.splitlines()) < 50
+    assert text.count("](") == 1
+    assert typed("init --yes").code == 0
+    held(text)
+
+
+def test_an_http_service(first):
+    asking, measuring = start("An HTTP service", "console")[1][0].splitlines()
+    with running() as server:
+        asking = asking.replace("http://127.0.0.1:8000", server.address)
+        printed = typed(asking.removeprefix("$ calipers "))
+        assert printed.code == 0, printed.err
+    run = load("run.jsonl", "run").run
+    # The server has chunks of its own, so the questions ask for one of those.
+    rows = "".join(f"{query},{run.frame['item'][0]}\n" for query in run.frame["query"].unique())
+    (first / "questions.csv").write_text("question,chunk_id\n" + rows)
+    printed = typed(measuring.removeprefix("$ calipers "))
+    assert printed.code == 0, printed.err
+    assert printed.out.startswith("Finds ")
 
 
 def test_the_message_of_a_failed_test_is_the_one_shown(calipers_eval):
