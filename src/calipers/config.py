@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.gone import gone
 from calipers.operation import OPERATIONS, Argument, Setting, arguments, convert
 from calipers.shell import join_words
 from calipers.words import did_you_mean
@@ -188,6 +187,8 @@ def _values(
     for given, value in table.items():
         name = _key(given)
         if name not in known:
+            from calipers.gone import gone
+
             if said := gone(f"{place.removesuffix('.')} --{given}".strip()):
                 raise InvalidInput(f"{path} has the key {place + given!r}. {said}")
             words = [*sorted(known), *(() if place else (GATE, GRID))]

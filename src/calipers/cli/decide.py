@@ -1,5 +1,7 @@
 """Commands for decisions: gate and plan."""
 
+from collections.abc import Callable
+
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import JSON, text
 from calipers.cli.output import check_page, print_lines, write_bytes
@@ -65,17 +67,18 @@ def gate(asked: CommandInput, junit: str | None, markdown: str | None) -> None:
     for path in filter(None, (junit, markdown)):
         check_page(path)
 
-    def write(checks: bytes, summary: str) -> None:
-        asked.outputs.write(junit, lambda: write_bytes(junit or "", checks))
-        asked.outputs.write(markdown, lambda: write_bytes(markdown or "", summary.encode()))
+    def write(checks: Callable[[], bytes], summary: Callable[[], str]) -> None:
+        asked.outputs.write(junit, lambda: write_bytes(junit or "", checks()))
+        asked.outputs.write(markdown, lambda: write_bytes(markdown or "", summary().encode()))
 
     try:
         verdict = asked.answer()
     except CalipersError as error:
         # A report left over from an earlier run could be mistaken for this one's.
-        write(error_junit(str(error)), error_markdown(str(error)))
+        said = str(error)
+        write(lambda: error_junit(said), lambda: error_markdown(said))
         raise
-    write(as_junit(verdict), as_markdown(verdict.document()))
+    write(lambda: as_junit(verdict), lambda: as_markdown(verdict.document()))
     asked.show(verdict)
 
 
