@@ -12,7 +12,6 @@ from unittest import mock
 import calipers
 from calipers.live.result import MachineLabels, RetrievalReport
 from calipers.operations import OPERATIONS
-from calipers.store.result import Logged
 from fuzz.seeds import small_records
 from tests.questions.live_samples import LIVE_SAMPLES
 from tests.questions.samples import RECORDS, SAMPLES, Sample
@@ -84,7 +83,6 @@ MAKERS: dict[str, Sample] = {
         lambda: calipers.save(calipers.evaluate("evals.jsonl"), "nightly", store="own.db")
     ),
     "LiveRun": _sample(lambda: calipers.retrieve(lambda query, k: ["a", "b"], ["q", "r"], k=2)),
-    "Logged": _sample(lambda: Logged("abc123", f"nightly {_MARK[0]}")),
     "MachineLabels": _sample(_labelled),
     "Matched": _sample(lambda: calipers.read("evals.jsonl")),
     "Report": _sample(lambda: calipers.report("evals.jsonl")),

@@ -60,7 +60,11 @@ measure({given})
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
-    [("'nowhere.jsonl'", "nowhere.jsonl"), ("[{'query': 'q'}]", "q"), ("3", "data is a int")],
+    [
+        ("'nowhere.jsonl'", "nowhere.jsonl"),
+        ("[{'query': 'q'}]", "neither results nor"),
+        ("3", "data is a int"),
+    ],
 )
 def test_an_error_in_a_notebook_is_its_sentence_and_the_users_line(given, sentence):
     shells = pytest.importorskip(
