@@ -27,7 +27,7 @@ def document(diagnosis: Diagnosis) -> Document:
     claim = diagnosis.claim
     if diagnosis.findings:  # their advice is in the table
         claim = replace(claim, next=None)
-    return of_claim(claim, *remarks(diagnosis), blocks=blocks, rows=lambda: diagnosis.findings)
+    return of_claim(claim, *_remarks(diagnosis), blocks=blocks, rows=lambda: diagnosis.findings)
 
 
 def _summary(diagnosis: Diagnosis) -> Table:
@@ -53,20 +53,16 @@ def _finding(finding: Finding) -> Lines:
     return Lines([*evidence, *advice], title, prose=True, detail=True)
 
 
-def headline(diagnosis: Diagnosis) -> str:
-    """The main metrics in one line."""
-    parts = [
+def _remarks(diagnosis: Diagnosis) -> list[Note]:
+    """How the input was read, the main metrics, and what confidence means."""
+    notes = [Note("input", line) for line in diagnosis.settings["notes"]]
+    means = ", ".join(
         f"{one.metric} {number(one.mean)}"
         for one in diagnosis.summaries
         if one.mean is not None and not one.metric.startswith("judged")
-    ]
-    return f"{diagnosis.n:,} queries, {first_results(diagnosis.k)}: {', '.join(parts)}"
-
-
-def remarks(diagnosis: Diagnosis) -> list[Note]:
-    """How the input was read, the main metrics, and what confidence means."""
-    notes = [Note("input", line) for line in diagnosis.settings["notes"]]
-    notes.append(Note("counted", f"{headline(diagnosis)}."))
+    )
+    shown = f"{diagnosis.n:,} queries, {first_results(diagnosis.k)}: {means}."
+    notes.append(Note("counted", shown))
     if diagnosis.findings:
         how = (
             "Confidence is high where the whole interval lies beyond the threshold, low where "
