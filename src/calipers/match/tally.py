@@ -299,10 +299,13 @@ def _by_query_and_rank(query: Ints, rank: Ints, place: Ints) -> Ints:
 
 
 def _units(ground_truth: GroundTruth) -> Ints:
-    """One number per target; alternatives (same query, same group) share it."""
+    """One number per target: its row, or the first row of its alternatives (query and group)."""
+    alone = np.arange(ground_truth.grades.size)
     if not ground_truth.has_groups:
-        return np.arange(ground_truth.grades.size)
-    return _first_with(ground_truth.targets, "group")
+        return alone
+    targets = ground_truth.targets.select("query", "group").with_row_index("row")
+    first = targets.select(pl.col("row").min().over("query", "group"))["row"].to_numpy()
+    return np.where(targets["group"].is_null().to_numpy(), alone, first.astype(np.int64))
 
 
 def _same_items(ground_truth: GroundTruth) -> Ints | None:
@@ -319,18 +322,3 @@ def _same_items(ground_truth: GroundTruth) -> Ints | None:
 
 
 _BESIDE_ID = ("quote", "document", "start", "end")
-
-
-def _first_with(targets: pl.DataFrame, column: str) -> Ints:
-    """The first row of the same query that has the same value; its own row where it has none."""
-    alone = np.arange(targets.height, dtype=np.int64)
-    if targets[column].null_count() == targets.height:
-        return alone
-    first = (
-        targets.select("query", column)
-        .with_row_index("row")
-        .select(pl.col("row").min().over("query", column))["row"]
-        .to_numpy()
-        .astype(np.int64)
-    )
-    return np.where(targets[column].is_null().to_numpy(), alone, first)
