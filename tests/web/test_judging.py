@@ -212,11 +212,14 @@ def test_code_and_tables_keep_their_columns_and_markdown_is_shown_on_request(ope
         press(page, "2")
 
 
-def test_a_title_of_the_corpus_stands_above_the_text(opened):
+def test_a_title_of_the_corpus_or_of_the_results_stands_above_the_text(opened):
     titles = {"d0": "Locks <b>\n and keys", "d1": "מנעולים", "d2": "word " * 200, "d3": " \n "}
     corpus = [{"id": one, "text": "", "title": title} for one, title in titles.items()]
     expected = ["Locks <b> and keys", "word " * 40 + "…", "מנעולים"]
-    page, _ = opened("query=q0", corpus=corpus, runs={"bm25": BM25}, ground_truth=None)
+    run = [{**one, "retrieved": [dict(hit) for hit in one["retrieved"]]} for one in BM25]
+    run[0]["retrieved"][1]["title"] = titles.pop("d1")
+    corpus = [one for one in corpus if one["id"] in titles]
+    page, _ = opened("query=q0", corpus=corpus, runs={"bm25": run}, ground_truth=None)
     title, listed = page.locator("#title"), page.locator("#list-rows .text-title")
     title.wait_for()
     page.keyboard.press("l")
