@@ -52,7 +52,6 @@ def test_a_mistyped_argument_gets_the_nearest_one(name):
     assert known is None or f"Did you mean {known}?" in str(caught.value)
 
 
-# A tracking store of MLflow takes seconds to make: tests/store logs to one by both.
 WITH_COMMAND = [one for one in OPERATIONS if OPERATIONS[one].command]
 
 

@@ -21,7 +21,6 @@ from calipers.cli.output import (
 from calipers.errors import InvalidInput, NoGroundTruth
 from calipers.operation import OUTPUT
 
-EXAMPLES = 5
 PAIR = 2
 ON_PAGE = 1_000
 """The most queries on a page: more would be slow to open, and nobody reads them."""
@@ -37,7 +36,7 @@ def _write_changes(found: Any, path: str) -> None:
 @command(
     click.Argument(["systems"], nargs=-1),
     FileOption("--html", PAGE, check_page, _write_changes),
-    examples("How many of the most changed queries to print.", 5),
+    examples("How many of the most changed queries to print."),
     operation="diff",
     leave_out=["old", "new"],
 )
@@ -66,7 +65,7 @@ def _write_queries(comparison: Any, path: str) -> None:
 
 
 @command(
-    examples("How many wins and losses of each system --json lists.", EXAMPLES),
+    examples("How many wins and losses of each system --json lists."),
     FileOption(
         "--per-query",
         "Write every query's values and differences to a .parquet, .csv, .tsv, .json or .jsonl "

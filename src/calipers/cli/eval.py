@@ -80,8 +80,9 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
     if tags or no_results or "save" in settings:
         saving = Saving(settings, tags, results=not no_results)
     per_query, html, markdown, chart = (settings.get(name, "") for name in FILES)
-    for name in settings.keys() & FILES:
-        FILES[name](settings[name])
+    for name, check in FILES.items():
+        if name in settings:
+            check(settings[name])
     is_page = bool(html or markdown)
     ask = partial(
         asked.answer,

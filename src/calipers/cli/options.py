@@ -184,15 +184,10 @@ def text(name: str, metavar: str | None, help_text: str, **more: Any) -> click.O
     return Option(name.split(), metavar=metavar, help=help_text, shell_complete=complete, **more)
 
 
-def examples(help_text: str, default: int | None = None) -> click.Option:
+def examples(help_text: str) -> click.Option:
     """--examples."""
-    return Option(
-        ["--examples"],
-        type=click.IntRange(min=0),
-        default=default,
-        show_default=default is not None,
-        help=help_text,
-    )
+    kind = click.IntRange(min=0)
+    return Option(["--examples"], type=kind, default=5, show_default=True, help=help_text)
 
 
 def output(help_text: str, *, required: bool = False) -> click.Option:

@@ -64,13 +64,13 @@ def console() -> Any:
     return PipedConsole(width=width, highlight=False, emoji=False, stderr=taken)
 
 
-def print_lines(lines: Iterable[str], *, soft_wrap: bool = True) -> None:
+def print_lines(lines: Iterable[str]) -> None:
     """Print lines of an answer that needs no table."""
     from rich.text import Text
 
     out = console()
     for line in lines:
-        out.print(Text(line), soft_wrap=soft_wrap)
+        out.print(Text(line), soft_wrap=True)
 
 
 def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
