@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import calipers
+from calipers.names import words_in
 from tests.contracts.recorded_inputs import INPUTS, Record, altered, corpus
 from tests.questions.samples import without
 
@@ -33,23 +34,11 @@ METRICS = (
 OF_SOME = ("alpha_ndcg@3", "span_recall@3", "span_precision@3", "iou@3", "leak@3", "leak_rate@3")
 """Metrics that not every input has."""
 LEFT_OUT = frozenset(
-    {
-        *("schema", "calipers", "saved", "baseline_saved", "time", "at", "store", "path", "output"),
-        *("evaluation", "evaluations", "seconds", "per_second", "thresholds", "strict"),
-        *("corrected_by", "notes", "bounds", "policy", "settings", "text"),
-        *(
-            "claim",
-            "claims",
-            "instead",
-            "tag.type",
-            "tag.intent",
-            "tags",
-            "exact_rank",
-            "latency_ms",
-            "warnings",
-        ),
-        "expected_gain",
-    }
+    words_in(
+        "schema calipers saved baseline_saved time at store path output evaluation evaluations "
+        "seconds per_second thresholds strict corrected_by notes bounds policy settings text claim "
+        "claims instead tag.type tag.intent tags exact_rank latency_ms warnings expected_gain"
+    )
 )
 """Versions, times, places, random ids, sentences; and what products of matrices give, whose last
 digit depends on the processor (tests/statistics/test_winner.py has a reference)."""
