@@ -2,17 +2,20 @@
 
 from datetime import timedelta
 
+import pytest
+
 from calipers import evaluate
 from calipers.engines.summary import slice_summaries
-from calipers.model.evaluation import Evaluation, SliceSummary
+from calipers.errors import InvalidInput
+from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Interval, Summary
 from calipers.questions.default_metrics import headlines
 from calipers.questions.history.rule import changes, lines_of
 from tests.store.saved import START
-from tests.systems import tagged
+from tests.systems import records, tagged
 
 
-def one(day: int, mean: float | None, truth: str = "t", corpus: str | None = "c", slices=()):
+def one(day: int, mean: float | None, truth: str = "t", corpus: str | None = "c"):
     interval = None if mean is None else Interval(mean - 0.1, mean + 0.1, 0.95, "score")
     prints = {"ground_truth": truth, "run": f"r{day}"} | ({"corpus": corpus} if corpus else {})
     return Evaluation(
@@ -26,14 +29,11 @@ def one(day: int, mean: float | None, truth: str = "t", corpus: str | None = "c"
         queries=4,
         fingerprints=prints,
         summaries={"mrr": Summary("mrr", mean, mean, interval, 4, 0)},
-        slices=tuple(
-            SliceSummary("type", value, Summary("mrr", m, m, None, 2, 0)) for value, m in slices
-        ),
     )
 
 
-def lines(found, metrics=("mrr",), by=()):
-    return lines_of(None, "n", found, metrics, by)
+def lines(found, scores=(), metrics=("mrr",), by=()):
+    return lines_of("n", found, scores, metrics, by)
 
 
 def test_points_run_from_old_to_new_with_their_intervals():
@@ -52,10 +52,15 @@ def test_marks_stand_where_ground_truth_or_corpus_changed():
 
 
 def test_one_line_for_each_value_of_a_tag_beside_that_of_all():
-    first = one(0, 0.1, slices=[("b", 0.5), ("a", 0.4)])
-    found = lines([first, one(1, 0.1, slices=[("b", 0.6)])], by=("type",))
+    groups = ({"b": [2, 2], "a": [1, 2]}, {"b": [1, 2]}, {})
+    scores = [evaluate(tagged(one) or records([1]), metrics="mrr") for one in groups]
+    found = lines([one(day, 0.1) for day in range(3)], scores, by=("type",))
     means = {line.value: [p.mean for p in line.points] for line in found}
-    assert means == {None: [0.1, 0.1], "a": [0.4], "b": [0.5, 0.6]}
+    assert means == {None: [0.1] * 3, "a": [0.75], "b": [0.5, 0.75]}
+    with pytest.raises(InvalidInput, match="no tag 'type'"):
+        lines([one(2, 0.1)], scores[2:], by=("type",))
+    with pytest.raises(InvalidInput, match=r"have no mpr; the latest has mrr\. Did you mean mrr"):
+        lines([one(2, 0.1)], scores[2:], metrics=("mpr",))
 
 
 def test_slices_have_the_means_of_their_queries():

@@ -74,7 +74,7 @@ def over_time(store: Store, name: str, asked: Mapping[str, Any]) -> Alarm:
     check_number(what, budget, above=0, most=NIGHTS_A_YEAR, such_as=1)
     check_number("The loss that is allowed", asked["allow"], least=0, such_as=0.02)
     cuts = tuple(dict.fromkeys([by] if isinstance(by, str) else by or ()))
-    found = selected(store, name, asked, cuts)[::-1]
+    found = selected(store, name, asked)[::-1]
     if not found:
         raise InvalidInput(
             f"No evaluation called {name} is left after the filters; there are others of that "
@@ -97,7 +97,7 @@ def over_time(store: Store, name: str, asked: Mapping[str, Any]) -> Alarm:
         evaluations=len(found),
         metrics=tuple(metrics),
         by=cuts,
-        lines=lines_of(store, name, found, metrics, cuts),
+        lines=lines_of(name, found, [one.scores for one in nights], metrics, cuts),
         marks=changes(found),
         allow=asked["allow"],
         false_alarms=budget,

@@ -1,31 +1,28 @@
 """List the evaluations of a history, show one of them, or draw lines through several."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from calipers.engines.summary import slice_summaries
-from calipers.errors import InvalidInput, StoreAway, check_number
+from calipers.errors import InvalidInput, check_number
 from calipers.measures import parse
 from calipers.measures.spec import split
 from calipers.model.age import span_of
-from calipers.model.evaluation import Evaluation, SliceSummary
+from calipers.model.evaluation import Evaluation
+from calipers.model.scores import Scores, Summary
 from calipers.questions.default_metrics import headlines
 from calipers.questions.history.result import History, Line, Mark, Point, Shown
 from calipers.store.listing import count, evaluations, resolve
 from calipers.store.load import load_scores
 from calipers.store.open import Store
-from calipers.store.schema import EVALUATION
 from calipers.words import did_you_mean
 
 _MOST_METRICS = 4
 """How many metrics a list has by default."""
 
 
-def selected(
-    store: Store, name: str | None, asked: Mapping[str, Any], slices: Sequence[str] = ()
-) -> list[Evaluation]:
+def selected(store: Store, name: str | None, asked: Mapping[str, Any]) -> list[Evaluation]:
     """The evaluations that settings such as ``since`` and ``branch`` select, newest first."""
     last = asked.get("last")
     if last is not None:
@@ -42,7 +39,6 @@ def selected(
         until=until,
         last=last,
         metrics=metric_names(asked.get("metrics")),
-        slices=slices,
     )
 
 
@@ -77,50 +73,47 @@ def metric_names(metrics: str | Iterable[str] | None) -> list[str] | None:
 
 
 def lines_of(
-    store: Store,
     name: str,
     found: Sequence[Evaluation],
+    scores: Sequence[Scores],
     metrics: Sequence[str],
     by: Sequence[str] = (),
 ) -> tuple[Line, ...]:
     """A line for each metric through evaluations, oldest first, and for each value of ``by``."""
-    known = dict.fromkeys(metric for one in found for metric in one.summaries)
+    known = {metric for one in found for metric in one.summaries}
     for metric in metrics:
         if metric not in known:
-            [latest] = evaluations(store, where=[EVALUATION.c.id == found[-1].id])
-            have = list(latest.summaries)
+            have = list(scores[-1].summaries)
             raise InvalidInput(
                 f"The evaluations called {name} have no {metric}; the latest has "
                 f"{', '.join(have)}.{did_you_mean(metric, have)}"
             )
-    lines = [Line(metric, None, None, tuple(_points(found, metric))) for metric in metrics]
+    lines = [
+        Line(metric, None, None, _points(found, [one.summaries.get(metric) for one in found]))
+        for metric in metrics
+    ]
     for tag in by:
-        cut = _sliced(store, found, tag)
-        values = sorted({part.value for one in cut for part in one.slices if part.tag == tag})
+        cut = _sliced(scores, tag)
         lines += [
-            Line(metric, tag, value, tuple(_points(cut, metric, tag, value)))
+            Line(metric, tag, value, _points(found, [one.get((value, metric)) for one in cut]))
             for metric in metrics
-            for value in values
+            for value in sorted({value for one in cut for value, _ in one})
         ]
     return tuple(lines)
 
 
-def _sliced(store: Store, found: Sequence[Evaluation], by: str) -> list[Evaluation]:
-    """Add slices to the evaluations: as saved, or else computed from the scores per query."""
-    made, last = [], None
-    for one in found:
-        if not any(part.tag == by for part in one.slices):
-            try:
-                cut = slice_summaries(load_scores(store, one), by)
-                parts = tuple(SliceSummary(by, value, summary) for value, summary in cut)
-            except StoreAway:
-                raise
-            except InvalidInput as error:
-                # Older evaluations may lack the tag; it is an error if all do.
-                last, parts = error, ()
-            one = replace(one, slices=parts)
-        made.append(one)
-    if last is not None and not any(one.slices for one in made):
+def _sliced(scores: Sequence[Scores], by: str) -> list[dict[tuple[str, str], Summary]]:
+    """For each evaluation, its summaries by the value of a tag and the metric."""
+    made: list[dict[tuple[str, str], Summary]] = []
+    last = None
+    for one in scores:
+        try:
+            made.append({(value, each.metric): each for value, each in slice_summaries(one, by)})
+        except InvalidInput as error:
+            # Older evaluations may lack the tag; it is an error if all do.
+            last = error
+            made.append({})
+    if last is not None and not any(made):
         raise last
     return made
 
@@ -141,23 +134,18 @@ def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[
             yield words
 
 
-def _points(
-    ordered: Sequence[Evaluation], metric: str, by: str | None = None, value: str | None = None
-) -> Iterator[Point]:
-    for one in ordered:
-        summary = one.summaries.get(metric)
-        if by is not None:
-            parts = (part for part in one.slices if (part.tag, part.value) == (by, value))
-            summary = next((p.summary for p in parts if p.summary.metric == metric), None)
-        if summary is None or summary.mean is None:
-            continue
-        interval = summary.interval
-        yield Point(
+def _points(found: Sequence[Evaluation], summaries: Iterable[Summary | None]) -> tuple[Point, ...]:
+    """A point for each evaluation that has a mean."""
+    return tuple(
+        Point(
             one.id,
             one.saved,
             one.commit,
             summary.mean,
-            interval.low if interval else None,
-            interval.high if interval else None,
+            summary.interval.low if summary.interval else None,
+            summary.interval.high if summary.interval else None,
             summary.n,
         )
+        for one, summary in zip(found, summaries, strict=True)
+        if summary is not None and summary.mean is not None
+    )
