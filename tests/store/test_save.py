@@ -53,13 +53,6 @@ def test_results_far_down_are_not_kept():
     assert blob.unpack(content, digest, "x")["rank"].max() == 200
 
 
-def test_a_tag_with_very_many_values_has_no_summaries_of_its_own():
-    few = tagged({f"t{n}": [1] for n in range(20)})
-    many = tagged({f"t{n}": [1] for n in range(21)})
-    kept = [record_of(measure(data, metrics="mrr")[1], "n").summaries for data in (few, many)]
-    assert [len(rows) for rows in kept] == [21, 1]
-
-
 def test_the_same_evaluation_is_packed_to_the_same_bytes():
     data = tagged({"a": [1, 2], "b": [None, 4]})
     first, second = (

@@ -12,15 +12,6 @@ SHORT = 8
 """How many characters of an id are shown; a beginning is enough to name an evaluation."""
 
 
-@dataclass(frozen=True)
-class SliceSummary:
-    """One metric over the queries that share a value of a tag."""
-
-    tag: str
-    value: str
-    summary: Summary
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Evaluation(Plain, HasRows):
     """One saved evaluation: when, of what, how good."""
@@ -44,7 +35,6 @@ class Evaluation(Plain, HasRows):
     changed: tuple[str, ...] = ()
     """What changed since the previous evaluation of this name: ground truth, corpus."""
     summaries: Mapping[str, Summary] = field(default_factory=dict)
-    slices: tuple[SliceSummary, ...] = ()
     number: int = field(default=0, repr=False)
     """Its row number in this store."""
 

@@ -92,7 +92,7 @@ def _unreadable(store: Store, connection: Connection) -> Iterator[str]:
     newest = (EVALUATION.c.saved.desc(), EVALUATION.c.number.desc())
     for number in connection.execute(select(EVALUATION.c.number).order_by(*newest)).scalars().all():
         try:
-            for one in evaluations(store, slices=None, where=[EVALUATION.c.number == number]):
+            for one in evaluations(store, where=[EVALUATION.c.number == number]):
                 read_parts(store, connection, one, ())
         except CalipersError as error:
             yield str(error)
@@ -223,7 +223,7 @@ def copy(source: Store, target: Store) -> Copied:
             "another one."
         )
     with source.reading() as reading:
-        found = evaluations(source, slices=None)
+        found = evaluations(source)
         with target.writing() as writing:
             there = set(writing.execute(select(EVALUATION.c.id)).scalars())
             missing = [one for one in reversed(found) if one.id not in there]

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, func, or_, select
 
 from calipers.errors import InvalidInput
-from calipers.model.evaluation import Evaluation, SliceSummary
+from calipers.model.evaluation import Evaluation
 from calipers.model.result import from_moment, moment
 from calipers.model.scores import Interval, Summary
 from calipers.store.open import Store
@@ -52,13 +52,12 @@ def evaluations(
     until: datetime | None = None,
     last: int | None = None,
     metrics: Iterable[str] | None = None,
-    slices: Sequence[str] | None = (),
     where: Sequence[Any] = (),
 ) -> list[Evaluation]:
     """Evaluations, newest first, with their summaries and the changes before each.
 
-    ``metrics`` and ``slices`` (tags of the queries) select the summaries to load; None loads all.
-    ``where`` are further conditions on the table of evaluations.
+    ``metrics`` select the summaries to load; None loads all. ``where`` are further conditions on
+    the table of evaluations.
     """
     asked = [
         None if name is None else EVALUATION.c.name == name,
@@ -75,7 +74,7 @@ def evaluations(
         rows = connection.execute(wanted).all()
         numbers = [row.number for row in rows]
         their_tags = _tags_of(connection, numbers)
-        summaries = summaries_of(connection, numbers, metrics, slices, place)
+        summaries = summaries_of(connection, numbers, metrics, place)
     found = []
     for row in rows:
         its_tags = their_tags.get(row.number, {})
@@ -127,7 +126,7 @@ def _evaluation(row: Row[Any], tags: Mapping[str, str], summaries: list[Row[Any]
     fingerprints = {"ground_truth": row.ground_truth, "run": row.run}
     if row.corpus is not None:
         fingerprints["corpus"] = row.corpus
-    whole = [summary_of(one) for one in summaries if one.slice_tag is None]
+    whole = [summary_of(one) for one in summaries]
     return Evaluation(
         id=row.id,
         name=row.name,
@@ -141,11 +140,6 @@ def _evaluation(row: Row[Any], tags: Mapping[str, str], summaries: list[Row[Any]
         fingerprints=fingerprints,
         changed=tuple(_changed(row)),
         summaries={summary.metric: summary for summary in whole},
-        slices=tuple(
-            SliceSummary(one.slice_tag, one.slice_value, summary_of(one))
-            for one in summaries
-            if one.slice_tag is not None
-        ),
         number=row.number,
     )
 
@@ -178,15 +172,10 @@ def summaries_of(
     connection: Connection,
     numbers: Sequence[int],
     metrics: Iterable[str] | None,
-    slices: Sequence[str] | None,
     place: str,
 ) -> dict[int, list[Row[Any]]]:
-    """Summaries by evaluation number: over all queries, and of the named slices."""
-    chosen: list[Any] = []
-    if slices is not None:
-        chosen = [or_(SUMMARY.c.slice_tag.is_(None), SUMMARY.c.slice_tag.in_(slices))]
-    if metrics is not None:
-        chosen.append(SUMMARY.c.metric.in_(list(metrics)))
+    """Summaries by evaluation number."""
+    chosen = [] if metrics is None else [SUMMARY.c.metric.in_(list(metrics))]
     found: dict[int, list[Row[Any]]] = {}
     for some in _portions(numbers):
         statement = (
@@ -197,7 +186,9 @@ def summaries_of(
         for row in connection.execute(statement):
             what = f"a summary of evaluation number {row.evaluation}"
             check(row.checksum, checksum_summary(dict(row._mapping)), what, place)
-            found.setdefault(row.evaluation, []).append(row)
+            # Histories of development versions hold summaries of slices, too.
+            if row.slice_tag is None:
+                found.setdefault(row.evaluation, []).append(row)
     return found
 
 

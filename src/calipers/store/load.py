@@ -47,7 +47,7 @@ def load_scores(store: Store, evaluation: Evaluation) -> Scores:
     """The scores of an evaluation exactly as saved; nothing is recomputed."""
     whose = _whose(store, evaluation)
     with store.reading() as connection:
-        summaries = summaries_of(connection, [evaluation.number], None, (), store.place.shown)
+        summaries = summaries_of(connection, [evaluation.number], None, store.place.shown)
         text, parts = read_parts(
             store, connection, evaluation, ("definitions", "queries", "scores")
         )

@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.engines.summary import slice_summaries
 from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
@@ -40,9 +39,6 @@ from calipers.store.schema import EVALUATION
 
 DEPTH = 100
 """Results beyond this rank, and beyond every cut-off in use, are not saved."""
-MOST_VALUES = 20
-"""A tag with more values than this gets no saved summaries; they can be computed on demand."""
-LONGEST_LABEL = 200
 NIGHTS_TO_ASK = 30
 """How many earlier evaluations to check for the same ground truth."""
 SHARED = ("query", "text", "targets")
@@ -142,7 +138,7 @@ def record_of(
         new_id(),
         row,
         check_tags(tags or {}),
-        list(_summaries(scores)),
+        [_summary(one) for one in scores.summaries.values()],
         {kind: (digest_of(content), content) for kind, content in contents.items()},
     )
 
@@ -203,21 +199,12 @@ def _scores(scores: Scores) -> pl.DataFrame:
     )
 
 
-def _summaries(scores: Scores) -> Iterator[dict[str, Any]]:
-    for summary in scores.summaries.values():
-        yield _summary(summary, None, None)
-    for tag, column in scores.tags.items():
-        if column.n_unique() > MOST_VALUES:
-            continue
-        for value, summary in slice_summaries(scores, tag):
-            yield _summary(summary, _label(tag), _label(value))
-
-
-def _summary(summary: Summary, tag: str | None, value: str | None) -> dict[str, Any]:
+def _summary(summary: Summary) -> dict[str, Any]:
     interval = summary.interval
     return {
-        "slice_tag": tag,
-        "slice_value": value,
+        # Slices are computed from the scores of the queries when somebody asks for them.
+        "slice_tag": None,
+        "slice_value": None,
         "metric": summary.metric,
         "mean": summary.mean,
         "median": summary.median,
@@ -225,11 +212,6 @@ def _summary(summary: Summary, tag: str | None, value: str | None) -> dict[str, 
         "n": summary.n,
         "undefined": summary.undefined,
     }
-
-
-def _label(text: str) -> str:
-    """A slice name that a database accepts; the per-query data keeps the original."""
-    return text.replace("\x00", "␀")[:LONGEST_LABEL]
 
 
 def _retrieved(scores: Scores, ground_truth: GroundTruth, run: Run) -> dict[str, bytes]:
