@@ -59,8 +59,6 @@ def test_one_line_for_each_value_of_a_tag_beside_that_of_all():
     assert means == {None: [0.1] * 3, "a": [0.75], "b": [0.5, 0.75]}
     with pytest.raises(InvalidInput, match="no tag 'type'"):
         lines([one(2, 0.1)], scores[2:], by=("type",))
-    with pytest.raises(InvalidInput, match=r"have no mpr; the latest has mrr\. Did you mean mrr"):
-        lines([one(2, 0.1)], scores[2:], metrics=("mpr",))
 
 
 def test_slices_have_the_means_of_their_queries():
