@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import msgspec
+import polars as pl
 
 from calipers.engines.scoring import choose_metrics, deepest, score
 from calipers.errors import InvalidInput
@@ -275,8 +276,41 @@ def evaluation_rows(found: EvaluationAnswer) -> Iterator[bytes] | None:
     return score_rows(found.scores) if isinstance(found.scores, Scores) else None
 
 
+AT_ONCE = 20_000
+"""Queries whose rows are in memory together."""
+
+
 def score_rows(scores: Scores) -> Iterator[bytes]:
-    """The per-query rows of ``Scores.to_dict`` as JSON, indented as list members."""
-    for row in scores.rows():
-        text = msgspec.json.format(msgspec.json.encode(row), indent=2)
-        yield b"    " + text.replace(b"\n", b"\n    ")
+    """The per-query rows of ``Scores.to_dict`` as JSON chunks, indented as list members."""
+    names = [*(metric.name for metric in scores.metrics), *(["score"] if scores.weights else [])]
+    members: dict[str, pl.Expr] = {
+        name: _text(name) if kind == pl.String else _number(name)
+        for name, kind in scores.queries.schema.items()
+    }
+    members["tags"] = _object({name: _text(f"tag.{name}") for name in scores.tags}, 3)
+    members["scores"] = _object({name: _number(name) for name in names}, 3)
+    row = pl.concat_str(pl.lit("    "), _object(members, 2))
+    for block in scores.query_blocks(AT_ONCE):
+        if block.height:
+            yield block.select(row.str.join(",\n")).item().encode()
+
+
+def _object(members: Mapping[str, pl.Expr], depth: int) -> pl.Expr:
+    """A JSON object with one line per member; ``depth`` indents its closing brace."""
+    if not members:
+        return pl.lit("{}")
+    parts: list[pl.Expr] = []
+    for name, value in members.items():
+        key = f"{'  ' * (depth + 1)}{msgspec.json.encode(name).decode()}: "
+        parts += [pl.lit(f",\n{key}" if parts else f"{{\n{key}"), value]
+    return pl.concat_str(*parts, pl.lit(f"\n{'  ' * depth}}}"))
+
+
+def _number(name: str) -> pl.Expr:
+    return pl.col(name).cast(pl.String).fill_null("null")
+
+
+def _text(name: str) -> pl.Expr:
+    """A column as JSON strings."""
+    member = pl.struct(pl.col(name).alias("")).struct.json_encode()
+    return member.str.strip_prefix('{"":').str.strip_suffix("}")
