@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from calipers import audit, convert, evaluate
+from calipers import audit, convert, evaluate, read
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.load import load
 from calipers.io.tables.columns import Columns
@@ -260,3 +260,35 @@ def test_a_column_that_cannot_be_named_so(named, said, tmp_path):
 def test_an_object_of_another_tool_in_memory_is_named():
     with pytest.raises(InvalidInput, match="run is a result of MTEB"):
         evaluate({"task_name": "x", "scores": {"test": []}}, ground_truth={"q": ["a"]})
+
+
+_GRADED = {
+    "in a table": "query,item,grade\nq,a,2\nq,b,1.0\n",
+    "in targets": '{"query": "q", "expected": [{"id": "a", "grade": 2}, {"id": "b", "grade": 1}]}',
+    "by item": '{"query": "q", "ground_truth": {"a": 2, "b": "1"}}',
+    "beside": '{"query": "q", "ground_truth": ["a", "b"], "grades": [2.0, 1]}',
+}
+
+
+@pytest.mark.parametrize("form", _GRADED)
+def test_a_grade_that_is_a_number_can_be_said_too(form, tmp_path):
+    path = tmp_path / ("truth.csv" if form == "in a table" else "truth.jsonl")
+    path.write_text(_GRADED[form])
+    truth = read(
+        run={"q": ["b", "a"]}, ground_truth=path, columns={"grades": "2=3,1=0"}
+    ).ground_truth
+    assert truth.targets["grade"].to_list() == [3.0, 0.0]
+
+
+def test_grades_that_no_value_has_are_refused(tmp_path):
+    path = tmp_path / "truth.qrels"
+    path.write_text("q 0 a 2\n")
+    with pytest.raises(InvalidInput, match=r"Leave --grades out, or name what stands"):
+        read(run={"q": ["a"]}, ground_truth=path, columns={"grades": "2=3"})
+
+
+def test_a_column_id_is_proposed_where_the_item_is_lacking(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("query,id,title,score\nq,a,T,0.3\nq,b,U,0.2\n")
+    with pytest.raises(InvalidInput, match="Say --column item=id;"):
+        read(run=path, ground_truth={"q": ["a"]})

@@ -79,7 +79,7 @@ class Columns:
     """The sheet to read from a file with several."""
     sheets: dict[str, list[str]] = field(default_factory=dict)
     """The sheets of every spreadsheet read so far."""
-    grades: Mapping[str, float] = field(default_factory=dict)
+    grades: "SaidGrades" = field(default_factory=lambda: SaidGrades())
     """The grade of each word in a column of grades."""
 
     def __bool__(self) -> bool:
@@ -103,14 +103,14 @@ class Columns:
         pairs = given.items() if isinstance(given, Mapping) else map(_pair, given)
         named: dict[str, str] = {}
         apart: dict[str, list[str]] = {IGNORE: [], TAG_FIELD: []}
-        grades: dict[str, float] = {}
+        grades = SaidGrades()
         sheet: str | None = None
         for ours, theirs in pairs:
             if ours == SHEET and sheet is None and isinstance(theirs, str) and theirs:
                 sheet = theirs
                 continue
             if ours == GRADES:
-                grades |= _grades(theirs)
+                grades.update(_grades(theirs))
                 continue
             if ours not in (*FIELDS, SHEET, *apart):
                 raise InvalidInput(
@@ -190,7 +190,8 @@ class Columns:
         """A record with the user's words for grades as numbers."""
 
         def number(value: Any) -> Any:
-            return self.grades.get(value.strip().lower(), value) if type(value) is str else value
+            [said] = self.grades.of([value])
+            return value if said is None else said
 
         def graded(one: Any) -> Any:
             if not isinstance(one, Mapping):
@@ -233,8 +234,13 @@ class Columns:
         return made
 
     def check_used(self) -> None:
-        """Refuse a column, or a sheet, that no file has."""
+        """Refuse a column, a sheet or a grade that no file has."""
         self._check_sheet()
+        if self.grades and not self.grades.met:
+            raise InvalidInput(
+                f"Leave --grades out, or name what stands in a column of grades: none is "
+                f"{', '.join(self.grades):.60}, or the ground truth is no table and no records."
+            )
         for ours, theirs in self._absent():
             listed = "; ".join(f"{n} has {', '.join(c)}" for n, c in self.seen.items())
             raise InvalidInput(
@@ -340,18 +346,32 @@ def _as_list(value: Any) -> list[Any]:
     return [one for one in listed if one not in (None, "")]
 
 
+class SaidGrades(dict[str, float]):
+    """The user's grades by word, and whether a file has one of these words."""
+
+    met = False
+
+    def of(self, values: Iterable[Any]) -> list[float | None]:
+        """The grade that was said for each value; None where nothing was said."""
+        found = [self.get(_spelling(one)) for one in values]
+        self.met = self.met or any(one is not None for one in found)
+        return found
+
+
 def _grades(given: Any) -> dict[str, float]:
     """Grades by word, from ``good=1,bad=0`` or a mapping.
 
     >>> _grades("good=1, so la la=0.5")
     {'good': 1.0, 'so la la': 0.5}
+    >>> _grades({2: 3})
+    {'2.0': 3.0}
     """
     listed = given if isinstance(given, str) else ",".join(f"{k}={v}" for k, v in given.items())
     found: dict[str, float] = {}
     for part in filter(str.strip, listed.split(",")):
         word, equals, number = part.rpartition("=")
         try:
-            found[word.strip().lower()] = float(number)
+            found[_spelling(word)] = float(number)
         except ValueError:
             equals = ""
         if not equals or not word.strip():
@@ -360,6 +380,19 @@ def _grades(given: Any) -> dict[str, float]:
                 "grade, such as --grades good=1,bad=0."
             )
     return found
+
+
+def _spelling(value: Any) -> str:
+    """A value as --grades names it: 2, 2.0 and "2" are the same.
+
+    >>> _spelling(" Good "), _spelling(2), _spelling("2.0"), _spelling(True)
+    ('good', '2.0', '2.0', 'true')
+    """
+    text = str(value).strip().lower()
+    try:
+        return repr(float(text))
+    except ValueError:
+        return text
 
 
 def say(*pairs: tuple[str, str]) -> str:

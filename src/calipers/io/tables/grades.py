@@ -12,6 +12,7 @@ import polars as pl
 
 from calipers.io.records.documents import finite
 from calipers.io.tables.cells import looks_like_texts, number_in
+from calipers.io.tables.columns import SaidGrades
 from calipers.names import HARMLESS, plain_name, unaccented, words_in
 
 _YES = frozenset(
@@ -137,18 +138,17 @@ def _counts_rows(column: pl.Series) -> bool:
     return len(numbers) >= FEW and bool((numbers.diff().drop_nulls() == 1).all())
 
 
-def as_numbers(column: pl.Series, words: Mapping[str, float] | None = None) -> pl.Series:
+def as_numbers(column: pl.Series, words: SaidGrades | None = None) -> pl.Series:
     """Convert yes and no to 1 and 0; where only yes is written, an empty cell means no.
 
     ``words`` are the user's own grades by word.
     """
+    if words:
+        said = pl.Series(column.name, words.of(column.to_list()), dtype=pl.Float64)
+        if said.null_count() < len(said):
+            return said.cast(pl.String).fill_null(column.cast(pl.String))
     if column.dtype == pl.Boolean:
         return column.cast(pl.Float64)
-    if words and column.dtype == pl.String:
-        said = [words.get((cell or "").strip().lower()) for cell in column.to_list()]
-        if sum(one is not None for one in said):
-            texts = [None if one is None else str(one) for one in said]
-            return pl.Series(column.name, texts).fill_null(column)
     if column.dtype == pl.String and set(cells_of(column)) in ({"1"}, {"1.0"}):
         return column.str.strip_chars().replace("", None).fill_null("0")
     if column.dtype != pl.String or not holds_words(column):

@@ -22,6 +22,8 @@ from calipers.names import HARMLESS, plain_name, possible_meaning
 
 Cells = Mapping[str, Sequence[Any]]
 """Columns or fields, each with some of its values; of a list they are one text."""
+_OWN = frozenset({"id", "_id", "tags", "latency_ms", "error", "stages"})
+"""Fields of our records that are no part of them."""
 _ID = re.compile(r"[^\s;|,\[\](){}'\"、，]+")
 
 
@@ -49,7 +51,7 @@ def missing_part(columns: Cells, role: Role, *, has_truth: bool, has_results: bo
 
 def _propose(columns: Cells, lacking: Collection[str], role: Role) -> list[tuple[str, str]]:
     """The fields that are lacking, each with the column that may be meant."""
-    free = _free(columns)
+    free = _free(columns, own=_OWN - {"id", "_id"} if "item" in lacking else _OWN)
     known = {*renaming(_listed(columns)).values(), *(["item"] if _numbered(columns) else [])}
     meant = {one: possible_meaning(one) for one in free}
     texts = [one for one, cells in free.items() if looks_like_texts(cells)]
@@ -149,12 +151,8 @@ def _known(columns: Cells, ours: str) -> list[str]:
     return [theirs for theirs, what in renaming(_listed(columns)).items() if what == ours]
 
 
-def _free(columns: Cells) -> dict[str, Sequence[Any]]:
-    """The columns of unknown name."""
+def _free(columns: Cells, own: frozenset[str] = _OWN) -> dict[str, Sequence[Any]]:
+    """The columns of unknown name, but for those of our own records."""
     listed = _listed(columns)
-    known = {*renaming(listed), *_numbered(columns), *_OWN}
+    known = {*renaming(listed), *_numbered(columns), *own}
     return {one: columns[one] for one in listed if one not in known and not one.startswith("tag.")}
-
-
-_OWN = frozenset({"id", "_id", "tags", "latency_ms", "error", "stages"})
-"""Fields of our records that are no part of them."""
