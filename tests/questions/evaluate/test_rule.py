@@ -16,10 +16,11 @@ UNANSWERABLE = {"query": "none", "retrieved": ["a"], "ground_truth": []}
     "made", [[*records(), UNANSWERABLE], hostile_records(), [{**records()[0], "tags": {}}]]
 )
 @pytest.mark.parametrize("weights", [None, {"recall@3": 0.7, "mrr": 0.3}])
-def test_every_row_is_that_of_the_result(made, weights):
+def test_every_row_is_that_of_the_result(made, weights, monkeypatch):
+    monkeypatch.setattr(show, "AT_ONCE", 4)
     scores = calipers.evaluate(made, k=3, weights=weights, nothing_in_common="zero")
     pieces = list(show.score_rows(scores))
-    assert len(pieces) == len(scores)
+    assert len(pieces) == (len(scores) + 3) // 4
     written = b'{\n  "a": [\n' + b",\n".join(pieces) + b"\n  ]\n}"
     assert json.loads(written)["a"] == scores.to_dict()["per_query"]
     assert written == msgspec.json.format(written, indent=2)

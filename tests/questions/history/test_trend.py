@@ -52,7 +52,7 @@ def test_marks_stand_where_ground_truth_or_corpus_changed():
 
 
 def test_one_line_for_each_value_of_a_tag_beside_that_of_all():
-    groups = ({"b": [2, 2], "a": [1, 2]}, {"b": [1, 2]}, {})
+    groups: tuple[dict[str, list[int]], ...] = ({"b": [2, 2], "a": [1, 2]}, {"b": [1, 2]}, {})
     scores = [evaluate(tagged(one) or records([1]), metrics="mrr") for one in groups]
     found = lines([one(day, 0.1) for day in range(3)], scores, by=("type",))
     means = {line.value: [p.mean for p in line.points] for line in found}
