@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 import calipers
-from calipers.io.documents.corpus import open_folder
+from calipers.io.documents.walk import open_folder
 from calipers.statistics.prediction_powered import corrected_mean
 from calipers.statistics.score_interval import mean_interval
 
