@@ -56,8 +56,6 @@ GONE = {
         ("labels_draft --by", "labels_draft --disagreement"),
         "The questions of traces are drawn at random.",
     ),
-    "labels_draft --changed": "`calipers serve --judge OLD NEW --changed` makes a pool of what "
-    "differs, and `calipers labels sample --pool NAME` says whether to switch.",
     **dict.fromkeys(
         ("labels_sample --by", "labels_sample --cluster"),
         "Every question is drawn alike, by itself.",

@@ -1,5 +1,6 @@
 """May I switch? Only what differs is labelled, and the answer is over all questions."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from calipers.errors import InvalidInput
 from calipers.labels.changed import compare_first, switch_at
 from calipers.model.labels import SwitchDraw
 from calipers.model.run import Run
+from tests.command import calipers_command, refused
 from tests.web.served import served, shelf_of
 
 N = 60
@@ -189,6 +191,48 @@ def test_runs_that_cannot_be_compared_get_a_sentence(
 ) -> None:
     with pytest.raises(InvalidInput, match=sentence):
         pool(tmp_path, how)
+
+
+def test_a_file_to_label_and_what_it_says(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def write(name: str, rows: list[dict[str, Any]]) -> None:
+        Path(name).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    for name, results in runs().items():
+        write(f"{name}.jsonl", [{"query": q, "retrieved": items} for q, items in results.items()])
+    asked = ("labels", "draft", "old.jsonl", "new.jsonl", "--changed", "-k", "3")
+    done = calipers_command(*asked, "-o", "label.jsonl")
+    assert "30 of 60 questions changed" in done.out
+    assert "Written to label.jsonl." in done.out
+    rows = [json.loads(line) for line in Path("label.jsonl").read_text().splitlines()]
+    assert len(rows) == 60
+    assert not {"rank", "score", "run"} & rows[0].keys()
+
+    def said(name: str, grades: list[int | None], *more: str, judge: str = "anna") -> Any:
+        write(
+            name,
+            [{**row, "grade": at, "judge": judge} for row, at in zip(rows, grades, strict=False)],
+        )
+        return json.loads(calipers_command(*asked, "--filled", name, *more, "--json").out)["switch"]
+
+    found = said("filled.jsonl", [1] * 50)
+    assert (found["labelled"], found["counted"], found["verdict"]) == (25, 20, "safe")
+    losing = [int(row["item"][0] == "e") for row in rows[:20]]
+    assert said("bad.jsonl", losing)["verdict"] == "loss"
+    # A gap, a tie and a machine's grades stop the count, and it is said.
+    ways = (
+        said("gap.jsonl", [1, None, *[1] * 48]),
+        said("tie.jsonl", [0] * 50, "--filled", "filled.jsonl", judge="ben"),
+        said("machine.jsonl", [1] * 50, judge="machine:small"),
+    )
+    for one in ways:
+        assert (one["labelled"], one["verdict"]) == (0, "open")
+        assert f"question {rows[0]['query_id']!r} has no grade of a person" in one["waiting"]
+    assert "50 grades that somebody filled in" in refused(*asked, "-o", "filled.jsonl")
+    assert "without --changed" in refused(*asked[:4], "--filled", "filled.jsonl")
+    write("other.jsonl", [{**rows[0], "item": "else", "grade": 1}])
+    assert "no result in which these runs differ" in refused(*asked, "--filled", "other.jsonl")
 
 
 def test_the_page_of_the_pool_says_it_and_that_of_the_judge_does_not(tmp_path: Path) -> None:

@@ -40,21 +40,26 @@ def labels_draft(asked: CommandInput, output: str | None) -> None:
     The first k results of each RUN are put together, each pair of question and item once. Who
     judges sees neither rank nor score nor system, and the order is shuffled. With --from-traces
     the questions that people really asked are taken from exports of OpenInference or OTLP spans,
-    of LangSmith runs, of Langfuse observations or of OpenSearch UBI; what is written is a RUN.
+    of LangSmith runs, of Langfuse observations or of OpenSearch UBI; what is written is a RUN. With
+    --changed only results are written in which an old and a new RUN differ; the filled-in file
+    (--filled) says whether to switch.
 
     \b
     Examples:
       calipers labels draft bm25.jsonl dense.jsonl --questions questions.jsonl -o label.csv
       calipers labels draft new.jsonl -g truth.jsonl -k 20 -o more.jsonl
+      calipers labels draft old.jsonl new.jsonl --changed -k 5 -o label.csv
+      calipers labels draft old.jsonl new.jsonl --changed -k 5 --filled label.csv
       calipers labels draft --from-traces spans.jsonl --mask email -n 200 -o questions.jsonl
     """
     from calipers.labels.draft import check_unfilled, document
 
-    if output is None:
+    if output is not None:
+        check_unfilled(output)
+    elif "filled" not in asked.given:
         raise InvalidInput("It is not said where to write the file to label; give -o label.csv.")
-    check_unfilled(output)
     found = asked.answer()
-    if found.rows:
+    if found.rows and output is not None:
         found.write(output)
     asked.show(found, document=document(found, output), explain=True)
 

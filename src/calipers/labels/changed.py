@@ -6,6 +6,7 @@ not change make no difference and need no label. Labels that were given before c
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,12 +14,12 @@ import polars as pl
 
 from calipers.errors import InvalidInput, check_number
 from calipers.labels.agreement import JudgedTruth, is_relevant, why_waiting
-from calipers.labels.draft import question_texts, read_asked, with_corpus
+from calipers.labels.draft import Draft, question_texts, read_asked, with_corpus
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Standing
 from calipers.model.document import Document, Note, of_claim
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import JUDGED_BY, MACHINE, Label, SwitchDraw, TargetsAs
+from calipers.model.labels import JUDGED_BY, MACHINE, Label, Pair, SwitchDraw, TargetsAs
 from calipers.model.result import Plain, ShowsItself
 from calipers.model.run import Run
 from calipers.questions.pooling import FACTS, first_results, known_grade, rows_to_label, shuffled
@@ -74,6 +75,7 @@ class Switch(Plain, ShowsItself, SwitchDraw):
     waiting: str | None = None
     """Why the next query cannot count: a result was skipped, or is a tie."""
     pool: str = ""
+    """Empty where a file is labelled."""
 
     @property
     def line(self) -> str:
@@ -121,7 +123,9 @@ class Switch(Plain, ShowsItself, SwitchDraw):
     def _next(self) -> str | None:
         if self.waiting is not None or self.verdict != "open":
             return self.waiting
-        go_on = f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
+        go_on = "Fill in 'grade' (0 or 1) from the top of the file, then add --filled FILE."
+        if self.pool:
+            go_on = f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
         if self.counted is None:
             return go_on
         more = plural(self.more_queries, "more question")
@@ -354,13 +358,28 @@ def what_changed(
     allow: float,
     questions: Any = None,
     corpus: Any = None,
-) -> tuple[Sequence[Label], PoolSettings]:
-    """The results to judge in which an old and a new run differ, and the settings of their pool."""
+    filled: Mapping[Pair, float | None] = MappingProxyType({}),
+) -> tuple[Draft, PoolSettings]:
+    """The results to judge in which an old and a new run differ, and the settings of their pool.
+
+    ``filled`` has the grades of files, None where none counts; the draft says whether to switch.
+    """
     k = settings.depth
     draw = switch_draw(runs, k, allow)
     found = compare_first(runs, k, settings.seed, truth, settings.rel)
-    if not found.rows:
-        raise InvalidInput(f"There is nothing to judge. {switch_at(found, (), draw, k).claim.fact}")
+    grades = [filled.get(one.pair) for one in found.rows]
+    given = [at for at, one in enumerate(found.rows) if one.pair in filled]
+    if filled and found.rows and not given:
+        raise InvalidInput(
+            "The filled-in file has no result in which these runs differ; give the runs, -k and -g "
+            "with which it was written."
+        )
+    waiting = None
+    if given and (first := [*grades, None].index(None)) <= given[-1]:
+        waiting = (
+            f"A result of the question {found.rows[first].query_id!r:.60} has no grade of a "
+            "person, or judges differ on it: settle it, so that those below it count."
+        )
     texts = read_asked(questions) or {}
     asked = dict.fromkeys(one.query_id for one in found.rows)
     known: list[Run | GroundTruth] = [*runs.values()]
@@ -368,12 +387,22 @@ def what_changed(
         known.insert(0, truth)
     texts = {**question_texts(known, [one for one in asked if one not in texts]), **texts}
     rows = rows_to_label([found.rows], texts.get)
-    if corpus is not None:
+    if corpus is not None and rows:
         rows = rows.like(with_corpus(rows.table, corpus))
     as_span = found.by_place and all(one.start is not None for one in rows)
     by_id = any(one.item is not None for one in rows)
     targets_as: TargetsAs = "span" if as_span else "id" if by_id else "quote"
-    return rows, replace(settings, order="plain", switch=draw, targets_as=targets_as)
+    drafted = Draft(
+        rows=rows,
+        runs=len(runs),
+        k=k,
+        seed=settings.seed,
+        queries=len(found.sizes),
+        judged=found.labelled_before,
+        without_text=sum(one.text is None for one in rows),
+        switch=switch_at(found, grades, draw, k, settings.rel, waiting),
+    )
+    return drafted, replace(settings, order="plain", switch=draw, targets_as=targets_as)
 
 
 def switch_state(

@@ -22,7 +22,7 @@ from calipers.model.document import Document, Note
 from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label, TargetsAs, is_machine
-from calipers.model.result import HasRows, Plain
+from calipers.model.result import HasRows, Plain, ShowsItself
 from calipers.model.run import Run
 from calipers.present.escape import printable
 from calipers.questions import pooling
@@ -59,7 +59,7 @@ class Draft(Plain, HasRows):
     shown_by: ClassVar[str] = "calipers.labels.draft"
     dict_keys: ClassVar[str] = (
         "rows=pairs queries runs k seed already_judged=judged without_text without_results=silent "
-        "unknown_queries=unknown"
+        "unknown_queries=unknown switch"
     )
 
     rows: Sequence[Label]
@@ -68,14 +68,16 @@ class Draft(Plain, HasRows):
     seed: int
     queries: int
     """Questions with at least one row."""
-    silent: tuple[str, ...]
-    """Questions for which no run returned anything."""
-    unknown: int
-    """Queries of the runs that are not among the questions."""
     judged: int
     """Pairs left out because the ground truth already has them."""
     without_text: int
     """Rows without a text: a judge would see only an id."""
+    silent: tuple[str, ...] = ()
+    """Questions for which no run returned anything."""
+    unknown: int = 0
+    """Queries of the runs that are not among the questions."""
+    switch: ShowsItself | None = None
+    """What the labels say where only what differs between two runs is labelled."""
 
     @property
     def pairs(self) -> int:
@@ -89,6 +91,10 @@ class Draft(Plain, HasRows):
 
 def document(found: Draft, output: str | None = None) -> Document:
     """What a file to label contains, and what to do with it."""
+    if found.switch is not None:
+        said = found.switch.document()
+        written = [Note("doubt", f"Written to {output}.")] if found.rows and output else []
+        return replace(said, notes=[*written, *said.notes], rows=lambda: found.rows)
     sentence = "Nothing is left to label, so nothing is written."
     if found.rows:
         sentence = (

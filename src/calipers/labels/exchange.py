@@ -16,7 +16,7 @@ from calipers.io.load import load_ground_truth
 from calipers.io.records.json_files import decoded, opening
 from calipers.io.records.label_files import Placed, read_labels, write_labels
 from calipers.io.tables.columns import Columns
-from calipers.labels.agreement import Agreement, agreement, judged_truth
+from calipers.labels.agreement import Agreement, agreement, decide, judged_truth
 from calipers.labels.desk import (
     AnyPath,
     Exported,
@@ -326,6 +326,13 @@ def _new(state: LabelState, position: int, label: Label) -> Iterator[dict[str, A
 
 
 # Filled-in files, read as a pool is, so that the same rules apply
+
+
+def filled_grades(paths: Sequence[AnyPath]) -> dict[Pair, float | None]:
+    """The grade that people gave each item of some files; None for a tie, or a machine's alone."""
+    items, state, _ = _read_files(paths)
+    decided = {one.label.pair: decide(state, one.position) for one in items}
+    return {pair: one.counts if one else None for pair, one in decided.items()}
 
 
 def _read_files(

@@ -45,6 +45,11 @@ Questions = Annotated[Any, _file("The texts of the questions, in their order.")]
 Corpus = Annotated[
     Any, Setting("Titles, and texts of bare ids.", "-c", "PATH", file="corpus", path=True)
 ]
+Changed = Annotated[bool, _flag("Only results in which an old and a new run differ: may I switch?")]
+_switch = partial(Setting, needs=("changed",))
+Allow = Annotated[
+    float, _switch("With --changed: relevant results per query that may go.", "", "N", 0.2)
+]
 Seed = Annotated[int, Setting("The seed that shuffles and draws.", default=0, least=0)]
 
 
@@ -58,6 +63,12 @@ class LabelsDraftSettings(Files, total=False):
         Any, _file("Leave out what it has.", "-g", file="ground-truth", path=True)
     ]
     corpus: Corpus
+    changed: Changed
+    allow: Allow
+    filled: Annotated[
+        Paths,
+        _switch("With --changed: this file, filled in. Repeatable.", "", "FILE", (), several=True),
+    ]
 
 
 @operation(page="make-ground-truth", command="labels draft")
@@ -68,13 +79,26 @@ def labels_draft(runs: Runs = (), **settings: Unpack[LabelsDraftSettings]) -> "D
     once, whichever run found it; rank, score and run are not in the rows, and the items of a
     question are shuffled by ``seed``. What ``ground_truth`` has is left out.
 
+    With ``changed`` the runs are an old and a new one, and the rows are the results that only one
+    of them has, of questions in random order. ``switch`` says by the ``filled`` files whether the
+    new run loses more than ``allow`` relevant results per query.
+
     >>> found = labels_draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
     >>> sorted(row.item for row in found.rows), found.rows[0].query
     (['a', 'b'], 'Who?')
     """
-    from calipers.labels.draft import draft_files
+    from calipers.labels.changed import what_changed
+    from calipers.labels.draft import draft_files, read_inputs
+    from calipers.labels.exchange import filled_grades
+    from calipers.store.pool import PoolSettings
 
-    return draft_files(runs, settings)
+    if not settings["changed"]:
+        return draft_files(runs, settings)
+    filled = filled_grades(_listed(settings["filled"]))
+    loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
+    how, allow = PoolSettings(depth=settings["k"], seed=settings["seed"]), settings["allow"]
+    texts = {"questions": settings["questions"], "corpus": settings["corpus"]}
+    return what_changed(loaded, truth, how, allow=allow, filled=filled, **texts)[0]
 
 
 _MASK = "Mask this first: a regular expression, or email, phone, iban, ip, url. Repeatable."
@@ -153,13 +177,8 @@ class LabelsPoolSettings(Pooling, total=False):
     order: Annotated[
         QueueOrder, _python("What can move the metric first, or not.", default="moves")
     ]
-    changed: Annotated[
-        bool, _flag("Only results in which an old and a new run differ: may I switch?")
-    ]
-    allow: Annotated[
-        float,
-        Setting("With --changed: relevant results per query that may go.", "", "N", default=0.2),
-    ]
+    changed: Changed
+    allow: Allow
     again: Annotated[bool, _python("Judge also what the ground truth has.", default=False)]
     another: Annotated[bool, _python("Another name if this one is taken.", default=False)]
 
@@ -199,7 +218,10 @@ def labels_pool(
     more = ("allow",) if settings["changed"] else ("queries", "again")
     which = {one: given[one] for one in ("questions", "corpus", *more)}
     if settings["changed"]:
-        labels, kept = what_changed(loaded, truth, kept, **which)
+        found, kept = what_changed(loaded, truth, kept, **which)
+        labels = found.rows
+        if not labels:
+            raise InvalidInput(f"There is nothing to judge. {found.document().sentence}")
     else:
         labels = to_judge(loaded, truth, kept, **which)
         kept = matched_alike(kept, truth, loaded, labels)
