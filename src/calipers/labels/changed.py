@@ -123,7 +123,7 @@ class Switch(Plain, ShowsItself, SwitchDraw):
     def _next(self) -> str | None:
         if self.waiting is not None or self.verdict != "open":
             return self.waiting
-        go_on = "Fill in 'grade' (0 or 1) from the top of the file, then add --filled FILE."
+        go_on = "Fill in 'grade' (0 or 1) from the top of the file, and ask with --filled FILE."
         if self.pool:
             go_on = f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
         if self.counted is None:
