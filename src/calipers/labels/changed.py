@@ -107,7 +107,7 @@ class Switch(Plain, ShowsItself, SwitchDraw):
         if low == high:
             lost, least = f"{-low:.2f}", f"{low:.2f}"
             after = f", by labels of all that changed in {asked}."
-        kept = f"loses at most {-low:.2f}" if low <= 0 else f"gains {least}"
+        kept = f"loses at most {abs(low):.2f}" if low <= 0 else f"gains {least}"
         ends = " to ".join(
             f"{'+' if end > 0 else '−' if end < 0 else ''}{abs(end):.2f}" for end in (low, high)
         )
