@@ -41,7 +41,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "map_ids": ("--map-ids", "case"),
     "columns": ("--column", "document=document"),
     "sheet": ("-g", "truth.xlsx", "--sheet", "Data"),
-    "grades": ("--column", "document=document", "--grades", "good=1,bad=0"),
+    "grades": ("--column", "document=document", "--grades", "3=5"),
     "distance": ("--column", "document=document", "--distance", "score"),
     "like": ("--like", "trec_eval"),
     "missing": ("--missing", "exclude"),

@@ -57,6 +57,18 @@ _GRADES = frozenset({*ROW["grade"], "score"})
 Value = TypeVar("Value")
 
 
+class SaidGrades(dict[str, float]):
+    """The user's grades by word, and whether a file has one of these words."""
+
+    met = False
+
+    def of(self, values: Iterable[Any]) -> list[float | None]:
+        """The grade that was said for each value; None where nothing was said."""
+        found = [self.get(_spelling(one)) for one in values]
+        self.met = self.met or any(one is not None for one in found)
+        return found
+
+
 @dataclass(frozen=True, eq=False)
 class Columns:
     """The user's column mapping: our field names, each with its name in files.
@@ -79,7 +91,7 @@ class Columns:
     """The sheet to read from a file with several."""
     sheets: dict[str, list[str]] = field(default_factory=dict)
     """The sheets of every spreadsheet read so far."""
-    grades: "SaidGrades" = field(default_factory=lambda: SaidGrades())
+    grades: SaidGrades = field(default_factory=SaidGrades)
     """The grade of each word in a column of grades."""
 
     def __bool__(self) -> bool:
@@ -344,18 +356,6 @@ def at_path(row: Mapping[str, Any], said: str) -> Any:
 def _as_list(value: Any) -> list[Any]:
     listed = list(value) if isinstance(value, list | tuple) else [value]
     return [one for one in listed if one not in (None, "")]
-
-
-class SaidGrades(dict[str, float]):
-    """The user's grades by word, and whether a file has one of these words."""
-
-    met = False
-
-    def of(self, values: Iterable[Any]) -> list[float | None]:
-        """The grade that was said for each value; None where nothing was said."""
-        found = [self.get(_spelling(one)) for one in values]
-        self.met = self.met or any(one is not None for one in found)
-        return found
 
 
 def _grades(given: Any) -> dict[str, float]:
