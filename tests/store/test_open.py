@@ -209,3 +209,17 @@ def test_a_device_is_no_history_and_nothing_is_left_beside_it(tmp_path, create):
         assert "is a folder or a device; name a file" in refusal(place, create=create)
         assert not place.with_name(f"{place.name}-journal").exists()
     assert sorted(one.name for one in tmp_path.iterdir()) == ["link", "pipe"]
+
+
+def test_a_history_that_another_process_makes_meanwhile_is_opened(tmp_path, monkeypatch):
+    place, stat = tmp_path / "history.db", Path.stat
+
+    def made_after(path, **how):
+        try:
+            return stat(path, **how)
+        finally:
+            if path == place:
+                place.touch()
+
+    monkeypatch.setattr(Path, "stat", made_after)
+    assert count(open_store(str(place), create=True)) == 0

@@ -6,9 +6,10 @@ import threading
 import weakref
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event, inspect, text
@@ -269,10 +270,14 @@ def _version(connection: Connection, place: StorePlace) -> str | None:
 
 def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
     """Refuse what is not a file; create a new one, so that a file moved away later is noticed."""
+    kind: int | None = None
     try:
-        if path.is_file():
+        # Asked once: another process may make the file between two questions.
+        with suppress(FileNotFoundError, NotADirectoryError):
+            kind = path.stat().st_mode
+        if kind is not None and S_ISREG(kind):
             return
-        if path.exists() or place.shown == "-":
+        if kind is not None or place.shown == "-":
             # SQLite would leave a journal next to a device, and could use neither.
             raise InvalidInput(f"The history {place.shown} is a folder or a device; name a file.")
         if not create:
