@@ -146,6 +146,13 @@ def test_a_collapse_is_saved_where_the_ids_are_known(tmp_path, monkeypatch):
     assert "no item id in common" in refused("eval", "bad.json", "--save", "another")
 
 
+def test_an_alarm_does_not_compare_other_settings(history):
+    calipers_command("history", "prune", "--keep", "1", "--tagged", "--yes")
+    write(open_store(), record(tagged(GOOD), day=9, rel=2.0)[1])
+    differs = calipers_command("history", "alarm", "nightly", "--every", "9999w")
+    assert (differs.code, "the setting rel is 2.0" in " ".join(differs.out.split())) == (2, True)
+
+
 def test_care_of_the_store(history):
     first, *rest = calipers_command("history", "check").out.splitlines()
     assert first.endswith("is whole: 4 evaluations read.")
