@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers import labels_draft
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, WriteFailed
 from calipers.io.records.label_files import read_labels
-from calipers.labels.draft import with_targets
+from calipers.labels.draft import check_unfilled, with_targets
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.run import Run
@@ -197,3 +197,12 @@ def test_a_target_that_no_run_returns_can_be_put_right(tmp_path):
     assert [rows[quote]["grade"] for quote in quotes] == [1, 3, 0]
     # Two ways to say it are still two ways to say the same.
     assert rows["a sentence"]["group"] == rows["another way to say it"]["group"] is not None
+
+
+def test_a_file_that_cannot_be_read_as_labels_is_not_written_over(tmp_path):
+    path = tmp_path / "label.csv"
+    path.write_bytes(b"\xef\xbb\xbf" * 2 + b"query,item,grade\nq,a,1\n")
+    before = path.read_bytes()
+    with pytest.raises(WriteFailed, match="is there, and cannot be read as labels; name another"):
+        check_unfilled(str(path))
+    assert path.read_bytes() == before

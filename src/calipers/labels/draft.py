@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -41,10 +40,17 @@ NAMED = 5
 def check_unfilled(path: str) -> None:
     """Refuse to overwrite a file that already contains human grades."""
     check_label_file(path)
-    filled = 0
-    with suppress(CalipersError):  # not a file to label, so it has no grades
-        rows = read_labels(path) if Path(path).is_file() else []
-        filled = sum(one.grade is not None and not is_machine(one.judge or "") for _, one in rows)
+    if not Path(path).is_file() or not Path(path).stat().st_size:
+        return
+    try:
+        rows = read_labels(path)
+    except CalipersError as error:
+        # It may hold grades in a form that a spreadsheet made of it.
+        raise WriteFailed(
+            f"The output {path} is there, and cannot be read as labels; name another file, or move "
+            "that one away."
+        ) from error
+    filled = sum(one.grade is not None and not is_machine(one.judge or "") for _, one in rows)
     if filled:
         raise WriteFailed(
             f"The output {path} holds {plural(filled, 'grade')} that somebody filled in; name "
