@@ -364,7 +364,7 @@ def _grades(given: Any) -> dict[str, float]:
     >>> _grades("good=1, so la la=0.5")
     {'good': 1.0, 'so la la': 0.5}
     >>> _grades({2: 3})
-    {'2.0': 3.0}
+    {'2': 3.0}
     """
     listed = given if isinstance(given, str) else ",".join(f"{k}={v}" for k, v in given.items())
     found: dict[str, float] = {}
@@ -386,11 +386,11 @@ def _spelling(value: Any) -> str:
     """A value as --grades names it: 2, 2.0 and "2" are the same.
 
     >>> _spelling(" Good "), _spelling(2), _spelling("2.0"), _spelling(True)
-    ('good', '2.0', '2.0', 'true')
+    ('good', '2', '2', 'true')
     """
     text = str(value).strip().lower()
     try:
-        return repr(float(text))
+        return f"{float(text):.15g}"
     except ValueError:
         return text
 
