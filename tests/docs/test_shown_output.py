@@ -13,7 +13,7 @@ import pytest
 
 from calipers.io.load import load
 from calipers.questions.diagnose.symptoms import RULES
-from calipers.questions.grid.file import KEYS, RETRIEVER_KEYS
+from calipers.questions.grid.rule import GridTable, RetrieverTable
 from tests.command import calipers_command, typed
 from tests.live.server import running
 
@@ -224,7 +224,7 @@ GRID = {"calipers.toml": "toml", "questions.jsonl": "json", "search.py": "python
 
 def test_the_page_names_every_key_of_a_grid():
     table = page("grid").partition("| key in `[grid]`")[2].partition("\n\n")[0]
-    for key in KEYS:
+    for key in GridTable.__struct_encode_fields__:
         assert key == "retrievers" or f"`{key}`" in table
-    for key in RETRIEVER_KEYS:
+    for key in RetrieverTable.__struct_encode_fields__:
         assert f"`retrievers.NAME.{key}`" in table

@@ -120,8 +120,7 @@ def grid(asked: CommandInput, dry_run: bool) -> None:
             click.echo(f"Running the retrievers that [grid] of {file.path} names.", err=True)
     if dry_run:
         from calipers.present.escape import printable
-        from calipers.questions.grid.file import read_grid
-        from calipers.questions.grid.rule import check_functions
+        from calipers.questions.grid.rule import check_functions, read_grid
 
         if asked.form is not None:
             raise InvalidInput("--dry-run lists names alone; leave out --json and --as.")

@@ -1,17 +1,96 @@
-"""Grids: every combination once, interrupted or not, and one comparison of all."""
+"""Grids: what a file may say, every combination once, interrupted or not, and one comparison."""
 
 import json
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
 import calipers
-from calipers.errors import RetrieverFailed
-from calipers.questions.grid.rule import tokens_per_query
+from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.questions.grid.rule import read_grid, tokens_per_query
 from calipers.questions.grid.settings import grid
 from tests.command import calipers_command, refused
-from tests.questions.grid.grids import TWO, log, write
+
+MODULE = '''
+import os
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def told(line):
+    with (HERE / "log.txt").open("a") as log:
+        log.write(line + "\\n")
+
+
+def make(right, size=1, token=None):
+    """Right about the first questions, as many as it is told."""
+    told(f"make {right} {size}")
+
+    def search(query, k):
+        told("ask")
+        number = int(query.removeprefix("question "))
+        if (HERE / "stop").exists() and number == 3 and right == 11:
+            os.kill(os.getpid(), 9)
+        return (["good"] if number < right else []) + [f"bad{i}" for i in range(k - 1)]
+
+    return search
+
+
+def plain(query, k, right=0):
+    return (["good"] if int(query.removeprefix("question ")) < right else ["bad"])[:k]
+
+
+def fails(**params):
+    raise RuntimeError("no index here")
+
+
+def tells(token):
+    raise RuntimeError("no index for " + token)
+
+
+def fails_later(**params):
+    def search(query, k):
+        raise RuntimeError(f"no answer for {params.get('token')}")
+    return search
+
+
+not_callable = 3
+'''
+
+
+def write(folder, text):
+    path = folder / "calipers.toml"
+    path.write_text(
+        'ground-truth = "questions.jsonl"\nmetrics = "recall@1"\n' + textwrap.dedent(text)
+    )
+    return path
+
+
+TWO = """
+    [grid]
+    [grid.retrievers.some]
+    make = "finders:make"
+    params = {right = [2, 11]}
+    """
+
+
+def log(folder):
+    path = folder / "log.txt"
+    return path.read_text().split("\n")[:-1] if path.exists() else []
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "finders.py").write_text(MODULE)
+    records = [{"query": f"question {i}", "ground_truth": ["good"]} for i in range(12)]
+    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "finders", raising=False)
+    yield tmp_path
+    sys.modules.pop("finders", None)
 
 
 def test_every_combination_is_run_scored_and_compared(folder):
@@ -21,7 +100,6 @@ def test_every_combination_is_run_scored_and_compared(folder):
     means = [found.comparison.mean(name, "recall@1").mean for name in found.comparison.systems]
     assert means == [2 / 12, 11 / 12]
     assert found.comparison.difference("some right=11", "recall@1").verdict == "better"
-    assert found.without_effect == ()
     # Every part of the queries chooses the same one, so that nothing of its gain was luck.
     assert (found.best, found.expected_gain.here) == ("some right=11", 9 / 12)
     assert found.expected_gain.expected == pytest.approx(9 / 12)
@@ -128,29 +206,6 @@ def test_the_command(folder):
     assert "Did you mean" in refused("grid", path, "--against", "some right=3")
 
 
-def test_what_differs_in_k_alone_is_made_once(folder):
-    path = write(folder, TWO.replace("[grid]", "[grid]\n    k = [1, 3, 5]"))
-    assert len(grid(path).comparison.systems) == 6
-    assert [line for line in log(folder) if line != "ask"] == ["make 2 1", "make 11 1"]
-
-
-def test_secrets_that_vary_are_numbered_and_hidden_in_errors(folder):
-    path = write(
-        folder,
-        """
-    [grid]
-    [grid.retrievers.some]
-    make = "finders:tells"
-    params.token = ["sk-secret-one", "sk-secret-two"]
-    """,
-    )
-    listed = calipers_command("grid", path, "--dry-run").out
-    assert listed == "some token=#1\nsome token=#2\n"
-    with pytest.raises(RetrieverFailed, match=r"no index for \*\*\*") as failed:
-        grid(path)
-    assert "sk-secret" not in str(failed.value)
-
-
 def test_a_plain_word_that_only_looks_secret_leaves_answers_alone(folder):
     path = write(folder, TWO.replace("{right", '{token = "good", right'))
     found = grid(path)
@@ -171,19 +226,6 @@ def test_a_secret_parameter_is_in_no_file_and_no_error(folder):
         assert "sk-secret-token" not in file.read_text()
 
 
-def test_a_parameter_that_changes_nothing_is_an_answer(folder):
-    both = TWO.replace("{right = [2, 11]}", "{right = [2, 11], size = [1, 5]}")
-    assert grid(write(folder, both)).to_dict()["without_effect"] == ["size"]
-    said = calipers_command("grid", write(folder, both)).out
-    assert "\nsize changes nothing: all values score the same on each of the 12 queries." in said
-    assert said.startswith("▲ some right=11 size=1 is better than some right=2 size=1:")
-    alone = write(folder, TWO.replace("{right = [2, 11]}", "{right = 2, size = [1, 5]}"))
-    printed = calipers_command("grid", alone)
-    assert printed.code == 0
-    assert printed.out.startswith("~ size changes nothing: ")
-    assert "some size=5" in printed.out
-
-
 def test_tokens_are_the_mean_over_the_results_that_the_primary_metric_reads():
     def pair_of(*tokens):
         listed = [{"id": f"{at}", "tokens": one} for at, one in enumerate(tokens)]
@@ -196,3 +238,117 @@ def test_tokens_are_the_mean_over_the_results_that_the_primary_metric_reads():
     plain = calipers.read(ground_truth={"q": ["a"]}, run={"q": ["a"]})
     both = {"a": plain, "b": plain}
     assert tokens_per_query(calipers.compare(both), both) == {}
+
+
+def test_the_product_of_retrievers_parameters(folder):
+    path = write(
+        folder,
+        """
+        [grid]
+        k = 5
+        output = "runs"
+        [grid.params]
+        size = [1, 2]
+        [grid.retrievers.a]
+        make = "finders:make"
+        params.right = 3
+        [grid.retrievers.b]
+        search = "finders.py:plain"
+        k = 4
+        params = {right = 5, size = 1}
+    """,
+    )
+    with pytest.raises(InvalidInput, match=r"plain.*takes no parameter 'size'"):
+        grid(path)
+    assert "takes no parameter 'size'" in refused("grid", path, "--dry-run")
+    path.write_text(path.read_text().replace(", size = 1", ""))
+    path.write_text(
+        path.read_text()
+        .replace("finders.py:plain", "finders.py:make")
+        .replace("search =", "make =")
+    )
+    planned = read_grid(path)
+    assert [one.name for one in planned.combinations] == [
+        "a size=1",
+        "a size=2",
+        "b size=1",
+        "b size=2",
+    ]
+    assert [one.k for one in planned.combinations] == [5, 5, 4, 4]
+    assert planned.combinations[2].params == {"size": 1, "right": 5}
+    assert not (folder / "runs").exists()
+
+
+def test_baseline_by_name_or_by_its_only_combination(folder):
+    path = write(
+        folder,
+        TWO
+        + """
+    [grid.retrievers.other]
+    make = "finders:make"
+    params.right = 7
+    """,
+    )
+    for name in ("other", "some right=11"):
+        assert read_grid(path, name).baseline == name
+    for name, sentence in (
+        ("some", "is none of the combinations"),
+        ("othr", r"Did you mean other\?"),
+    ):
+        with pytest.raises(InvalidInput, match=sentence):
+            grid(path, baseline=name)
+    path.write_text(path.read_text().replace("[grid]", '[grid]\nbaseline = "other"', 1))
+    found = grid(path, metrics="mrr").comparison
+    assert (found.baseline, found.metrics[0].name) == ("other", "mrr")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", r"has no \[grid\]"),
+        ("[grid]\nk = 5", "missing required field `retrievers`"),
+        ("[grid]\nretriever = 1", "unknown field `retriever`.*Its keys are retrievers, "),
+        ("[grid.retrievers.a]\nk = 3", "either 'make' or 'search'"),
+        ("[grid.retrievers.a]\nmake = 'x'\nsearch = 'y'", "either 'make' or 'search'"),
+        ("[grid.retrievers]\na = 'x'", r"Expected `object`, got `str` - at `\$\.retrievers"),
+        ("[grid.retrievers.a]\nmake = 'finders:make'\nparams.right = 1", "At least two"),
+        ("[grid.retrievers.a]\nmake = 'finders:make'\nparams.right = [1, 1]", "At least two"),
+        ("[grid]\nk = 0\n[grid.retrievers.a]\nmake = 'finders:make'", "k = 0 in"),
+        ("[grid.retrievers.a]\nmake = 'finders:make'\nparams.righ = [1, 2]", "takes right, size"),
+        ("[grid.retrievers.a]\nmake = 'finders:mak'\nparams.right = [1, 2]", "Did you mean make"),
+        ("[grid.retrievers.a]\nmake = 'nowhere_x:f'\nparams.right = [1, 2]", "no module 'now"),
+        (
+            "[grid.retrievers.a]\nmake = 'finders:not_callable'\nparams.a = [1, 2]",
+            "is a int; 'make'",
+        ),
+        ("grid = 3", r"must be a table \[grid\]"),
+    ],
+)
+def test_what_cannot_be_used_is_said_before_anything_is_asked(folder, text, sentence):
+    path = write(folder, "")
+    path.write_text(path.read_text() + text)
+    with pytest.raises(InvalidInput, match=sentence):
+        grid(path)
+    assert "ask" not in log(folder)
+
+
+def test_a_ground_truth_is_needed_and_other_questions_may_be_asked(folder):
+    path = write(folder, TWO.replace("[grid]", '[grid]\n    questions = "others.json"', 1))
+    (folder / "others.json").write_text('["question 1", "question 2"]')
+    assert len(read_grid(path).questions) == 2
+    path.write_text(path.read_text().replace('ground-truth = "questions.jsonl"', ""))
+    with pytest.raises(InvalidInput, match="names no ground truth"):
+        grid(path)
+    assert "ask" not in log(folder)
+
+
+def test_the_nearest_file_is_found(folder, monkeypatch):
+    write(folder, TWO)
+    (folder / "inner").mkdir()
+    monkeypatch.chdir(folder / "inner")
+    assert len(read_grid(None).combinations) == 2
+    empty = folder.parent / "nothing here"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    with pytest.raises(InvalidInput, match=r"There is no calipers.toml"):
+        read_grid(None)

@@ -2,11 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
-
-import numpy as np
 
 from calipers.live.document import duration
 from calipers.model.document import Cell, Cells, Column, Document, Note, Table
@@ -14,7 +11,6 @@ from calipers.model.result import HasRows, plain
 from calipers.questions.compare.document import document as comparison_document
 from calipers.questions.compare.result import Comparison
 from calipers.questions.expected_gain import ExpectedGain
-from calipers.words import listed, plural
 
 
 @dataclass(frozen=True)
@@ -32,11 +28,6 @@ class Combination:
     output: Path
     settings: Mapping[str, Any]
     """What determines the answers, without secrets; known before anything is built."""
-
-    @property
-    def varied(self) -> dict[str, Any]:
-        """What a grid can vary: the parameters and k."""
-        return {**self.params, "k": self.k}
 
     def to_dict(self) -> dict[str, Any]:
         """The combination as plain values."""
@@ -68,25 +59,6 @@ class Grid(HasRows):
     tokens: Mapping[str, float] = field(default_factory=dict)
     """Tokens per query in the results that the primary metric reads; larger chunks bring more."""
 
-    @cached_property
-    def without_effect(self) -> tuple[str, ...]:
-        """The parameters that change no metric of any query, at any value of the others."""
-        values = self.comparison.values
-        ran = [one for one in self.combinations if one.name in values]
-        found = []
-        for name in dict.fromkeys(param for one in ran for param in one.varied):
-            groups: dict[str, list[Any]] = {}
-            for one in ran:
-                rest = {key: value for key, value in one.varied.items() if key != name}
-                groups.setdefault(repr((one.retriever, rest)), []).append(values[one.name])
-            same = [
-                np.array_equal(first, other, equal_nan=True)
-                for first, *others in groups.values()
-                for other in others
-            ]
-            found += [name] if same and all(same) else []
-        return tuple(found)
-
     def to_dict(self, *, examples: int = 5) -> dict[str, Any]:
         """What ``--json`` prints."""
         return {
@@ -99,7 +71,6 @@ class Grid(HasRows):
                 for one in self.combinations
             ],
             "failures": dict(self.failures),
-            "without_effect": list(self.without_effect),
             "best": self.best,
             "expected_gain": plain(self.expected_gain),
             "comparison": self.comparison.to_dict(examples=examples),
@@ -113,16 +84,6 @@ def document(grid: Grid) -> Document:
         Note("failed", f"{name} is not in the table: {sentence}")
         for name, sentence in grid.failures.items()
     ]
-    if names := grid.without_effect:
-        verb = "changes" if len(names) == 1 else "change"
-        queries = plural(grid.comparison.queries.height, "query", "queries")
-        same = (
-            f"{listed(names)} {verb} nothing: all values score the same on each of the {queries}."
-        )
-        if any(one.wins or one.losses for one in grid.comparison.differences):
-            notes.append(Note("missing", same))
-        else:
-            whole = replace(whole, sentence=same)
     if grid.expected_gain and (said := grid.expected_gain.sentence(grid.best or "")):
         notes.append(Note("missing", said))
     return replace(whole, blocks=[*whole.blocks, _runs(grid)], notes=[*notes, *whole.notes])

@@ -1,46 +1,236 @@
-"""Run a grid: ask every combination every question that is not answered yet."""
+"""A grid: every combination of retrievers and parameters of a file, each asked every question."""
 
+import hashlib
 import inspect
-from collections.abc import Mapping
-from dataclasses import replace
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 
+from calipers.config import find_config, inside, read_config, refuse_code
+from calipers.engines.scoring import choose_metrics, deepest
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
+from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Retriever, Secrets, without_secrets
 from calipers.live.adapters.recognise import KINDS, as_retriever, load_target, put_first
 from calipers.live.code import code_of
-from calipers.live.questions import Questions
+from calipers.live.questions import Questions, read_questions
 from calipers.live.retrieve import retrieve_to_report
 from calipers.live.run_file import Meta, read_meta
 from calipers.model.matched import Matched
 from calipers.model.slicing import clusters_of
+from calipers.operation import keys_of
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.settings import compare
 from calipers.questions.expected_gain import ExpectedGain
-from calipers.questions.grid.file import Plan
 from calipers.questions.grid.result import Combination, Grid
 from calipers.questions.inputs import refuse_sealed
-from calipers.questions.reading import MatchingSettings
+from calipers.questions.reading import MatchingSettings, Measuring
 from calipers.questions.systems import matched_systems
 from calipers.questions.tokens import may_have_tokens, tokens_shown
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.winner import WinnerGain, winner_gain
+from calipers.words import did_you_mean
 
+DEPTH = 20
+"""Results to ask for unless the file or its metrics need more."""
+LONGEST_NAME = 80
 MATCHING = frozenset(MatchingSettings.__annotations__)
-"""The keywords for matching runs."""
+MEASURES = frozenset({*Measuring.__annotations__, *MATCHING, "primary"})
+"""The settings of ``compare`` that a grid accepts: how runs are measured."""
+PACE = ("workers", "timeout", "retries", "rate", "max_errors")
+EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'
+
+
+class RetrieverTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab"):
+    """What ``[grid.retrievers.NAME]`` may hold."""
+
+    make: str | None = None
+    search: str | None = None
+    params: dict[str, Any] = {}
+    k: int | None = None
+    label: str | None = None
+
+
+class GridTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab"):
+    """What ``[grid]`` may hold."""
+
+    retrievers: dict[str, RetrieverTable]
+    params: dict[str, Any] = {}
+    k: int | None = None
+    questions: str | None = None
+    output: str = "grid"
+    baseline: str | None = None
+    workers: int | None = None
+    timeout: float | None = None
+    retries: int | None = None
+    rate: float | None = None
+    max_errors: int | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a grid file asks for."""
+
+    folder: Path
+    """Paths and modules in the file are relative to this."""
+    combinations: tuple[Combination, ...]
+    output: Path
+    baseline: str
+    """The name of the combination that the others are compared with."""
+    pace: Mapping[str, Any]
+    measures: Mapping[str, Any]
+    """Keyword arguments for ``compare``."""
+    ground_truth: str
+    asked: str
+    """The file of the questions: the ground truth, unless another is named."""
+
+    @property
+    def questions(self) -> Questions:
+        """The questions to ask."""
+        return read_questions(self.asked, Columns.of(self.measures.get("columns")))
+
+
+def read_grid(
+    config: str | os.PathLike[str] | None, baseline: str | None = None, metrics: Any = None
+) -> Plan:
+    """Read the plan from a configuration file; ``baseline`` and ``metrics`` override its own."""
+    found = find_config() if config is None else read_config(Path(config))
+    path, shared = found.path, found.shared
+    if path is None or not found.grid:
+        what = (
+            "There is no calipers.toml here or above" if path is None else f"{path} has no [grid]"
+        )
+        raise InvalidInput(f"{what}; write one, such as:\n{EXAMPLE}")
+    refuse_code(found, "the retrievers of its table [grid]", "calipers grid")
+    try:
+        grid = msgspec.convert(found.grid, GridTable)
+    except msgspec.ValidationError as error:
+        keys = ", ".join(GridTable.__struct_encode_fields__)
+        inner = ", ".join(RetrieverTable.__struct_encode_fields__)
+        raise InvalidInput(
+            f"[grid] of {path} cannot be read: {error}. Its keys are {keys}; those of each "
+            f"retriever are {inner}. Such as:\n{EXAMPLE}"
+        ) from None
+    measures = {
+        name: shared[key]
+        for name, key in keys_of(compare).items()
+        if name in MEASURES and key in shared
+    }
+    chosen = choose_metrics(*map(measures.get, ("metrics", "k", "rel", "weights")))
+    if metrics is not None:
+        choose_metrics(metrics, measures.get("k"))
+        measures["metrics"] = metrics
+    truth = shared.get("ground-truth", shared.get("data"))
+    if truth is None:
+        raise InvalidInput(
+            f'{path} names no ground truth; write ground-truth = "questions.jsonl" above [grid].'
+        )
+    folder = path.parent
+    output = folder / inside(grid.output, path, f"The key grid.output of {path}")
+    grid.k = deepest(chosen, DEPTH) if grid.k is None else grid.k
+    combinations = [
+        one
+        for name, table in grid.retrievers.items()
+        for one in _combinations(name, table, grid, output, path)
+    ]
+    files = {str(one.output).casefold() for one in combinations}
+    if len(combinations) < 2 or len(files) < len(combinations):
+        names = ", ".join(one.name for one in combinations)
+        raise InvalidInput(
+            f"[grid] of {path} has the combinations: {names}. At least two are needed, each with a "
+            "name of its own; add a value for a parameter, or take out one that is there twice."
+        )
+    return Plan(
+        folder,
+        tuple(combinations),
+        output,
+        _baseline(baseline or grid.baseline or combinations[0].name, combinations),
+        {name: value for name in PACE if (value := getattr(grid, name)) is not None},
+        measures,
+        str(truth),
+        str(truth if grid.questions is None else folder / grid.questions),
+    )
+
+
+def _combinations(
+    name: str, table: RetrieverTable, grid: GridTable, output: Path, path: Path
+) -> Iterator[Combination]:
+    """Every combination of one retriever's parameters; each member of a list is one."""
+    target = table.make or table.search
+    if target is None or (table.make and table.search):
+        raise InvalidInput(
+            f"{path} needs either 'make' or 'search' in [grid.retrievers.{name}]: 'make' names a "
+            "function that is called with the parameters and returns the search function, 'search' "
+            "the search function itself."
+        )
+    k = cast("int", grid.k if table.k is None else table.k)
+    if k < 1:
+        raise InvalidInput(f"{path} has k = {k} in [grid]; it must be at least 1.")
+    given = {**grid.params, **table.params}
+    choices = {one: value if isinstance(value, list) else [value] for one, value in given.items()}
+    label = {} if table.label is None else {"label": table.label}
+    for values in product(*choices.values()):
+        params = dict(zip(choices, values, strict=True))
+        shown = msgspec.to_builtins(without_secrets(params), enc_hook=str)
+        varying = [f"{one}={_said(shown[one])}" for one, several in choices.items() if several[1:]]
+        full = " ".join([name, *varying])
+        yield Combination(
+            full,
+            name,
+            target,
+            table.make is not None,
+            params,
+            k,
+            output / f"{_file_name(full)}.jsonl",
+            {"make" if table.make else "search": target, "params": shown, **label},
+        )
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value, enc_hook=str).decode()
+
+
+def _baseline(given: str, combinations: list[Combination]) -> str:
+    """The combination of that name, or the only one of the retriever of that name."""
+    names = [one.name for one in combinations]
+    own = [one.name for one in combinations if one.retriever == given]
+    if given in names:
+        return given
+    if len(own) == 1:
+        return own[0]
+    raise InvalidInput(
+        f"The baseline {given!r} is none of the combinations, which are {', '.join(names)}."
+        f"{did_you_mean(given, names)}"
+    )
+
+
+def _file_name(name: str) -> str:
+    r"""A portable file name, different for every combination.
+
+    >>> _file_name("bm25 chunk_size=200"), _file_name("a/b")
+    ('bm25-chunk_size=200', 'a-b-c14cddc0')
+    """
+    plain = name.replace(" ", "-")
+    safe = re.sub(r"[^A-Za-z0-9_.=+-]", "-", plain).lstrip(".")[:LONGEST_NAME]
+    if safe == plain:
+        return safe
+    return f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def run_grid(plan: Plan, settings: Mapping[str, Any]) -> Grid:
     """Run every combination, and compare the results."""
-    truth = plan.ground_truth
-    refuse_sealed(truth, plan.measures.get("columns"))
+    refuse_sealed(plan.ground_truth, plan.measures.get("columns"))
     reports, failures = _retrieved(plan, settings)
     runs = {one.name: one.output for one in plan.combinations if one.name in reports}
     matching = {name: plan.measures[name] for name in plan.measures if name in MATCHING}
-    pairs = matched_systems(runs, truth, cast("MatchingSettings", matching))
+    pairs = matched_systems(runs, plan.ground_truth, cast("MatchingSettings", matching))
     rest = {name: value for name, value in plan.measures.items() if name not in MATCHING}
     comparison = compare(pairs, baseline=plan.baseline, anyway=settings["anyway"], **rest)
     gain = _best_of(comparison, pairs, rest.get("cluster"))
@@ -99,7 +289,6 @@ def _retrieved(
     restart, retry_errors = settings["restart"], settings["retry_errors"]
     reports: dict[str, Mapping[str, Any]] = {}
     failures: dict[str, str] = {}
-    workshop = _Workshop(plan.folder)
     for one in plan.combinations:
         before = None if restart else _fitting(one, plan, questions)
         if before and before.report and not (retry_errors and before.report.get("failed")):
@@ -107,13 +296,8 @@ def _retrieved(
             reports[one.name] = before.report
             continue
         try:
-            made = workshop.build(one)
-        except InvalidInput as error:  # a bad factory fails only its own combination
-            failures[one.name] = str(error)
-            continue
-        try:
             reports[one.name] = retrieve_to_report(
-                made,
+                _build(one, plan.folder),
                 questions,
                 k=one.k,
                 output=one.output,
@@ -123,12 +307,11 @@ def _retrieved(
                 watch=settings["watch"],
                 **plan.pace,
             ).to_dict()
-        except RetrieverFailed as error:
+        except RetrieverFailed as error:  # it fails only its own combination
             failures[one.name] = str(error)
     if plan.baseline in failures or len(reports) < 2:
-        is_first = plan.baseline in failures
-        name = plan.baseline if is_first else next(iter(failures))
-        what = "The baseline" if is_first else "Nothing is left to compare: the combination"
+        name = plan.baseline if plan.baseline in failures else next(iter(failures))
+        what = "The baseline" if name == plan.baseline else "Nothing is left to compare:"
         raise RetrieverFailed(f"{what} {name!r} could not be run. {failures[name]}")
     return reports, failures
 
@@ -137,9 +320,14 @@ def check_functions(plan: Plan) -> None:
     """Check that every function exists and takes its parameters, before any question is asked."""
     for one in plan.combinations:
         if not one.is_factory:
-            _Workshop(plan.folder).build(one)
+            _build(one, plan.folder)
             continue
-        function = _factory(one, plan.folder)
+        function = load_target(_target(one, plan.folder))[0]
+        if not callable(function):
+            raise InvalidInput(
+                f"{one.target} of the retriever {one.retriever!r} is a {type(function).__name__}; "
+                "'make' names a function that returns the search function."
+            )
         try:
             inspect.signature(function).bind(**one.params)
         except ValueError:
@@ -160,60 +348,27 @@ class _InErrorsOnly(Secrets):
         return line
 
 
-class _Workshop:
-    """Builds retrievers; those that differ only in k share one index, which may take hours."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._last: tuple[str, Mapping[str, Any]] | None = None
-        self._searcher: Any = None
-
-    def build(self, one: Combination) -> Retriever:
-        """Build the retriever of a combination; a factory is called with its parameters."""
-        shown, secrets = without_secrets(one.params), _InErrorsOnly()
-        hidden = [str(value) for name, value in one.params.items() if shown[name] != value]
-        secrets.add(*hidden)
-        if one.is_factory:
-            made = as_retriever(self._made(one, secrets))
-            made = replace(made, code=_code_of_combination(one, self._folder))
-        else:
-            params = {"params": dict(one.params)} if one.params else {}
-            made = as_retriever(_target(one, self._folder), **params)
-        if hidden:
-            made = replace(made, secrets=secrets)
-        return replace(made, name=one.name, settings=one.settings)
-
-    def _made(self, one: Combination, secrets: Secrets) -> Any:
-        wanted = (one.target, one.params)
-        if self._last != wanted:
-            # Free the old one first: two indexes may not fit into memory.
-            self._last = self._searcher = None
-            try:
-                self._searcher = _factory(one, self._folder)(**one.params)
-            except Exception as error:  # a user's factory may raise anything
-                raise InvalidInput(
-                    f"The retriever {one.name!r} cannot be made: {one.target} raises "
-                    f"{type(error).__name__}: {secrets.redact(str(error))[:300]}"
-                ) from error
-            self._last = wanted
-        return self._searcher
-
-
-def _code_of_combination(one: Combination, folder: Path) -> Mapping[str, str]:
-    """The fingerprint of each source file of a retriever; no factory is called."""
+def _build(one: Combination, folder: Path) -> Retriever:
+    """Build the retriever of a combination; a factory is called with its parameters."""
+    shown, secrets = without_secrets(one.params), _InErrorsOnly()
+    hidden = [str(value) for name, value in one.params.items() if shown[name] != value]
+    secrets.add(*hidden)
+    target = _target(one, folder)
     if one.is_factory:
-        return code_of(*load_target(_target(one, folder)))
-    return _Workshop(folder).build(one).code
-
-
-def _factory(one: Combination, folder: Path) -> Any:
-    found = load_target(_target(one, folder))[0]
-    if not callable(found):
-        raise InvalidInput(
-            f"{one.target} of the retriever {one.retriever!r} is a {type(found).__name__}; 'make' "
-            "names a function that returns the search function."
-        )
-    return found
+        factory, module = load_target(target)
+        try:
+            made = as_retriever(factory(**one.params))
+        except Exception as error:  # a user's factory may raise anything
+            raise RetrieverFailed(
+                f"The retriever {one.name!r} cannot be made: {one.target} raises "
+                f"{type(error).__name__}: {secrets.redact(str(error))[:300]}"
+            ) from error
+        made = replace(made, code=code_of(factory, module))
+    else:
+        made = as_retriever(target, params=dict(one.params) or None)
+    if hidden:
+        made = replace(made, secrets=secrets)
+    return replace(made, name=one.name, settings=one.settings)
 
 
 def _target(one: Combination, folder: Path) -> str:
@@ -230,6 +385,8 @@ def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:
     settings = {**one.settings, "k": one.k, "questions": questions.fingerprint}
     if meta is None or meta.settings != settings:
         return None
-    # Older runs have no record of the code, so they are accepted.
-    code = _code_of_combination(one, plan.folder) if meta.code else {}
+    if one.is_factory:  # no factory is called
+        code = code_of(*load_target(_target(one, plan.folder)))
+    else:
+        code = _build(one, plan.folder).code
     return meta if meta.code == code else None

@@ -50,7 +50,6 @@ def grid(
     begins again, ``retry_errors`` asks again what failed. ``baseline`` and ``metrics`` go before
     those of the file. A combination that fails is reported, and the others go on.
     """
-    from calipers.questions.grid.file import read_grid
-    from calipers.questions.grid.rule import run_grid
+    from calipers.questions.grid.rule import read_grid, run_grid
 
     return run_grid(read_grid(config, settings["baseline"], settings["metrics"]), settings)
