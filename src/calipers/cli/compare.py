@@ -42,7 +42,7 @@ def _write_changes(found: Any, path: str) -> None:
 )
 def _changes(asked: CommandInput, systems: tuple[str, ...], examples: int) -> None:
     """Show what changed between two runs of the same questions, before anybody labels anything."""
-    from calipers.questions.compare.unlabelled import document, json_rows
+    from calipers.questions.compare.unlabelled import document
 
     if len(systems) != PAIR:
         raise InvalidInput(
@@ -51,11 +51,7 @@ def _changes(asked: CommandInput, systems: tuple[str, ...], examples: int) -> No
     named = named_systems(systems)
     old, new = named.values() if isinstance(named, dict) else named
     found = asked.answer(old=old, new=new)
-    asked.show(
-        found,
-        lambda one: {**one.to_dict(per_query=False), "per_query": json_rows(one)},
-        document=document(found, examples),
-    )
+    asked.show(found, document=document(found, examples))
 
 
 def _write_queries(comparison: Any, path: str) -> None:

@@ -27,15 +27,18 @@ def test_intervals_and_ties_may_differ():
 @pytest.mark.parametrize(
     ("other", "sentence"),
     [
-        (lambda: measured(HITS[:-1]), r"different queries: 1 query is only in a \('q5'\)"),
-        (lambda: measured([*HITS, 1, 1]), r"2 queries are only in b \('q6', 'q7'\)"),
-        (lambda: changed(1, query="other"), "'q1' is 'question 1' in a and 'other' in b"),
+        (lambda: measured(HITS[:-1]), r"different queries: 1 only in a \('q5'\)"),
+        (lambda: measured([*HITS, 1, 1]), r"2 only in b \('q6', 'q7'\)"),
+        (
+            lambda: changed(1, query="other"),
+            "text of query 'q1' is 'question 1' in a and 'other'",
+        ),
         (
             lambda: changed(2, ground_truth={"target": 1, "x2": 1}),
-            "different ground truth: query 'q2' has 1 relevant targets in a and 2 in b",
+            "different ground truth: the number of targets of query 'q2' is 1 in a and 2 in b",
         ),
-        (lambda: changed(2, ground_truth={"x2": 1}), "the queries are the same, the items"),
-        (lambda: changed(2, ground_truth={"target": 2}), "the queries are the same, the items"),
+        (lambda: changed(2, ground_truth={"x2": 1}), "different ground truth: other items"),
+        (lambda: changed(2, ground_truth={"target": 2}), "different ground truth: other items"),
         (
             lambda: measured(HITS, missing="exclude"),
             "policy missing is 'zero' in a and 'exclude' in b",
@@ -53,7 +56,7 @@ def test_what_differs_is_said(other, sentence):
 def test_what_was_compared_anyway_is_marked_and_uses_the_shared_queries():
     comparison = compare_scores({"a": measured(HITS), "b": measured([2, 1, 1, 1])}, anyway=True)
     assert comparison.queries["query"].to_list() == ["q0", "q1", "q2", "q3"]
-    assert "2 queries are only in a" in comparison.overridden[0]
+    assert "2 only in a" in comparison.overridden[0]
     assert comparison.to_dict()["overridden"] == list(comparison.overridden)
     assert comparison.mean("a", "mrr").n == 4
 
@@ -89,5 +92,5 @@ def test_without_fingerprints_another_number_of_targets_is_noticed():
         name: evaluate(one, metrics="mrr", fingerprints=False)
         for name, one in (("a", records(HITS)), ("b", more))
     }
-    with pytest.raises(InvalidInput, match="'q1' has 1 relevant targets in a and 2 in b"):
+    with pytest.raises(InvalidInput, match="query 'q1' is 1 in a and 2 in b"):
         compare_scores(systems)

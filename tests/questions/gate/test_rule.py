@@ -106,7 +106,7 @@ def test_a_changed_definition_or_form_blocks_and_another_version_does_not(baseli
     for one in content["metrics"]:
         one["definition"] = "something else"
     changed(baseline, metrics=content["metrics"])
-    with pytest.raises(InvalidInput, match="mean different things by mrr"):
+    with pytest.raises(InvalidInput, match="the definition of mrr is"):
         gate(records(N), baseline=baseline, now=NOW)
     changed(baseline, schema=999)
     with pytest.raises(UnreadableFile, match="999"):

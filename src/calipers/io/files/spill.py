@@ -7,24 +7,20 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO, TypeVar, cast, overload
+from typing import BinaryIO, cast
 from weakref import finalize
 
-import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.model.arrays import Ints
 from calipers.model.run import bytes_of
-
-T = TypeVar("T")
 
 _THIN = 64
 """Rows up to this many bytes are ids and numbers, faster to write than to compress."""
@@ -32,10 +28,6 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
 SHARE_TO_HOLD = 16
 """One part in so many of memory holds rows; sorting, ranking and matching need the rest."""
-MOST_HELD = 16 << 20
-"""Rows of an answer beyond so many bytes go to disk, however much memory there is."""
-READ_AT_ONCE = 20_000
-"""Rows that are read back together."""
 LEAST, OF_TARGET = 270 << 20, 260
 """Bytes needed for any large run: for libraries and blocks, and per target."""
 _WHERE_NOTHING_IS_KNOWN = 2 << 30
@@ -105,100 +97,6 @@ class ScratchFile:
                 f"{self._end / 1e6:,.0f} MB of results). Name a folder with more room (--temp), or "
                 "allow more memory (--memory)."
             ) from error
-
-
-class SpilledRows(Sequence[T]):
-    """Objects made from table rows on access; rows beyond a few megabytes are on disk.
-
-    >>> rows = SpilledRows(complex)
-    >>> rows.add(pl.DataFrame({"real": [2.0, 1.0]}))
-    >>> rows.sort(np.array([1, 0]))
-    >>> rows[0], rows[:]
-    ((1+0j), ((1+0j), (2+0j)))
-    """
-
-    def __init__(
-        self,
-        make: Callable[..., T],
-        memory: str | int | None = None,
-        temp: str | os.PathLike[str] | None = None,
-    ) -> None:
-        self._make, self._scratch = make, ScratchFile(temp)
-        self._most = min(MOST_HELD, memory_in_bytes(memory) // SHARE_TO_HOLD)
-        self._pieces: list[Piece | pl.DataFrame] = []
-        self._ends: list[int] = []
-        """The number of rows up to the end of each piece."""
-        self._held = self._on_disk = 0
-        self._order: Ints | None = None
-
-    def add(self, frame: pl.DataFrame) -> None:
-        """Append rows; once many are in memory, they are written to disk as one piece."""
-        self._pieces.append(frame)
-        self._ends.append(len(self) + frame.height)
-        self._held += bytes_of(frame)
-        if self._held > self._most:
-            held = cast(list[pl.DataFrame], self._pieces[self._on_disk :])
-            self._pieces[self._on_disk :] = [self._scratch.write(pl.concat(held, how="diagonal"))]
-            self._ends[self._on_disk :] = self._ends[-1:]
-            self._held, self._on_disk = 0, len(self._pieces)
-
-    def sort(self, order: Ints) -> None:
-        """Put the rows into this order, given by their places so far."""
-        self._order = order
-
-    def frames(self, start: int = 0, stop: int | None = None) -> Iterator[pl.DataFrame]:
-        """The rows in order, some at a time."""
-        stop = len(self) if stop is None else min(stop, len(self))
-        for first in range(start, stop, READ_AT_ONCE):
-            places = np.arange(first, min(first + READ_AT_ONCE, stop))
-            places = places if self._order is None else self._order[places]
-            of_piece = np.searchsorted(self._ends, places, side="right")
-            found, spots = [], []
-            for one in np.unique(of_piece):
-                here = np.flatnonzero(of_piece == one)
-                begins = self._ends[one - 1] if one else 0
-                found.append(self._scratch.read(self._pieces[one])[places[here] - begins])
-                spots.append(here)
-            yield pl.concat(found, how="diagonal")[np.argsort(np.concatenate(spots))]
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
-    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
-        places = range(len(self))[index]
-        if isinstance(places, int):
-            return next(self._between(places, places + 1))
-        if places.step == 1:
-            return tuple(self._between(places.start, places.stop))
-        return tuple(self)[index]
-
-    def __iter__(self) -> Iterator[T]:
-        return self._between(0, len(self))
-
-    def _between(self, start: int, stop: int) -> Iterator[T]:
-        for frame in self.frames(start, stop):
-            for row in frame.iter_rows(named=True):
-                yield self._make(**row)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """The rows in memory: a temporary file belongs to its process."""
-        return _in_memory, (self._make, list(self.frames()))
-
-
-def _in_memory(make: Callable[..., T], frames: Sequence[pl.DataFrame]) -> SpilledRows[T]:
-    rows = SpilledRows(make)
-    for frame in frames:
-        rows.add(frame)
-    return rows
 
 
 def _open(folder: str | os.PathLike[str] | None) -> BinaryIO:

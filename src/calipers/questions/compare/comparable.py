@@ -14,22 +14,20 @@ from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import clusters_of, query_weights_of
 from calipers.words import did_you_mean, plural
 
-# How the interval was computed, the version, and notes: none of them changes a value.
-_WITHOUT_EFFECT = frozenset({"calipers", "confidence", "cluster", "resamples", "seed", "notes"})
-# How ties are broken depends on the file format; each system may have its own rule. Whether
-# nothing in common is an error decides no number.
-_OWN_POLICY = frozenset({"ties", "nothing_in_common"})
+# How the interval was computed, the version, and notes: none of them changes a value. How ties are
+# broken depends on the file format, and whether nothing in common is an error decides no number.
+_WITHOUT_EFFECT = {
+    *(f"setting {name}" for name in ("calipers", "confidence", "cluster", "notes")),
+    *(f"policy {name}" for name in ("ties", "nothing_in_common")),
+}
 
 
 def obstacles(systems: Mapping[str, Scores]) -> list[str]:
     """One sentence per reason not to compare the first system with another one."""
-    names = list(systems)
+    (a, first), *others = systems.items()
     found: list[str] = []
-    for other in names[1:]:
-        sides = (names[0], systems[names[0]], other, systems[other])
-        queries = [one.queries for one in (sides[1], sides[3])]
-        both = queries[0].join(queries[1], on="query", how="inner", maintain_order="left")
-        found += [*_queries(*sides, both), *_judgements(*sides, both), *different_ways(*sides)]
+    for b, second in others:
+        found += [*_different_queries(a, first, b, second), *different_ways(a, first, b, second)]
     return found
 
 
@@ -38,18 +36,15 @@ def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
 
     Sharing none is an error, even with ``anyway``.
     """
-    names = list(systems)
-    first = systems[names[0]]
+    (a, first), *others = systems.items()
     shared = first.queries.select("query", "text")
-    for other in names[1:]:
-        shared = shared.join(
-            systems[other].queries.select("query"), on="query", how="semi", maintain_order="left"
-        )
+    for b, second in others:
+        shared = shared.join(second.queries, on="query", how="semi", maintain_order="left")
         if not shared.height:
-            ours, theirs = (some_queries(one.queries["query"]) for one in (first, systems[other]))
+            ours, theirs = (some_queries(one.queries["query"]) for one in (first, second))
             raise InvalidInput(
-                f"{names[0]} and {other} share no queries: {names[0]} has {ours}; {other} has "
-                f"{theirs}. Compare results for the same queries."
+                f"{a} and {b} share no queries: {a} has {ours}; {b} has {theirs}. Compare results "
+                "for the same queries."
             )
     return shared.sort("query")
 
@@ -57,21 +52,20 @@ def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
 def facts_shared(
     systems: Mapping[str, Scores], wanted: Sequence[str] | None
 ) -> tuple[MetricFacts, ...]:
-    """The facts of the wanted metrics, by default of all that every system has."""
+    """The facts of the wanted metrics, by default of all that every system has.
+
+    A geometric mean is left out: differences query by query add up to no difference of it.
+    """
     each = {name: facts_by_name(scores) for name, scores in systems.items()}
     first = next(iter(each.values()))
-    shared = [
-        name
-        for name, facts in first.items()
-        if facts.aggregate != "geometric" and all(name in others for others in each.values())
-    ]
     if wanted is None:
-        if not shared:
+        wanted = [name for name in first if all(name in others for others in each.values())]
+        wanted = [name for name in wanted if first[name].aggregate != "geometric"]
+        if not wanted:
             listed = "; ".join(f"{name} has {', '.join(facts)}" for name, facts in each.items())
             raise InvalidInput(
                 f"The systems share no metric: {listed}. Measure them with the same metrics."
             )
-        return tuple(first[name] for name in shared)
     for metric in wanted:
         for name, facts in each.items():
             if metric not in facts:
@@ -81,8 +75,8 @@ def facts_shared(
                 )
         if first[metric].aggregate == "geometric":
             raise InvalidInput(
-                f"{metric} is a geometric mean, and what is compared are differences query by "
-                "query, which add up to no difference of it; name another metric, such as map."
+                f"{metric} is a geometric mean, which cannot be compared query by query; name "
+                "another metric, such as map."
             )
     return tuple(first[name] for name in dict.fromkeys(wanted))
 
@@ -116,70 +110,53 @@ def _having(systems: Mapping[str, Scores], tag: str | None) -> Scores:
     return next((one for one in systems.values() if tag in one.tags), next(iter(systems.values())))
 
 
-def _queries(a: str, first: Scores, b: str, second: Scores, both: pl.DataFrame) -> Iterator[str]:
-    only_a = first.queries.join(second.queries, on="query", how="anti", maintain_order="left")
-    only_b = second.queries.join(first.queries, on="query", how="anti", maintain_order="left")
-    if only_a.height or only_b.height:
-        parts = [
-            f"{plural(frame.height, 'query is', 'queries are')} only in {name} "
-            f"({some_queries(frame['query'])})"
-            for name, frame in ((a, only_a), (b, only_b))
-            if frame.height
-        ]
+def _different_queries(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
+    """Queries that only one has, other questions, and other ground truth."""
+    both = first.queries.join(second.queries, on="query", how="inner", maintain_order="left")
+    parts = []
+    for name, one in ((a, first), (b, second)):
+        only = one.queries.join(both, on="query", how="anti", maintain_order="left")["query"]
+        parts += [f"{len(only):,} only in {name} ({some_queries(only)})"] if len(only) else []
+    if parts:
         yield f"{a} and {b} were measured on different queries: {'; '.join(parts)}."
-    changed = both.filter(pl.col("text") != pl.col("text_right"))
-    if changed.height:
-        row = changed.row(0, named=True)
-        yield (
-            f"{a} and {b} ask different questions under the same id: {row['query']!r} is "
-            f"{_short(row['text'])} in {a} and {_short(row['text_right'])} in {b}"
-            f"{_and_more(changed.height)}."
-        )
-
-
-def _judgements(a: str, first: Scores, b: str, second: Scores, both: pl.DataFrame) -> Iterator[str]:
     ours, theirs = (one.fingerprints.get("ground_truth") for one in (first, second))
-    if ours == theirs and ours is not None:
-        return
-    changed = both.filter(pl.col("targets") != pl.col("targets_right"))
-    if changed.height:
-        row = changed.row(0, named=True)
-        yield (
-            f"{a} and {b} were measured against different ground truth: query {row['query']!r} "
-            f"has {row['targets']} relevant targets in {a} and {row['targets_right']} in {b}"
-            f"{_and_more(changed.height)}."
-        )
-    elif ours != theirs and both.height == first.queries.height == second.queries.height:
-        yield (
-            f"{a} and {b} were measured against different ground truth: the queries are the same, "
-            "the items, quotes or grades that should be found are not."
-        )
+    truth = "against different ground truth"
+    columns = [("text", "text", "with different questions")]
+    if ours is None or ours != theirs:
+        columns.append(("targets", "number of targets", truth))
+    for column, what, how in columns:
+        changed = both.filter(pl.col(column) != pl.col(f"{column}_right"))
+        if changed.height:
+            row = changed.row(0, named=True)
+            more = f" (and {changed.height - 1} more)" if changed.height > 1 else ""
+            yield (
+                f"{a} and {b} were measured {how}: the {what} of query {row['query']!r} is "
+                f"{row[column]!r:.60} in {a} and {row[f'{column}_right']!r:.60} in {b}{more}."
+            )
+            truth = truth if column == "text" else ""
+    if truth and ours != theirs and not parts:
+        yield f"{a} and {b} were measured {truth}: other items, quotes or grades."
 
 
 def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
     """One sentence per policy, setting, weight or definition in which two results differ."""
-    pairs: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any], frozenset[str]], ...] = (
-        ("policy", first.policy.to_dict(), second.policy.to_dict(), _OWN_POLICY),
-        ("setting", first.settings, second.settings, _WITHOUT_EFFECT),
+    both = {facts.name for facts in first.metrics} & {facts.name for facts in second.metrics}
+    weighed = first.weights and second.weights
+    ours, theirs = (
+        {
+            **{f"policy {name}": value for name, value in one.policy.to_dict().items()},
+            **{f"setting {name}": value for name, value in one.settings.items()},
+            # A metric that only one side has is not compared.
+            **{f"definition of {m.name}": m.definition for m in one.metrics if m.name in both},
+            "weighting": dict(one.weights or {}) if weighed else None,
+        }
+        for one in (first, second)
     )
-    for what, ours, theirs, ignored in pairs:
-        for name in sorted({*ours, *theirs} - ignored):
-            if ours.get(name) != theirs.get(name):
-                yield (
-                    f"{a} and {b} were measured in different ways: the {what} {name} is "
-                    f"{ours.get(name)!r} in {a} and {theirs.get(name)!r} in {b}."
-                )
-    if first.weights and second.weights and dict(first.weights) != dict(second.weights):
-        yield (
-            f"{a} and {b} weigh their metrics differently: {dict(first.weights)} in {a} and "
-            f"{dict(second.weights)} in {b}."
-        )
-    definitions = {facts.name: facts.definition for facts in second.metrics}
-    for facts in first.metrics:
-        if definitions.get(facts.name, facts.definition) != facts.definition:
+    for name in sorted({*ours, *theirs} - _WITHOUT_EFFECT):
+        if ours.get(name) != theirs.get(name):
             yield (
-                f"{a} and {b} mean different things by {facts.name}: {facts.definition!r} in "
-                f"{a} and {definitions[facts.name]!r} in {b}."
+                f"{a} and {b} were measured in different ways: the {name} is {ours.get(name)!r} "
+                f"in {a} and {theirs.get(name)!r} in {b}."
             )
 
 
@@ -204,13 +181,5 @@ def undefined_in_some(metric: str, columns: Mapping[str, Any], queries: pl.Serie
 
 def some_queries(queries: pl.Series) -> str:
     """Name the first few queries in a sentence."""
-    shown = ", ".join(map(_short, queries.head(EXAMPLES).to_list()))
-    return shown + (", …" if len(queries) > EXAMPLES else "")
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "…")
-
-
-def _and_more(count: int) -> str:
-    return f" (and {count - 1} more)" if count > 1 else ""
+    named = ", ".join(f"{query!r:.60}" for query in queries.head(EXAMPLES))
+    return named + (", …" if len(queries) > EXAMPLES else "")

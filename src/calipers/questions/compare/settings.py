@@ -135,7 +135,7 @@ def diff(
     overlap, the overlap of the first k, and the new and the lost results.
 
     >>> found = diff({"q": ["a", "b", "c"]}, {"q": ["a", "c", "d"]})
-    >>> [moved.item for moved in found.queries[0].new], round(found.mean("overlap"), 2)
+    >>> [moved.item for moved in found.queries[0].new], round(found.means["overlap"], 2)
     (['d'], 0.67)
     """
     from calipers.io.load import load
@@ -144,19 +144,10 @@ def diff(
     from calipers.questions.systems import named_run
 
     said = Columns.of(settings["columns"])
-    given = (
-        None
-        if settings["ground_truth"] is None
-        else load(settings["ground_truth"], "ground_truth", None, said)
-    )
-    before = named_run(old, "old", settings["store"], said, settings["memory"], settings["temp"])
-    after = named_run(new, "new", settings["store"], said, settings["memory"], settings["temp"])
+    given, truth = settings["ground_truth"], None
+    if given is not None:
+        truth = load(given, "ground_truth", None, said).ground_truth
+    where = (settings["store"], said, settings["memory"], settings["temp"])
+    before, after = (named_run(one, name, *where) for one, name in ((old, "old"), (new, "new")))
     said.check_used()
-    return diff_runs(
-        before,
-        after,
-        k=settings["k"],
-        truth=None if given is None else given.ground_truth,
-        memory=settings["memory"],
-        temp=settings["temp"],
-    )
+    return diff_runs(before, after, k=settings["k"], truth=truth)

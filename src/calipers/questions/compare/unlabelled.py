@@ -3,22 +3,20 @@
 Rankings are compared by rank-biased overlap and overlap at k.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
-from reprlib import repr as short
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-import msgspec
+import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.files.spill import SpilledRows
 from calipers.measures.spec import check_cutoff
+from calipers.model.arrays import Floats
 from calipers.model.document import Document, Lines, Note, Table
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.ranking import NotGroupedError
-from calipers.model.result import HasRows, Plain, plain
+from calipers.model.result import HasRows, plain
 from calipers.model.run import Run
 from calipers.present.escape import printable
 from calipers.questions.pooling import (
@@ -27,8 +25,12 @@ from calipers.questions.pooling import (
     query_names,
 )
 from calipers.text import normalise
-from calipers.words import first_results as in_words
-from calipers.words import number, plural
+from calipers.words import first_results, number, plural
+
+MOST_LISTED = 10_000
+"""Queries that an answer lists, the most changed ones; its counts and means are of all."""
+RESULTS_AT_ONCE = 100_000
+"""Results of one run that are ranked at once."""
 
 
 @dataclass(frozen=True)
@@ -56,26 +58,8 @@ class QueryDiff:
     lost: tuple[Moved, ...]
 
 
-_MOVED = pl.List(pl.Struct({"item": pl.String(), "rank": pl.Int64()}))
-DIFF_SCHEMA: dict[str, pl.DataType] = {
-    "query": pl.String(),
-    "text": pl.String(),
-    "rbo": pl.Float64(),
-    "overlap": pl.Float64(),
-    "changed": pl.Boolean(),
-    "new": _MOVED,
-    "lost": _MOVED,
-}
-
-
-def _query_diff(*, new: list[Any], lost: list[Any], **facts: Any) -> QueryDiff:
-    return QueryDiff(
-        **facts, new=tuple(Moved(**one) for one in new), lost=tuple(Moved(**one) for one in lost)
-    )
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Diff(Plain, HasRows):
+class Diff(HasRows):
     """Two runs side by side, the most changed query first."""
 
     shown_by: ClassVar[str] = "calipers.questions.compare.unlabelled"
@@ -83,98 +67,65 @@ class Diff(Plain, HasRows):
     old: str
     new: str
     k: int
-    queries: SpilledRows[QueryDiff]
-    """Rows of ``DIFF_SCHEMA``."""
-    numbers: pl.DataFrame
-    """For each query rbo, overlap, changed, and how many results are new and lost."""
+    queries: tuple[QueryDiff, ...]
+    """The most changed, up to ``MOST_LISTED``."""
+    total: int
+    """How many queries both runs have."""
+    changed: int
+    """How many of them have different results or a different order."""
+    means: Mapping[str, float]
+    """The means of ``rbo`` and ``overlap``."""
+    new_results: int
+    lost_results: int
     only_old: tuple[str, ...]
     """Queries that the new run does not have."""
     only_new: tuple[str, ...]
     notes: tuple[str, ...] = ()
     """How the files were read, where that is not obvious."""
 
-    @property
-    def changed(self) -> int:
-        """How many queries have different results or a different order."""
-        return int(self.numbers["changed"].sum())
-
-    def moved(self, which: Literal["new", "lost"]) -> int:
-        """The total number of new or lost results."""
-        return int(self.numbers[which].sum())
-
-    def mean(self, name: str) -> float:
-        """The mean of ``rbo`` or ``overlap`` over the queries."""
-        if not isinstance(name, str) or name not in ("rbo", "overlap"):
-            raise InvalidInput(f"The mean of {short(name)} is not known; rbo and overlap are.")
-        # Sum in the order of the queries: another order would round differently.
-        return float(sum(self.numbers[name])) / len(self.queries)
-
-    def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The whole difference as plain values: what ``--json`` prints."""
-        return plain(
-            {
-                "old": self.old,
-                "new": self.new,
-                "k": self.k,
-                "queries": len(self.queries),
-                "changed": self.changed,
-                "means": {name: self.mean(name) for name in ("rbo", "overlap")},
-                "new_results": self.moved("new"),
-                "lost_results": self.moved("lost"),
-                "only_old": self.only_old,
-                "only_new": self.only_new,
-                "per_query": self.queries if per_query else (),
-            }
-        )
+        found = {**vars(self), "queries": self.total, "per_query": self.queries}
+        return plain({name: one for name, one in found.items() if name not in ("total", "notes")})
 
 
-PERSISTENCE = 0.9
-"""The chance that a reader goes on to the next result; the first ten weigh 86%."""
-
-
-def diff_runs(
-    old: Run,
-    new: Run,
-    *,
-    k: int = 10,
-    truth: GroundTruth | None = None,
-    memory: str | int | None = None,
-    temp: str | PathLike[str] | None = None,
-) -> Diff:
-    """Compare the first k results of two runs; ``truth`` supplies texts of the questions.
-
-    Rows of the answer go to a file in ``temp`` as they are made, so that ``memory`` suffices.
-    """
+def diff_runs(old: Run, new: Run, *, k: int = 10, truth: GroundTruth | None = None) -> Diff:
+    """Compare the first k results of two runs; ``truth`` supplies texts of the questions."""
     check_cutoff(k)
     asked_as = [new.queries, old.queries, *([] if truth is None else [truth.queries])]
     texts = {query: text for one in asked_as for query, text in _texts_in(one).items()}
 
     def read(old: Run, new: Run) -> Diff:
-        queries = SpilledRows(_query_diff, memory, temp)
-        numbers: list[pl.DataFrame] = []
+        listed: list[QueryDiff] = []
+        numbers: list[Floats] = []
         asked: list[list[pl.Series]] = [[], []]
         for names, (olds, news) in _in_step((old, new), k, asked):
             was, now = _listed(olds), _listed(news)
             found = [_row(one, texts.get(one), was.get(one, []), now.get(one, [])) for one in names]
-            table = pl.DataFrame(found, DIFF_SCHEMA)
-            queries.add(table)
-            numbers.append(table.select("rbo", "overlap", "changed", _LENGTHS))
+            counts = [(q.rbo, q.overlap, q.changed, len(q.new), len(q.lost)) for q in found]
+            numbers.append(np.array(counts, dtype=np.float64))
+            listed = sorted([*listed, *found], key=lambda one: (one.rbo, one.overlap))[:MOST_LISTED]
         before, after = (pl.concat([NOBODY, *names]).unique(maintain_order=True) for names in asked)
         if not numbers:
             raise InvalidInput(
                 f"The two runs share no query: {old.name or 'the old one'} has {_some(before)}; "
                 f"{new.name or 'the new one'} has {_some(after)}. Ask both the same questions."
             )
-        every = pl.concat(numbers)
-        order = every.select(pl.arg_sort_by("rbo", "overlap", maintain_order=True)).to_series()
-        queries.sort(order.to_numpy())
+        every = np.concatenate(numbers)
+        # Sum in one order, whatever that of the files: another would round differently.
+        every = every[np.lexsort((every[:, 1], every[:, 0]))]
+        rbo, overlap, changed, came, went = (sum(column.tolist()) for column in every.T)
         said = (*(() if truth is None else truth.notes), *old.notes, *new.notes)
         return Diff(
             old=old.name or "old",
             new=new.name or "new",
             k=k,
-            queries=queries,
-            numbers=every[order],
+            queries=tuple(listed),
+            total=len(every),
+            changed=int(changed),
+            means={"rbo": rbo / len(every), "overlap": overlap / len(every)},
+            new_results=int(came),
+            lost_results=int(went),
             only_old=tuple(before.filter(~before.is_in(after.implode()))),
             only_new=tuple(after.filter(~after.is_in(before.implode()))),
             notes=tuple(dict.fromkeys(said)),
@@ -186,7 +137,6 @@ def diff_runs(
         return read(old.grouped(), new.grouped())
 
 
-_LENGTHS = pl.col("new", "lost").list.len()
 NOBODY = pl.Series("query", [], dtype=pl.String)
 _NO_ROWS = {"query": pl.String(), "rank": pl.Int64()}
 
@@ -238,6 +188,10 @@ def _batches(run: Run, k: int, asked: list[pl.Series]) -> Iterator[pl.DataFrame]
         frame = facts_shown(batch.first(k))
         asked.append(frame["query"].unique(maintain_order=True))
         yield frame
+
+
+PERSISTENCE = 0.9
+"""The chance that a reader goes on to the next result; the first ten weigh 86%."""
 
 
 def rank_biased_overlap(a: Sequence[str], b: Sequence[str], p: float = PERSISTENCE) -> float:
@@ -297,30 +251,20 @@ def _listed(frame: pl.DataFrame) -> dict[str, list[str]]:
     texts = frame["text"] if "text" in frame.columns else pl.Series([None] * frame.height)
     found: dict[str, dict[str, None]] = {}
     for query, item, text in zip(frame["query"], items, texts, strict=True):
-        found.setdefault(query, {})[_key(item, text)] = None
+        key = item if item is not None else normalise(text or "")
+        found.setdefault(query, {})[key] = None
     return {query: list(some) for query, some in found.items()}
 
 
-def _key(item: str | None, text: str | None) -> str:
-    return item if item is not None else normalise(text or "")
+def _row(query: str, text: str | None, old: Sequence[str], new: Sequence[str]) -> QueryDiff:
+    """How much the results for one query changed."""
+    overlap = (rank_biased_overlap(old, new), overlap_at(old, new))
+    return QueryDiff(query, text, *overlap, old != new, _without(new, old), _without(old, new))
 
 
-def _row(query: str, text: str | None, old: Sequence[str], new: Sequence[str]) -> dict[str, Any]:
-    """How much the results for one query changed, as a row of ``DIFF_SCHEMA``."""
-    return {
-        "query": query,
-        "text": text,
-        "rbo": rank_biased_overlap(old, new),
-        "overlap": overlap_at(old, new),
-        "changed": old != new,
-        "new": _without(new, old),
-        "lost": _without(old, new),
-    }
-
-
-def _without(some: Sequence[str], others: Iterable[str]) -> list[dict[str, Any]]:
+def _without(some: Sequence[str], others: Iterable[str]) -> tuple[Moved, ...]:
     known = set(others)
-    return [{"item": one, "rank": at} for at, one in enumerate(some, 1) if one not in known]
+    return tuple(Moved(one, at) for at, one in enumerate(some, 1) if one not in known)
 
 
 def _texts_in(queries: pl.DataFrame | None) -> dict[str, str]:
@@ -334,92 +278,53 @@ def _some(queries: pl.Series) -> str:
     return ", ".join(f"{query!r:.60}" for query in queries.head(3)) or "none"
 
 
-LONGEST = 70
-MOST_MOVED = 3
-EXAMPLES = 5
-RESULTS_AT_ONCE = 100_000
-"""Results of one run that are ranked at once."""
-ROWS_AT_ONCE = 5_000
-"""Queries whose JSON rows are in memory at once."""
-
-
-def json_rows(diff: Diff) -> Iterator[bytes]:
-    """Yield the members of ``per_query`` in indented pieces, so that memory stays bounded."""
-    for some in diff.queries.frames():
-        for part in some.iter_slices(ROWS_AT_ONCE):
-            text = msgspec.json.format(msgspec.json.encode(part.to_dicts()), indent=2)
-            yield b"  " + text[2:-2].replace(b"\n", b"\n  ")
+LONGEST, MOST_MOVED, EXAMPLES = 70, 3, 5
+"""Characters of a question, results of a query, and queries that are printed."""
 
 
 def document(diff: Diff, examples: int = EXAMPLES) -> Document:
     """How many queries changed, by how much, and the most changed of them."""
-    places = diff.numbers["changed"].arg_true().head(examples)
-    some = diff.queries[: places[-1] + 1] if len(places) else ()
-    changed = [one for one in some if one.changed]
+    changed = [one for one in diff.queries if one.changed][:examples]
     rest = diff.changed - len(changed)
-    more = [Note("counted", f"{rest:,} more queries changed.")] if rest else []
-    lines = [line for one in changed for line in _query(one, MOST_MOVED)]
+    lines = [line for one in changed for line in _query(one)]
+    n = plural(diff.total, "query", "queries")
+    answer = f"Nothing changed in the {first_results(diff.k)} of {n}."
+    if diff.changed:
+        what = f"{plural(diff.new_results, 'new result')}, {diff.lost_results:,} lost"
+        if not diff.new_results and not diff.lost_results:
+            what = "the same results in another order"
+        answer = f"{diff.changed:,} of {n} changed in the {first_results(diff.k)}: {what}."
+    heads = ("rank-biased overlap", f"overlap@{diff.k}")
+    only = {"the old run": len(diff.only_old), "the new": len(diff.only_new)}
     return Document(
-        _verdict(diff),
+        answer,
         blocks=[
-            _means(diff),
+            Table(heads, [[number(diff.means[name]) for name in ("rbo", "overlap")]]),
             *([Lines(lines, "The most changed, with their rank-biased overlap")] if lines else []),
         ],
-        notes=[*_notes(diff), *more],
+        notes=[
+            *(Note("input", one) for one in diff.notes),
+            *(
+                Note("missing", f"{plural(n, 'query', 'queries')} only in {run}: not compared.")
+                for run, n in only.items()
+                if n
+            ),
+            Note(
+                "marks",
+                "1 means that nothing changed. Rank-biased overlap counts the top of both lists "
+                "most, overlap@k the results that both have.",
+            ),
+            *([Note("counted", f"{rest:,} more queries changed.")] if rest else []),
+        ],
         rows=lambda: diff.queries,
     )
 
 
-def _verdict(diff: Diff) -> str:
-    """The answer in one line."""
-    total = len(diff.queries)
-    if not diff.changed:
-        return f"Nothing changed in the {in_words(diff.k)} of {_queries(total)}."
-    new = diff.moved("new")
-    lost = diff.moved("lost")
-    what = f"{plural(new, 'new result')}, {lost:,} lost"
-    if not new and not lost:
-        what = "the same results in another order"
-    return f"{diff.changed:,} of {_queries(total)} changed in the {in_words(diff.k)}: {what}."
-
-
-def _notes(diff: Diff) -> list[Note]:
-    """What was not compared, what is already judged, and what the measures mean."""
-    said = [
-        Note("missing", f"{_queries(len(some))} {text}: not compared.")
-        for text, some in (
-            ("only in the old run", diff.only_old),
-            ("only in the new", diff.only_new),
-        )
-        if some
-    ]
-    return [
-        *(Note("input", one) for one in diff.notes),
-        *said,
-        Note(
-            "marks",
-            "1 means that nothing changed. Rank-biased overlap counts the top of both lists most, "
-            "overlap@k the results that both have.",
-        ),
-    ]
-
-
-def _means(diff: Diff) -> Table:
-    heads = ("rank-biased overlap", f"overlap@{diff.k}")
-    return Table(heads, [[number(diff.mean(name)) for name in ("rbo", "overlap")]])
-
-
-def _queries(n: int) -> str:
-    return plural(n, "query", "queries")
-
-
-def _query(one: QueryDiff, most: int) -> Iterator[str]:
+def _query(one: QueryDiff) -> Iterator[str]:
     yield f"{number(one.rbo)}  {printable(one.text or one.query, LONGEST)}"
     for what, some in (("new", one.new), ("lost", one.lost)):
         if some:
-            yield f"       {what}: {_moved(some, most)}"
-
-
-def _moved(some: tuple[Moved, ...], most: int) -> str:
-    shown = ", ".join(f"{printable(one.item, 40)} (rank {one.rank})" for one in some[:most])
-    return shown + (f" and {len(some) - most} more" if len(some) > most else "")
+            named = [f"{printable(two.item, 40)} (rank {two.rank})" for two in some[:MOST_MOVED]]
+            rest = len(some) - MOST_MOVED
+            more = f" and {rest} more" if rest > 0 else ""
+            yield f"       {what}: {', '.join(named)}{more}"
