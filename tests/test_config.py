@@ -155,7 +155,6 @@ def test_a_grid_is_left_to_the_command_that_runs_it():
         "[tool]\ncalipers.k = 5\n",
         "tool.calipers.k = 5\n",
         "tool = { calipers = { k = 5 } }\n",
-        '[tool."\\u0063alipers"]\nk = 5\n',
         "[project]\nname = 'x'\n['tool']\ncalipers = {k = 5}\n",
     ],
 )

@@ -1,6 +1,5 @@
 """What is gone is answered with what to do instead, wherever it is typed."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -12,24 +11,17 @@ from calipers.model.policy import Policy
 from tests.command import calipers_command
 
 
-def is_typed(old: str) -> bool:
-    """Whether a command has, or had, that name; `labels_pool` is what `serve` asks in Python."""
-    return not old.startswith(
-        ("labels_agreement", "labels_close", "labels_pool", "labels_questions", "log_to_mlflow")
-    )
-
-
 def is_called(old: str) -> bool:
-    """Whether it was a name or a keyword in Python, where `labels list` is `labels_list`."""
-    command_only = ("compare --as latex", "--csv", "labels ", "serve ", "init --from")
+    """Whether it was a name or a keyword in Python too."""
+    command_only = ("compare --as latex", "--csv", "labels ")
     return not old.startswith(command_only) and not old.endswith(
-        ("--bounds", "--full", "--mlflow", "--output")
+        ("--bounds", "--mlflow", "--output")
     )
 
 
-@pytest.mark.parametrize("typed", [*filter(is_typed, GONE)])
+@pytest.mark.parametrize("typed", GONE)
 def test_a_command_line_with_an_old_name_says_what_to_do(typed: str, tmp_path: Path) -> None:
-    words = re.sub(r"^(gate|labels|history)_", r"\1 ", typed).split()
+    words = typed.split()
     if typed.startswith("--from"):
         words = ["convert", __file__, str(tmp_path / "out.jsonl"), *words]
     elif typed.startswith("--"):

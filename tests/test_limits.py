@@ -3,8 +3,6 @@
 import csv
 import errno
 import io
-import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -104,21 +102,6 @@ def test_a_command_that_never_ends_its_line(tmp_path: Path) -> None:
     with pytest.raises(CalipersError, match="longer than 64 MB"):
         calipers.retrieve(f"cmd:{sys.executable} {program}", ["Who?"], retries=0)
     assert _peak() - before < 400 << 20
-
-
-@pytest.mark.parametrize("megabytes", [200, 700])
-def test_too_little_memory_for_the_libraries_is_a_sentence(megabytes: int) -> None:
-    resource = pytest.importorskip("resource")
-    done = subprocess.run(
-        [sys.executable, "-c", "from calipers.cli import program; program()", "eval", "none.jsonl"],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20,) * 2),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"{megabytes} MB of addresses (ulimit -v), and the libraries" in done.stderr
 
 
 def test_a_system_that_gives_no_memory_is_a_sentence() -> None:

@@ -1,13 +1,12 @@
 """Settings from a file, so that a check in CI is one word.
 
 They are in ``[tool.calipers]`` of pyproject.toml, or at the top level of calipers.toml. The file
-is searched for in the working folder and then in each folder above it.
+is searched for in the working folder and then in each folder above it, up to the repository's.
 """
 
 import os
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -39,8 +38,6 @@ class Config:
     gate: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Any] = field(default_factory=dict)
     """Not checked here: its user checks the keys."""
-    untrusted: str = ""
-    """Why a file that nobody named is not trusted: its owner, or its place."""
 
     def filled(
         self, given: Mapping[str, Any], keys: Mapping[str, str], *, gate: bool = False
@@ -68,21 +65,6 @@ class Config:
         found = {name: key.removeprefix(f"{GATE}.") for name, key in keys.items()}
         return {name: file[key] for name, key in found.items() if key in file and name not in given}
 
-    def to_dict(self) -> dict[str, Any]:
-        """The file, and each setting in it: its key, its value, and who reads it."""
-        tables = {None: self.shared, "gate": self.gate, GRID: self.grid}
-        rows = [
-            {
-                "key": name,
-                "value": value,
-                "table": table,
-                "used_by": f"calipers {table}" if table else "every command",
-            }
-            for table, values in tables.items()
-            for name, value in values.items()
-        ]
-        return {"file": None if self.path is None else str(self.path), "settings": rows}
-
 
 def _key(name: str) -> str:
     return name.replace("_", "-")
@@ -104,21 +86,25 @@ def find_config(start: str | Path | None = None) -> Config:
             )
         if found:
             (path, table), *_ = found
-            return replace(check_config(table, path), untrusted=_untrusted(path, here))
+            _refuse_stranger(path, here)
+            return check_config(table, path)
+        if (folder / ".git").exists():
+            break  # what stands above a repository is not part of it
     return Config()
 
 
-def _untrusted(path: Path, here: Path) -> str:
-    if hasattr(os, "getuid"):
-        mine = {os.getuid()}
-        if mine == {0} and any(map(os.path.exists, CONTAINERS)):
-            mine.add(here.stat().st_uid)
-        if path.stat().st_uid not in mine:
-            return "belongs to another user"
-    root = next((one for one in (here, *here.parents) if (one / ".git").exists()), None)
-    if root is not None and not path.is_relative_to(root):
-        return f"stands outside of the repository {root}"
-    return ""
+def _refuse_stranger(path: Path, here: Path) -> None:
+    """Refuse a file of another user that nobody named: it may run code."""
+    if not hasattr(os, "getuid"):
+        return
+    mine = {os.getuid()}
+    if mine == {0} and any(map(os.path.exists, CONTAINERS)):
+        mine.add(here.stat().st_uid)
+    if path.stat().st_uid not in mine:
+        raise InvalidInput(
+            f"{path} belongs to another user and may run code. Look at it, and if you trust it "
+            f"name it yourself: --config {join_words([str(path)])}"
+        )
 
 
 def read_config(path: str | Path) -> Config:
@@ -187,10 +173,6 @@ def _values(
     for given, value in table.items():
         name = _key(given)
         if name not in known:
-            from calipers.gone import gone
-
-            if said := gone(f"{place.removesuffix('.')} --{given}".strip()):
-                raise InvalidInput(f"{path} has the key {place + given!r}. {said}")
             words = [*sorted(known), *(() if place else (GATE, GRID))]
             raise InvalidInput(
                 f"{path} has the key {place + given!r}, which means nothing to Calipers; the keys "
@@ -236,41 +218,28 @@ def inside(value: str, path: Path, where: str) -> str:
     return value
 
 
-def _reason(error: Exception) -> str:
-    """What is wrong with a file, where Python's message would name its own limits."""
-    if isinstance(error, RecursionError):
-        return "its lists or tables are nested too deeply"
-    return "a number in it has thousands of digits" if "digits" in str(error) else str(error)
-
-
-_MAY_HOLD_OURS = re.compile(
-    r"""tool["'\s]*\.["'\s]*calipers|^\s*\[\s*["']?tool["']?\s*\]|^\s*["']?tool["']?\s*=|\\[uU]""",
-    re.M,
-)
-"""All ways to write our table; without one pyproject.toml need not be parsed."""
-
-
 def _table(path: Path) -> Mapping[str, Any] | None:
     from calipers.io.files.open import check_no_device
 
     check_no_device(path)
     try:
         text = path.read_text(encoding="utf-8")
-        if path.name == PROJECT and not _MAY_HOLD_OURS.search(text):
-            return None
-        import tomllib
-
-        content = tomllib.loads(text)
     except FileNotFoundError:
         raise UnreadableFile(f"There is no file {path}; check the path.") from None
     except OSError as error:
         raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise UnreadableFile(f"{path} is not valid TOML: {error}; correct it there.") from None
+    if path.name == PROJECT and "calipers" not in text:
+        return None
+    import tomllib
+
+    try:
+        content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also an integer of thousands of digits
-        if path.name == PROJECT and b"[tool.calipers" not in path.read_bytes():
+        if path.name == PROJECT and "[tool.calipers" not in text:
             return None
-        raise UnreadableFile(
-            f"{path} is not valid TOML: {_reason(error)}; correct it there."
-        ) from None
+        raise UnreadableFile(f"{path} is not valid TOML: {error}; correct it there.") from None
     if path.name != PROJECT:
         return content
     tool = content.get("tool")
@@ -304,38 +273,6 @@ def without_cutoffs(metrics: Any, k: list[int]) -> list[str]:
 
     found = parse(metrics, k)
     return list(dict.fromkeys(str(one) if one.k is None else one.stem for one in found))
-
-
-_SECRET = re.compile(r"//[^@/\s]*@")
-
-
-def announced(
-    file: Config, found: Mapping[str, Any], keys: Mapping[str, str], *, gate: bool
-) -> str:
-    """The notice before a file's settings apply: the code that it runs.
-
-    For a file of another user, or outside the repository, it lists all settings, and code is
-    refused.
-    """
-    said = {keys[name]: value for name, value in found.items()}
-    code = said.get("retriever")
-    if not file.untrusted:
-        return f"Running {code}, which {file.path} names." if runs_code(code) else ""
-    if runs_code(code):
-        refuse_code(file, f"retriever = {code!r}", "--config")
-    if gate:
-        said |= {key: file.gate[key] for key in OPERATIONS[GATE].writes if key in file.gate}
-    asks = _SECRET.sub("//***@", ", ".join(f"{name} = {one!r:.200}" for name, one in said.items()))
-    return f"{file.path} {file.untrusted}; it sets {asks or 'nothing for this command'}."
-
-
-def refuse_code(file: Config, what: str, named_by: str) -> None:
-    """Refuse to run code from a file that is not trusted."""
-    if file.untrusted:
-        raise InvalidInput(
-            f"{file.path} {file.untrusted}, and it would run code: {what}. Look at it, and if you "
-            f"trust it name it yourself: {named_by} {join_words([str(file.path)])}"
-        )
 
 
 def runs_code(retriever: Any) -> bool:

@@ -20,14 +20,8 @@ allowed, what to do. The command line prints it without a traceback and exits wi
 import errno
 import math
 import os
-import sys
-from collections.abc import Sequence
-from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
-
-ROOM = 1 << 30
-"""Address space in bytes that the libraries need before any input is read."""
 
 
 class CalipersError(Exception):
@@ -185,28 +179,4 @@ def as_sentence(error: BaseException) -> CalipersError | None:
             f"A text holds an unpaired surrogate, which is no character: found "
             f"{error.object[:60]!r}; texts must be valid Unicode."
         )
-    return None
-
-
-def check_room(words: Sequence[str] = ()) -> None:
-    """Refuse to start if the memory limit (ulimit -v) is too small for the libraries.
-
-    They would end the program by themselves, one with 1, which means a failed gate.
-    """
-    most = _addresses()
-    if most is not None and most < ROOM and not {"-h", "--help"} & {*words}:
-        raise InvalidInput(
-            f"This process may take {most >> 20:,} MB of addresses (ulimit -v), and the libraries "
-            f"alone take {ROOM >> 20:,} MB; lift the limit: ulimit -v unlimited."
-        )
-
-
-def _addresses() -> int | None:
-    """The limit in bytes; None if there is none, as on Windows."""
-    if sys.platform != "win32":
-        with suppress(ImportError):
-            from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
-
-            most = getrlimit(RLIMIT_AS)[0]
-            return None if most == RLIM_INFINITY else most
     return None

@@ -4,20 +4,14 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 WORKERS: Final = 2
 """Enough to keep the consumer busy; each further worker holds one more item in memory."""
-
-
-class _End:
-    """Marks the end of the items."""
-
-
-_END: Final = _End()
+_END: Final[Any] = object()
 
 
 def ahead(
@@ -32,46 +26,35 @@ def ahead(
     >>> list(ahead(str.upper, iter("abc")))
     ['A', 'B', 'C']
     """
-    pool = ThreadPoolExecutor(workers)
-    steps = _Steps(work, items)
-    try:
-        running = deque(pool.submit(steps.take) for _ in range(workers))
-        early: dict[int, Future[T | _End]] = {}
-        wanted = 0
-        while True:
-            while wanted not in early:
-                # A step knows which item it got only once it ran.
-                place, result = running.popleft().result()
-                early[place] = result
-            item = early.pop(wanted).result()
-            if isinstance(item, _End):
+    pool, taking = ThreadPoolExecutor(workers), Lock()
+    open_places: deque[Future[T]] = deque()
+    results: deque[Future[T]] = deque()
+
+    def take() -> None:
+        with taking:  # the order of the items is that of the places
+            place = open_places.popleft()
+            try:
+                item = next(items, _END)
+            except Exception as error:  # noqa: BLE001 - raised where the result would have come
+                place.set_exception(error)
                 return
-            running.append(pool.submit(steps.take))
-            wanted += 1
-            yield item
+        try:
+            place.set_result(_END if item is _END else work(item))
+        except Exception as error:  # noqa: BLE001
+            place.set_exception(error)
+
+    def start() -> None:
+        results.append(Future())
+        open_places.append(results[-1])
+        pool.submit(take)
+
+    try:
+        for _ in range(workers):
+            start()
+        while (result := results.popleft().result()) is not _END:
+            start()
+            yield result
     finally:
         # Do not wait: if the caller stops early, the garbage collector runs this line, perhaps
         # while threads are being started or ended, where waiting for a thread can deadlock.
         pool.shutdown(wait=False, cancel_futures=True)
-
-
-class _Steps(Generic[S, T]):
-    """Hands out items with their positions to the worker threads."""
-
-    def __init__(self, work: Callable[[S], T], items: Iterator[S]) -> None:
-        self._work = work
-        self._items = items
-        self._place = 0
-        self._lock = Lock()
-
-    def take(self) -> "tuple[int, Future[T | _End]]":
-        """Work on the next item; return its position, and its result or error as a future."""
-        result: Future[T | _End] = Future()
-        try:
-            with self._lock:
-                place, self._place = self._place, self._place + 1
-                item = next(self._items, _END)
-            result.set_result(_END if isinstance(item, _End) else self._work(item))
-        except Exception as error:  # noqa: BLE001 - raised where the result would have come
-            result.set_exception(error)
-        return place, result

@@ -84,8 +84,8 @@ def test_a_result_is_printed_in_one_form(command: tuple[str, ...], first: str, s
     given = [f"{one}=markdown" if one == "--as" else one for one in (first, second)]
     sentence = refused(*command, *given)
     assert sentence == (
-        f"Error: Both {first} and {second} are given; a result is printed in one form, so leave "
-        "one out."
+        f"Error: Both {first} and {second} are given, and standard output takes one; leave one "
+        "out, or write it to a file."
     )
 
 

@@ -61,8 +61,6 @@ def test_a_draft_goes_over_no_grade_that_somebody_filled_in(files):
     [
         (["--judge"], "Nothing is given to judge"),
         (["--judge", "bm25.jsonl", "--judges", ","], "Nobody is named to judge"),
-        (["--judge", "bm25.jsonl", "--overlap", "2"], "There is one queue; --per-item 2"),
-        (["--judge", "bm25.jsonl", "--lead", "anna"], "Take --owner NAME"),
         (["--judge", "bm25.jsonl", "--judges", "machine:x"], "name a person"),
         (["--judge", "bm25.jsonl", "-m", "ndgc@10"], "Did you mean ndcg"),
         (["--host", "0.0.0.0"], "opens the server to other machines"),

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from calipers.errors import CalipersError, as_sentence, check_room, said_by
+from calipers.errors import CalipersError, as_sentence, said_by
 from calipers.version import __version__
 
 GROUPS = {
@@ -128,7 +128,6 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        check_room(ctx.args)
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:

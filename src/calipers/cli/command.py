@@ -27,7 +27,16 @@ from calipers.cli.options import (
     parameter_of,
     text,
 )
-from calipers.cli.output import Outputs, asking, check_outputs, console, print_json, reading
+from calipers.cli.output import (
+    Outputs,
+    asking,
+    check_outputs,
+    console,
+    is_quiet,
+    print_json,
+    print_line,
+    reading,
+)
 from calipers.errors import InvalidInput, NoGroundTruth
 from calipers.operation import (
     OUTPUT,
@@ -73,30 +82,26 @@ class CommandInput:
 
     def fill(self, *but: str, gate: bool = False) -> "Config":
         """Fill missing settings, except those in ``but``, from the settings file."""
-        from calipers.config import announced, find_config, read_config, without_cutoffs
+        from calipers.config import find_config, read_config, runs_code, without_cutoffs
         from calipers.present.escape import printable
 
         file = find_config() if self.config is None else read_config(self.config)
-        keys = keys_of(self.operation)
-        takes = [one for one in arguments(self.operation).values() if one.name in keys]
-        filled = file.filled(self.settings, keys, gate=gate)
-        found = {name: value for name, value in filled.items() if name not in but}
-        # A setting whose required companion is missing is meant for other commands.
+        keys, takes = keys_of(self.operation), arguments(self.operation)
+        found = file.filled(self.settings, keys, gate=gate)
         met = self.settings.keys() | found.keys()
-        found = {
-            one.name: found[one.name]
-            for one in takes
-            if one.name in found and one.setting
-            if not one.setting.needs or met & {*one.setting.needs}
-        }
-        if said := announced(file, found, keys, gate=gate):
-            click.echo(printable(said), err=True)
+        for name in list(found):
+            needs = getattr(takes[name].setting, "needs", ())
+            # A setting whose required companion is missing is meant for other commands.
+            if name in but or (needs and not met & {*needs}):
+                del found[name]
+            elif isinstance(found[name], list) and takes[name].kind in (int, int | None):
+                # This command takes one k, and the file has several.
+                found[name] = max(found[name])
+            elif keys[name] == "retriever" and runs_code(found[name]):
+                said = f"Running {found[name]}, which {file.path} names."
+                click.echo(printable(said), err=True)
         if "k" in self.settings and "metrics" in found:
             found["metrics"] = without_cutoffs(found["metrics"], self.settings["k"])
-        for one in takes:
-            if isinstance(found.get(one.name), list) and one.kind in (int, int | None):
-                # This command takes one k, and the file has several.
-                found[one.name] = max(found[one.name])
         self.settings |= found
         return file
 
@@ -119,7 +124,8 @@ class CommandInput:
         """Run the operation, with a progress bar if it takes long."""
         takes, settings = arguments(self.operation), {**self.settings, **more}
         check_together(takes, settings, self._called)
-        call = partial(self.operation, **self.where_asked(settings))
+        settings = on_spark(settings, self.master) if self.on_spark else settings
+        call = partial(self.operation, **settings)
         for one in takes.values():
             if one.needed and one.setting and one.name not in call.keywords:
                 what = self._called(one.name)
@@ -137,12 +143,6 @@ class CommandInput:
         if setting.file and name in self.settings and name not in self.given:
             return f"{setting.file} of the settings file"
         return setting.argument.strip("[].") or setting.names(name)[0]
-
-    def where_asked(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """The settings, with Spark DataFrames for files if Spark does the work."""
-        if not self.on_spark:
-            return settings
-        return on_spark(settings, self.master)
 
     def show(
         self,
@@ -162,25 +162,28 @@ class CommandInput:
         explain = explain or self.explain
         if self.form == "json":
             print_json(to_dict(found) if to_dict else getattr(found, "to_dict", lambda: found)())
-        elif self.form is not None:
-            shown = _rendered(self.form, document or found.document(), explain=explain)
-            click.echo(shown, nl=False)
+        else:
+            self._print(document or found.document(), explain=explain)
+        self.outputs.finish()
+
+    def _print(self, document: "Document", *, explain: bool) -> None:
+        """Print a document: its first line, CSV, Markdown or tables."""
+        if is_quiet():
+            from calipers.present.terminal import first_line
+
+            print_line(first_line(document), quiet=True)
+        elif self.form == "markdown":
+            from calipers.present.markdown import as_markdown
+
+            click.echo(as_markdown(document, explain=explain), nl=False)
+        elif self.form == "csv":
+            from calipers.present.csv import as_csv
+
+            click.echo(as_csv(document), nl=False)
         else:
             from calipers.present.terminal import print_document
 
-            print_document(document or found.document(), console(), explain=explain)
-        self.outputs.finish()
-
-
-def _rendered(form: str, document: "Document", *, explain: bool) -> str:
-    """The rows of a document as CSV, or everything as Markdown."""
-    if form == "markdown":
-        from calipers.present.markdown import as_markdown
-
-        return as_markdown(document, explain=explain)
-    from calipers.present.csv import as_csv
-
-    return as_csv(document)
+            print_document(document, console(), explain=explain)
 
 
 def _show_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:

@@ -7,19 +7,20 @@ from typing import Any, cast
 import click
 
 import calipers
-from calipers.cli.command import Command, CommandInput, command
+from calipers.cli.command import Command, CommandInput, command, on_spark
 from calipers.cli.options import AS, CHART, FileOption, examples, flag, text
 from calipers.cli.output import (
     asking,
     check_jsonl,
     check_page,
     check_table,
-    print_lines,
+    print_line,
     write_document,
     write_page,
 )
 from calipers.errors import InvalidInput, NoGroundTruth
 from calipers.operation import OUTPUT
+from calipers.present.escape import printable
 
 PAIR = 2
 ON_PAGE = 1_000
@@ -113,7 +114,7 @@ def _show_changes(asked: CommandInput, systems: Sequence[str], error: NoGroundTr
         raise error
     command.ask_instead()
     if asked.form is None:
-        print_lines([f"Nothing is scored: {error}"])
+        print_line(printable(f"Nothing is scored: {error}"))
 
 
 def _score(asked: CommandInput, named: Any, html: str | None, examples: int) -> None:
@@ -121,7 +122,8 @@ def _score(asked: CommandInput, named: Any, html: str | None, examples: int) -> 
     from calipers.questions.reading import Reading
     from calipers.questions.systems import matched_to_report
 
-    settings = asked.where_asked({**asked.settings, "systems": named})
+    settings = {**asked.settings, "systems": named}
+    settings = on_spark(settings, asked.master) if asked.on_spark else settings
     named = settings.pop("systems")
     measuring = {name: settings.pop(name, None) for name in ("metrics", "k", "weights")}
     if html:

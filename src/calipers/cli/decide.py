@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import JSON, text
-from calipers.cli.output import check_page, print_lines, write_bytes
+from calipers.cli.output import check_page, print_line, write_bytes
 from calipers.errors import CalipersError
 from calipers.operation import OUTPUT
 
@@ -23,7 +23,7 @@ def gate_save(asked: CommandInput) -> None:
 
     _print_baseline(asked)
     if asked.form is None:
-        print_lines([printable(f"Saved to {asked.settings['to']}.")])
+        print_line(printable(f"Saved to {asked.settings['to']}."))
 
 
 @command()

@@ -13,7 +13,6 @@ from calipers.cli.output import (
     check_chart_place,
     check_page,
     check_table,
-    working,
     write_chart,
     write_page,
 )
@@ -97,8 +96,7 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
         from calipers.questions.evaluate.rule import report_of
         from calipers.questions.report.show import save_markdown
 
-        with working("gathering the report"):
-            report = outputs.attempt(lambda: report_of(found, settings))
+        report = outputs.attempt(lambda: report_of(found, settings))
     if per_query:
         from calipers.io.records.results import write_scores
 

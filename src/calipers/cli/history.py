@@ -7,7 +7,7 @@ import click
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import AS, CHART, JSON, FileOption, flag, text
-from calipers.cli.output import check_table, working
+from calipers.cli.output import check_table
 from calipers.errors import InvalidInput
 from calipers.present.escape import printable
 
@@ -170,9 +170,7 @@ def history(asked: CommandInput, html: str | None) -> None:
     if html:
         from calipers.questions.history.site import write_site
 
-        with working("Writing the site"):
-            said = write_site(found, html, asked.settings)
-        click.echo(printable(said), err=True)
+        click.echo(printable(write_site(found, html, asked.settings)), err=True)
     asked.show(found)
 
 

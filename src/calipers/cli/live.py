@@ -116,7 +116,7 @@ def grid(asked: CommandInput, dry_run: bool) -> None:
         from calipers.config import find_config
 
         file = find_config()
-        if file.grid and not file.untrusted:
+        if file.grid:
             click.echo(f"Running the retrievers that [grid] of {file.path} names.", err=True)
     if dry_run:
         from calipers.present.escape import printable

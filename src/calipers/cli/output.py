@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,58 +19,45 @@ _STEERING = re.compile(
     rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"
 )
 """Control characters and direction marks in UTF-8, which JSON can escape."""
-_TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
-_SAID = "calipers.said"
 OUTPUTS = ("output", "html", "markdown", "chart", "per_query", "junit", "paths")
 """The parameters that name files to write."""
 
 
 def console() -> Any:
-    """A rich console; on standard error if an output goes to standard output.
-
-    With --quiet it prints the first non-empty line, unbroken, and drops the rest.
-    """
+    """A rich console; on standard error if an output goes to standard output."""
     from rich.console import Console
-
-    from calipers.present.terminal import UNBROKEN
-
-    context = click.get_current_context(silent=True)
-    taken = context is not None and any(_to_standard_output(context.params))
-    quiet = context.meta if context is not None and context.params.get("quiet") else None
-    width = None if quiet is None else UNBROKEN
 
     class PipedConsole(Console):
         def print(self, *objects: Any, **options: Any) -> None:
-            if quiet is None and self.is_terminal:
-                super().print(*objects, **options)
-                return
-            # rich pads the lines of a table with spaces, which show in files and diffs.
             with self.capture() as printed:
                 super().print(*objects, **options)
-            said = _TRAILING_BLANKS.sub("", printed.get())
-            if quiet is not None:
-                first = next(filter(None, said.splitlines()), None)
-                if first is None or _SAID in quiet:
-                    return
-                quiet[_SAID], said = True, f"{first}\n"
-            self.file.write(said)
-            self.file.flush()
+            # A wrapped line keeps the blank at its end, which shows in files and diffs.
+            self.file.write(re.sub(r"[ \t]+$", "", printed.get(), flags=re.MULTILINE))
 
         def on_broken_pipe(self) -> None:
             # rich would exit with 1, which here means a failed gate.
             raise BrokenPipeError
 
     # Without emoji: a name such as "machine:m:" must stay as it is.
-    return PipedConsole(width=width, highlight=False, emoji=False, stderr=taken)
+    return PipedConsole(highlight=False, emoji=False, stderr=_is_taken())
 
 
-def print_lines(lines: Iterable[str]) -> None:
-    """Print lines of an answer that needs no table."""
-    from rich.text import Text
+def _is_taken() -> bool:
+    """Whether an output of this command goes to standard output."""
+    context = click.get_current_context(silent=True)
+    return context is not None and any(_to_standard_output(context.params))
 
-    out = console()
-    for line in lines:
-        out.print(Text(line), soft_wrap=True)
+
+def is_quiet() -> bool:
+    """Whether --quiet is given."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.params.get("quiet"))
+
+
+def print_line(line: str, *, quiet: bool = False) -> None:
+    """Print a line that needs no table; with --quiet only if it is the first."""
+    if quiet or not is_quiet():
+        click.echo(line, err=_is_taken())
 
 
 def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
@@ -86,27 +73,18 @@ def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
 
 def check_outputs(params: Mapping[str, Any]) -> None:
     """Refuse, before any work, two formats, two outputs on standard output, an input as output."""
-    forms = {"as_json": "--json", "form": "--as", "quiet": "--quiet"}
-    printed = [forms[name] for name, given in params.items() if given and name in forms]
-    if len(printed) > 1:
-        raise InvalidInput(
-            f"Both {printed[0]} and {printed[1]} are given; a result is printed in one form, so "
-            "leave one out."
-        )
-    taken = [f"--{name.replace('_', '-')}" for name in _to_standard_output(params)]
-    if taken and len(both := [*printed, *taken]) > 1:
-        raise InvalidInput(
-            f"{' and '.join(both).replace('--paths', 'the output')} both go to standard output; "
-            "write one of them to a file."
-        )
-
-    _check_not_read(params)
-
-
-def _check_not_read(params: Mapping[str, Any]) -> None:
-    """Refuse an output that is an input too: it would be lost."""
     from calipers.io.files.write import is_standard_output
 
+    forms = {"as_json": "--json", "form": "--as", "quiet": "--quiet"}
+    printed = [forms[name] for name, given in params.items() if given and name in forms]
+    taken = [f"--{name.replace('_', '-')}" for name in _to_standard_output(params)]
+    if len(printed) > 1 or (taken and len(printed + taken) > 1):
+        first, second, *_ = (*printed, *taken)
+        raise InvalidInput(
+            f"Both {first} and {second} are given, and standard output takes one; leave one out, "
+            "or write it to a file.".replace("--paths", "the output")
+        )
+    # An output that is an input too would be lost.
     written = (*OUTPUTS, "to")
     read = [
         one
@@ -172,8 +150,7 @@ def write_page(report: Any, path: str) -> None:
     """Write the HTML page of a report."""
     from calipers.questions.report.show import save_html
 
-    with working("drawing the page"):
-        save_html(report, path)
+    save_html(report, path)
 
 
 def write_document(document: Any, title: str, path: str) -> None:
@@ -250,18 +227,13 @@ class Outputs:
 PATIENCE_SECONDS = 2.0
 
 
-def is_terminal() -> bool:
-    """Whether standard error is a terminal."""
-    return sys.stderr.isatty()
-
-
 @contextmanager
-def _late_bar(doing: str, *columns: Any, after: Sequence[Any] = ()) -> Iterator[Any]:
+def _late_bar(doing: str, *columns: Any) -> Iterator[Any]:
     """A function that updates a progress bar, which appears once the work takes long."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    parts = (TextColumn(doing), BarColumn(), *columns, TimeRemainingColumn(), *after)
+    parts = (TextColumn(doing), BarColumn(), *columns, TimeRemainingColumn())
     bar = Progress(*parts, console=Console(stderr=True), transient=True)
     started, task = time.monotonic(), None
 
@@ -283,52 +255,32 @@ def _late_bar(doing: str, *columns: Any, after: Sequence[Any] = ()) -> Iterator[
 @contextmanager
 def asking() -> Iterator[Any]:
     """A callback (counts, questions in all) for a progress bar if asking takes long."""
-    if not is_terminal():
+    if not sys.stderr.isatty():
         yield None
         return
     from rich.markup import escape
     from rich.progress import MofNCompleteColumn, TextColumn
 
-    rate, errors = TextColumn("{task.fields[rate]}"), TextColumn("{task.fields[errors]}")
-    begun: dict[str, tuple[float, int]] = {}
-    """When each retriever was first asked, and how many of its questions were done then."""
-    with _late_bar(
-        "asking {task.fields[name]}", MofNCompleteColumn(), rate, after=[errors]
-    ) as move:
-
-        def told(counts: Any, questions: int) -> None:
-            name, now = escape(printable(counts.retriever, 40)), time.monotonic()
-            since, before = begun.setdefault(name, (now, counts.done))
-            speed = f"{(counts.done - before) / max(now - since, 0.001):,.1f}/s"
-            failed = counts.errors.total()
-            said = f"{failed:,} failed" if failed else ""
-            move(name=name, total=questions, completed=counts.done, rate=speed, errors=said)
-
-        yield told
+    errors = TextColumn("{task.fields[errors]} failed")
+    with _late_bar("asking {task.fields[name]}", MofNCompleteColumn(), errors) as move:
+        yield lambda counts, questions: move(
+            name=escape(printable(counts.retriever, 40)),
+            total=questions,
+            completed=counts.done,
+            errors=f"{counts.errors.total():,}",
+        )
 
 
 @contextmanager
 def reading() -> Iterator[Any]:
     """A callback (bytes read, bytes in total) for a progress bar if reading takes long."""
-    if not is_terminal():
+    if not sys.stderr.isatty():
         yield None
         return
     from rich.progress import DownloadColumn
 
     with _late_bar("reading", DownloadColumn()) as move:
         yield lambda done, total: move(total=total, completed=done)
-
-
-@contextmanager
-def working(at: str) -> Iterator[None]:
-    """Show what is being done while it runs, on a terminal."""
-    if not is_terminal():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(f"{at} …"):
-        yield
 
 
 def check_jsonl(path: str) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CONFIG, JSON, QUIET, LayeredHelp, flag, text
-from calipers.cli.output import print_json, print_lines
+from calipers.cli.options import CONFIG, JSON, LayeredHelp, flag, text
+from calipers.cli.output import print_json
 from calipers.shell import join_words
 
 DEFAULT_K = 3
@@ -151,9 +151,9 @@ def metrics(asked: CommandInput) -> None:
     "config",
     cls=LayeredHelp,
     short_help="Show the settings that apply here, and where they stand.",
-    params=[CONFIG, JSON, QUIET],
+    params=[CONFIG, JSON],
 )
-def config(config: str | None, as_json: bool, quiet: bool) -> None:  # noqa: ARG001 - see console()
+def config(config: str | None, as_json: bool) -> None:
     """Show the settings that apply in this folder, and in which file they stand.
 
     A command takes from there what is not given as an option.
@@ -168,41 +168,33 @@ def config(config: str | None, as_json: bool, quiet: bool) -> None:  # noqa: ARG
     from calipers.live.adapters.base import without_secrets
     from calipers.present.escape import printable
 
-    found = (find_config() if config is None else read_config(config)).to_dict()
-    for one in found["settings"]:
-        is_store = one["key"] == "store" and one["table"] is None
-        one["value"] = _shown_store(one["value"]) if is_store else without_secrets(one["value"])
-    named = os.environ.get(STORE, "").strip()
-    if named:
-        found["settings"].append(
-            {
-                "key": "store",
-                "value": _shown_store(named),
-                "table": None,
-                "used_by": "every command",
-                "environment": STORE,
-            }
-        )
+    file = find_config() if config is None else read_config(config)
+    rows: list[dict[str, Any]] = []
+    for table, values in {None: file.shared, "gate": file.gate, "grid": file.grid}.items():
+        for key, value in values.items():
+            is_store = key == "store" and table is None
+            shown = _shown_store(value) if is_store else without_secrets(value)
+            used_by = f"calipers {table}" if table else "every command"
+            rows.append({"key": key, "value": shown, "table": table, "used_by": used_by})
+    if named := os.environ.get(STORE, "").strip():
+        shared = {"key": "store", "value": _shown_store(named), "table": None}
+        rows.append({**shared, "used_by": "every command", "environment": STORE})
     if as_json:
-        print_json(found)
+        print_json({"file": None if file.path is None else str(file.path), "settings": rows})
         return
-    if found["file"] is None and not named:
-        print_lines(
-            [
-                f"No settings apply here: there is no {PLAIN}, and no [tool.calipers] in a "
-                "pyproject.toml, in this folder or above. `calipers init` writes one."
-            ]
+    if not rows and file.path is None:
+        click.echo(
+            f"No settings apply here: there is no {PLAIN}, and no [tool.calipers] in a "
+            "pyproject.toml, in this folder or above. `calipers init` writes one."
         )
-        return
-    lines = [] if found["file"] is None else [f"Settings of {printable(found['file'])}:"]
-    for one in found["settings"]:
+    elif file.path is not None:
+        click.echo(f"Settings of {printable(str(file.path))}:")
+    for one in rows:
         name = f"{one['table']}.{one['key']}" if one["table"] else one["key"]
-        origin = (
-            f"from the environment variable {STORE}" if "environment" in one else one["used_by"]
-        )
         value = msgspec.json.encode(one["value"], enc_hook=str).decode()
-        lines.append(f"  {name} = {printable(value, 200)}  ({origin})")
-    print_lines(lines)
+        click.echo(
+            f"  {name} = {printable(value, 200)}  ({one.get('environment', one['used_by'])})"
+        )
 
 
 def _shown_store(text: str) -> str:

@@ -6,7 +6,7 @@ import click
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import JSON, FileOption, flag, text
-from calipers.cli.output import check_jsonl, print_lines
+from calipers.cli.output import check_jsonl, print_line
 from calipers.errors import InvalidInput
 
 
@@ -87,7 +87,7 @@ def _resolve(asked: CommandInput, paths: tuple[str, ...], strict: bool) -> None:
     asked.show(found)
     if asked.form is None:
         said = f"Written to {written}." if written else "Nothing was written: name a second file."
-        print_lines([said])
+        print_line(said)
     if strict and found.resolved < len(found.quotes):
         raise click.exceptions.Exit(1)
 

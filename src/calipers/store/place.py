@@ -59,13 +59,7 @@ def locate(given: str | os.PathLike[str] | None = None, *, create: bool = False)
         return place_of(os.fspath(given))
     if named := os.environ.get(VARIABLE, "").strip():
         return place_of(named)
-    file = find_config()
-    if (configured := file.shared.get("store")) is not None:
-        if file.untrusted:
-            raise InvalidInput(
-                f"{file.path} {file.untrusted}, and names the history "
-                f"{place_of(configured).shown}; if you mean it, name it yourself with store=."
-            )
+    if (configured := find_config().shared.get("store")) is not None:
         return place_of(configured)
     here = Path.cwd()
     for folder in (here, *here.parents):

@@ -13,7 +13,7 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
-from calipers.config import find_config, inside, read_config, refuse_code
+from calipers.config import find_config, inside, read_config
 from calipers.engines.scoring import choose_metrics, deepest
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.io.tables.columns import Columns
@@ -108,7 +108,6 @@ def read_grid(
             "There is no calipers.toml here or above" if path is None else f"{path} has no [grid]"
         )
         raise InvalidInput(f"{what}; write one, such as:\n{EXAMPLE}")
-    refuse_code(found, "the retrievers of its table [grid]", "calipers grid")
     try:
         grid = msgspec.convert(found.grid, GridTable)
     except msgspec.ValidationError as error:
