@@ -157,9 +157,7 @@ def test_a_retriever_that_finds_nothing_at_all_is_refused() -> None:
 def test_a_module_that_leaves_while_it_is_imported_is_a_sentence() -> None:
     Path("leaving.py").write_text("import sys\nsys.exit(0)\n")
     for target in ("leaving:search", "leaving.py:search"):
-        assert "calls sys.exit while it is imported" in refused(
-            "eval", "questions.jsonl", "--retriever", target
-        )
+        assert "raises SystemExit" in refused("eval", "questions.jsonl", "--retriever", target)
 
 
 def test_two_versions_of_a_retriever_are_compared() -> None:

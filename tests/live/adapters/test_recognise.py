@@ -54,7 +54,7 @@ def test_a_function_by_name(target: str) -> None:
         ("my_searching:answer", "is a int, which Calipers does not know"),
         ("my_broken:search", "it raises RuntimeError: no index while it is imported"),
         ("my_broken.py:search", "it raises RuntimeError: no index while it is imported"),
-        ("my_needing:search", "needs the module 'not_installed_anywhere'"),
+        ("my_needing:search", "no module 'not_installed_anywhere'"),
         ("not_there.py:search", "no file not_there.py"),
     ],
 )

@@ -18,14 +18,7 @@ from calipers.live.adapters.base import Retriever, Secrets
 from calipers.live.adapters.callable import from_callable, name_of
 from calipers.live.adapters.libraries import ADAPTERS
 from calipers.live.answers import LAYOUT, Layout
-from calipers.live.code import (
-    code_of,
-    file_named,
-    file_of,
-    forget_bytecode,
-    local_files,
-    reload_stale,
-)
+from calipers.live.code import code_of, file_named, file_of, local_files, reload_stale
 from calipers.names import words_in
 from calipers.words import did_you_mean
 
@@ -81,20 +74,16 @@ def _from_plugin(scheme: str, target: str, layout: Layout, options: dict[str, An
     name = f"{scheme}:{target}" if target else scheme
     make = plugins.load(plugins.RETRIEVERS, scheme)
     try:
-        made = None if make is None else make(target)
+        made = make(target) if make is not None else None
+        if made is None:
+            raise ValueError("it gives nothing")
     except Exception as error:
         raise InvalidInput(
             f"The retriever {name!r} cannot be made: its plug-in raises {type(error).__name__}: "
             f"{Secrets().redact(said_by(error))[:300]}; check what stands after the colon."
         ) from error
-    if made is None:
-        raise InvalidInput(
-            f"The retriever {name!r} cannot be made: its plug-in gives nothing; repair it, or "
-            "uninstall it."
-        )
     if isinstance(made, Retriever):
-        _check(options, (), "a retriever")
-        return made
+        return as_retriever(made, **options)
     return _from_object(made, layout, options, name, code_of(made))
 
 
@@ -151,23 +140,16 @@ def load_target(target: str) -> tuple[Any, ModuleType]:
 def _from_module(name: str, target: str) -> ModuleType:
     try:
         module = importlib.import_module(name)
-        file = file_of(module)
-        if file is not None:
+        if (file := file_of(module)) is not None:
             # Pick up edits between two calls of one session.
             reload_stale(local_files(module, file))
         return sys.modules[module.__name__]
     except ModuleNotFoundError as error:
-        top = name.partition(".")[0]
-        if error.name and (name == error.name or name.startswith(f"{error.name}.")):
-            raise InvalidInput(
-                f"The retriever {target!r} cannot be loaded: there is no module {error.name!r} "
-                f"here or among the installed ones; run from the folder that holds {top!r}, or "
-                f"install it.{did_you_mean(top, [one.stem for one in Path.cwd().glob('*.py')])}"
-            ) from None
         raise InvalidInput(
-            f"The retriever {target!r} cannot be loaded: {name} needs the module {error.name!r}, "
-            "which is not installed."
-        ) from error
+            f"The retriever {target!r} cannot be loaded: there is no module {error.name!r} here or "
+            "among the installed ones; run from the folder that holds it, or install it."
+            f"{did_you_mean(error.name or name, [one.stem for one in Path.cwd().glob('*.py')])}"
+        ) from None
     except (Exception, SystemExit) as error:  # a user's module may raise anything when imported
         raise _broken(target, error) from error
 
@@ -179,13 +161,10 @@ def _from_file(path: Path) -> ModuleType:
     suffix = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
     name = f"calipers_retriever_{path.stem}_{suffix}"
     spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise InvalidInput(f"The file {path} cannot be loaded as Python; name a .py file.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - it ends in .py
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         reload_stale(local_files(module, path.resolve()), but=module)
-        forget_bytecode(path)
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # a user's file may raise anything when imported
         raise _broken(str(path), error) from error
@@ -212,11 +191,12 @@ def _users_modules(folder: Path) -> Iterator[None]:
         is_theirs = isinstance(place, str) and place.startswith(known)
         if is_theirs and file_named(name, folder) not in (None, file_of(module)):
             del sys.modules[name]
-    _REAL.asleep = True
+    # Python notices an edit only by size and whole seconds, so it keeps nothing compiled.
+    compiles, sys.dont_write_bytecode, _REAL.asleep = sys.dont_write_bytecode, True, True
     try:
         yield
     finally:
-        _REAL.asleep = False
+        sys.dont_write_bytecode, _REAL.asleep = compiles, False
         for name, module in list(sys.modules.items()):
             file = file_of(module) if name.partition(".")[0] in here & NEEDED else None
             if file is not None and file == file_named(name, folder) and _REAL in sys.meta_path:
@@ -254,14 +234,10 @@ _REAL = _RealModules()
 
 
 def _broken(target: str, error: BaseException) -> InvalidInput:
-    if isinstance(error, SystemExit):
-        return InvalidInput(
-            f"The retriever {target!r} cannot be loaded: it calls sys.exit while it is imported; "
-            'put what runs as a program under `if __name__ == "__main__":`.'
-        )
     return InvalidInput(
         f"The retriever {target!r} cannot be loaded: it raises {type(error).__name__}: "
-        f"{Secrets().redact(said_by(error))[:300]} while it is imported; repair it first."
+        f"{Secrets().redact(said_by(error))[:300]} while it is imported; repair it first (what "
+        'runs as a program goes under `if __name__ == "__main__":`).'
     )
 
 
