@@ -42,7 +42,8 @@ import random, time
 from pathlib import Path
 import calipers
 from calipers.errors import CalipersError, InvalidInput
-from calipers.live.run_file import RunWriter
+from calipers.live.questions import read_questions
+from calipers.live.run_file import AnswerCounts, RunWriter
 
 answers = {}
 
@@ -69,9 +70,9 @@ try:
     ask(restart=True)
 except CalipersError as error:
     print(type(error).__name__)
-held = RunWriter(Path("other.jsonl"), {}, questions)
+held = RunWriter(Path("other.jsonl"), {}, read_questions(questions), AnswerCounts(1))
 try:
-    RunWriter(Path("other.jsonl"), {}, questions)
+    RunWriter(Path("other.jsonl"), {}, read_questions(questions), AnswerCounts(1))
 except InvalidInput as error:
     print(str(error)[:15])
 held.close()

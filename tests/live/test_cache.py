@@ -69,7 +69,7 @@ def test_a_file_that_is_no_cache_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(CalipersError, match="cannot be used: file is not a database; name another"):
         retrieve(Counting(), QUESTIONS, cache=path)
     assert path.read_text() == "precious"
-    with pytest.raises(CalipersError, match="cannot be written"):
+    with pytest.raises(CalipersError, match="no folder"):
         retrieve(Counting(), QUESTIONS, cache=tmp_path / "no" / "c.db")
 
 
@@ -87,20 +87,17 @@ def test_what_the_disk_changed_is_asked_again(tmp_path: Path) -> None:
     assert "one9" not in again.frame["item"].to_list()
 
 
-def test_a_damaged_cache_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+def test_a_damaged_cache_gives_no_wrong_answer(tmp_path: Path) -> None:
     cache = tmp_path / "cache.db"
     retrieve(Counting(), QUESTIONS, k=2, cache=cache)
     content, random, refused = cache.read_bytes(), Random(1), 0
     for _ in range(20):
         size, at = random.choice((1, 300)), random.randrange(16, len(content))
-        damaged = content[:at] + random.randbytes(size) + content[at + size :]
-        cache.write_bytes(damaged)
+        cache.write_bytes(content[:at] + random.randbytes(size) + content[at + size :])
         try:
             found = retrieve(Counting(), QUESTIONS, k=2, cache=cache)
         except CalipersError:
             refused += 1
-            assert cache.read_bytes() == damaged
-            assert sorted(tmp_path.iterdir()) == [cache]
         else:
             assert sorted(found.frame["item"].to_list()) == ["one0", "one1", "two0", "two1"]
     assert refused

@@ -105,7 +105,7 @@ def retrieve_to_report(
             known = {**decides, "code": retriever.code} if retriever.code else decides
             cached = stack.enter_context(closing(Cache(cache, known)))
         if output is not None:
-            opened = RunWriter.open(output, decides, asked, counts, code=retriever.code, wish=wish)
+            opened = RunWriter(output, decides, asked, counts, code=retriever.code, wish=wish)
             writer = stack.enter_context(closing(opened))
         left = enumerate(asked) if writer is None else writer.unfinished()
         write = kept if writer is None else writer.write

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from glob import escape
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import msgspec
 import numpy as np
@@ -100,13 +100,6 @@ def _own_id(question: Question) -> str | None:
 
 
 read_entry = msgspec.json.Decoder(RunEntry).decode
-
-
-def _entry(line: bytes) -> RunEntry | None:
-    try:
-        return read_entry(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
 
 
 @dataclass(eq=False)
@@ -224,21 +217,7 @@ class RunWriter:
     """
 
     def __init__(
-        self, path: Path, meta: Meta, questions: Questions, earlier: str | None = None
-    ) -> None:
-        self.path = path
-        self.meta = meta
-        self.questions = questions
-        self.earlier = earlier
-        """What happened to the previous file, if worth mentioning."""
-        self._set_aside = False
-        self._starts = array("q", [ABSENT]) * len(questions)
-        self._size = 0
-        self._file = _locked(path)
-
-    @classmethod
-    def open(
-        cls,
+        self,
         path: str | os.PathLike[str],
         settings: Mapping[str, Any],
         questions: Questions,
@@ -246,27 +225,30 @@ class RunWriter:
         *,
         code: Mapping[str, str] | None = None,
         wish: ExistingRun | None = None,
-    ) -> Self:
+    ) -> None:
         """Start or resume a run file; its existing lines are added to ``counts``."""
-        place, wish = Path(path), wish or ExistingRun()
+        self.path, wish = Path(path), wish or ExistingRun()
+        self.questions = questions
         decides = {**settings, "questions": questions.fingerprint}
-        meta = Meta(FORMAT, __version__, decides, code=dict(code or {}))
-        _check_place(place)
-        action, note = _resolve_existing(place, meta, wish)
-        run = cls(place, meta, questions, note)
+        self.meta = Meta(FORMAT, __version__, decides, code=dict(code or {}))
+        self._starts = array("q", [ABSENT]) * len(questions)
+        _check_place(self.path)
+        # `earlier` says what happened to the previous file, if worth mentioning.
+        self._set_aside, self.earlier = _resolve_existing(self.path, self.meta, wish)
+        self._file = _locked(self.path)
         try:
-            for left in place.parent.glob(f".{escape(place.name[:100])}.*.part"):
+            for left in self.path.parent.glob(f".{escape(self.path.name[:100])}.*.part"):
                 left.unlink(missing_ok=True)
-            if action == "set aside":
-                run._back_up()
-            elif action == "empty":
-                os.ftruncate(run._file, 0)
-            run._write_meta()
-            run._count_existing(counts, wish.retry_errors)
+            if self._set_aside:
+                self._release()
+                for mine, kept in self._pairs():
+                    mine.replace(kept)
+                self._reopen()
+            self._write_meta()
+            self._count_existing(counts, wish.retry_errors)
         except BaseException:
-            run.close()
+            self.close()
             raise
-        return run
 
     def unfinished(self) -> Iterator[tuple[int, Question]]:
         """The questions that are not in the file, in order, each with its number."""
@@ -329,14 +311,6 @@ class RunWriter:
         kept = backup_path(self.path)
         return (self.path, kept), (meta_path(self.path), meta_path(kept))
 
-    def _back_up(self) -> None:
-        """Rename the previous file to its backup, and start a new one."""
-        self._release()
-        for mine, kept in self._pairs():
-            mine.replace(kept)
-        self._set_aside = True
-        self._reopen()
-
     def _write_meta(self) -> None:
         with whole_file(meta_path(self.path)) as file:
             file.write(msgspec.json.format(encode(self.meta), indent=2) + b"\n")
@@ -352,114 +326,90 @@ class RunWriter:
         self._reopen()
 
     def _count_existing(self, counts: AnswerCounts, retry_errors: bool) -> None:
-        """Count the existing lines, and drop errors that are to be retried."""
-        _cut_broken_end(self._file, self.path)
+        """Count the existing lines; drop one cut off by a kill, and errors to be retried."""
         if retry_errors:
             self._rewrite([start for start, one in self._entries() if one.error is None])
         numbers = {question.id: number for number, question in enumerate(self.questions)}
-        for line, (start, entry) in enumerate(self._entries(), 1):
+        for start, entry in self._entries():
             number = numbers.get(entry.key)
             if number is None or self._starts[number] != ABSENT:
-                why = "is none of those to ask" if number is None else "stands there twice"
-                raise _damaged(self.path, line, f"the question {entry.key!r:.60} {why}")
+                raise self._damaged(f"the question {entry.key!r:.60} is unknown, or stands twice")
             self._starts[number] = start
             counts.add(entry)
-        if counts.errors and not counts.answered:
-            # With errors alone there is nothing to resume.
-            counts.errors.clear()
-            counts.first_error = None
-            self._starts = array("q", [ABSENT]) * len(self.questions)
-            os.ftruncate(self._file, 0)
         self._size = os.fstat(self._file).st_size
 
     def _entries(self) -> Iterator[tuple[int, RunEntry]]:
         """Each entry with the byte at which its line starts."""
         start = 0
         with self.path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                entry = _entry(line)
-                if entry is None:
-                    what = f"{line[:60].rstrip()!r} is no record; repair that line, or"
-                    raise _damaged(self.path, number, what)
+            for line in file:
+                try:
+                    entry = read_entry(line)
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    if line.endswith(b"\n"):
+                        raise self._damaged(f"{line[:60].rstrip()!r} is no record") from None
+                    os.ftruncate(self._file, start)
+                    return
+                if not line.endswith(b"\n"):
+                    os.write(self._file, b"\n")
                 yield start, entry
                 start += len(line)
 
+    def _damaged(self, what: str) -> InvalidInput:
+        return InvalidInput(
+            f"The run {self.path} is damaged: {what}; repair it, or begin again with --restart "
+            "(restart=True)."
+        )
 
-def _resolve_existing(
-    path: Path, wanted: Meta, wish: ExistingRun
-) -> tuple[Literal["go on", "empty", "set aside"], str | None]:
-    """Decide what to do with an existing output, and what the report says about it.
 
-    A file that is not ours to replace is refused.
+def _resolve_existing(path: Path, wanted: Meta, wish: ExistingRun) -> tuple[bool, str | None]:
+    """Whether to set an existing output aside, and what the report says about it.
+
+    A file that is not ours to replace is refused, as it may be the questions.
     """
-    found = _owned(path)
-    if wish.restart:
-        return "empty", None
-    if found is None or not path.exists() or not path.stat().st_size:
-        return "go on", None
-    changed, rewritten = _changed(found, wanted), _rewritten(found, wanted)
-    goes_on = wish.retry_errors or not found.complete
-    other = any(found.settings.get(name) != wanted.settings.get(name) for name in IDENTITY)
+    beside, found = meta_path(path), read_meta(path)
+    filled = path.exists() and path.stat().st_size
+    if found is None and (filled or beside.exists()):
+        raise InvalidInput(
+            f"The output {path} was not written by `calipers retrieve`, or {beside.name} beside it "
+            "cannot be read; name another file, or remove it."
+        )
+    if found is None or not filled:
+        return False, None
     ended = "finished" if found.complete else "interrupted"
     kept = f"The {ended} run of before is kept in {backup_path(path)}."
-    if wish.afresh and (changed or (rewritten and not wish.retry_errors)):
-        return "set aside", kept
-    if changed and (goes_on or other):
+    before, now = found.settings, msgspec.to_builtins(wanted.settings)
+    changed = [
+        f"{name} was {_display(before.get(name))} and is {_display(now.get(name))}"
+        for name in dict.fromkeys((*before, *now))
+        if before.get(name) != now.get(name)
+    ]
+    files = [
+        name
+        for name in dict.fromkeys((*found.code, *wanted.code))
+        if found.code and found.code.get(name) != wanted.code.get(name)
+    ]
+    rewritten = f"its code was changed ({', '.join(files):.120})" if files else None
+    if wish.restart or (wish.afresh and (changed or (rewritten and not wish.retry_errors))):
+        return True, kept
+    other = any(before.get(name) != now.get(name) for name in IDENTITY)
+    if changed and (wish.retry_errors or not found.complete or other):
         raise InvalidInput(
             f"The output {path} belongs to another run: {'; '.join(changed)}. Give the same "
             "settings to go on with it, name another output, or replace it with --restart "
             "(restart=True)."
         )
     if wish.retry_errors:
-        note = f"{rewritten} since the first of these answers were given." if rewritten else None
-        return "go on", note
+        return False, f"For a part of these answers {rewritten}." if rewritten else None
     if not found.complete and rewritten:
         raise InvalidInput(
-            f"The output {path} holds a run that was interrupted, and {rewritten} since. Begin "
-            "again with --restart (restart=True), or go on and keep the answers it has with "
-            "--retry-errors (retry_errors=True)."
+            f"The output {path} holds an interrupted run, and {rewritten}. Begin again with "
+            "--restart (restart=True), or go on and keep the answers it has with --retry-errors "
+            "(retry_errors=True)."
         )
     if not found.complete or (wish.keep and not changed and not rewritten):
-        return "go on", None
-    return "set aside", kept
-
-
-def _owned(path: Path) -> Meta | None:
-    """Read the metadata; refuse a file that is not a run, as it may be the questions."""
-    beside = meta_path(path)
-    if not beside.exists():
-        if path.exists() and path.stat().st_size:
-            raise InvalidInput(
-                f"The output {path} exists and was not written by `calipers retrieve` (there is no "
-                f"{beside.name} beside it); name another file, or remove it."
-            )
-        return None
-    meta = read_meta(path)
-    if meta is None:
-        raise InvalidInput(
-            f"The file {beside} does not say to which run {path.name} belongs; name another "
-            "output, or remove both."
-        )
-    return meta
-
-
-def _changed(found: Meta, wanted: Meta) -> list[str]:
-    before, now = found.settings, msgspec.to_builtins(wanted.settings)
-    return [
-        f"{name} was {_display(before.get(name))} and is {_display(now.get(name))}"
-        for name in dict.fromkeys((*before, *now))
-        if before.get(name) != now.get(name)
-    ]
-
-
-def _rewritten(found: Meta, wanted: Meta) -> str | None:
-    """Say which of the retriever's files changed, or None."""
-    before, now = found.code, wanted.code
-    if not before or before == now:
-        return None
-    names = [name for name in dict.fromkeys((*before, *now)) if before.get(name) != now.get(name)]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"{', '.join(names[:3])}{more} {'has' if len(names) == 1 else 'have'} changed"
+        return False, None
+    return True, kept
 
 
 def _display(value: Any) -> str:
@@ -469,24 +419,11 @@ def _display(value: Any) -> str:
 
 def _check_place(path: Path) -> None:
     check_place(path)
-    if is_stream(path):
+    if is_stream(path) or path.suffix.lower() != SUFFIX:
         raise InvalidInput(
-            f"The output {path} is no regular file; a run grows there answer by answer and is gone "
-            f"on with after an interruption, so name a file with the ending {SUFFIX}."
+            f"The output {path} cannot hold a run, which grows answer by answer and is gone on "
+            f"with after an interruption; name a file with the ending {SUFFIX}."
         )
-    if path.suffix.lower() != SUFFIX:
-        raise InvalidInput(
-            f"The output {path} has the ending {path.suffix or 'nothing'!r}; a run is written as "
-            f"JSON lines, so give it the ending {SUFFIX}."
-        )
-
-
-def _damaged(path: Path, line: int, what: str) -> InvalidInput:
-    what += "" if what.endswith(" or") else ";"
-    return InvalidInput(
-        f"The run {path} is damaged at line {line}: {what} begin again with --restart "
-        "(restart=True)."
-    )
 
 
 def _locked(path: Path) -> int:
@@ -500,22 +437,3 @@ def _locked(path: Path) -> int:
     raise InvalidInput(
         f"Another process is writing to {path} right now; wait for it, or name another output."
     )
-
-
-def _cut_broken_end(file: int, path: Path) -> None:
-    """Complete the last line, or remove it if it was cut off."""
-    position = size = os.fstat(file).st_size
-    tail = b""
-    with path.open("rb") as content:
-        while position and b"\n" not in tail:
-            step = min(position, WINDOW)
-            position -= step
-            content.seek(position)
-            tail = content.read(step) + tail
-    tail = tail[tail.rfind(b"\n") + 1 :]
-    if not tail:
-        return
-    if _entry(tail) is not None:
-        os.write(file, b"\n")
-    else:
-        os.ftruncate(file, size - len(tail))
