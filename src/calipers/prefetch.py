@@ -27,8 +27,8 @@ def ahead(
     ['A', 'B', 'C']
     """
     pool, taking = ThreadPoolExecutor(workers), Lock()
-    open_places: deque[Future[T]] = deque()
-    results: deque[Future[T]] = deque()
+    open_places: deque[Future[Any]] = deque()
+    results: deque[Future[Any]] = deque()
 
     def take() -> None:
         with taking:  # the order of the items is that of the places

@@ -273,9 +273,3 @@ def test_an_array_without_a_dimension_is_a_bad_answer() -> None:
     )
     with pytest.raises(RetrieverFailed, match=r"bad answer: .* a ndarray that holds no list"):
         calipers.retrieve(lambda query, k: np.array(3), ["q"])
-
-
-def test_methods_of_results_refuse_what_they_do_not_know() -> None:
-    records = [{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]
-    with pytest.raises(InvalidInput, match="rbo and overlap"):
-        calipers.diff(records, records).mean("changed")

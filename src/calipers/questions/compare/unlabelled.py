@@ -86,7 +86,9 @@ class Diff(HasRows):
     def to_dict(self) -> dict[str, Any]:
         """The whole difference as plain values: what ``--json`` prints."""
         found = {**vars(self), "queries": self.total, "per_query": self.queries}
-        return plain({name: one for name, one in found.items() if name not in ("total", "notes")})
+        kept = {name: one for name, one in found.items() if name not in ("total", "notes")}
+        shown: dict[str, Any] = plain(kept)
+        return shown
 
 
 def diff_runs(old: Run, new: Run, *, k: int = 10, truth: GroundTruth | None = None) -> Diff:

@@ -385,7 +385,7 @@ def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:
     if meta is None or meta.settings != settings:
         return None
     if one.is_factory:  # no factory is called
-        code = code_of(*load_target(_target(one, plan.folder)))
+        code: Mapping[str, str] = code_of(*load_target(_target(one, plan.folder)))
     else:
         code = _build(one, plan.folder).code
     return meta if meta.code == code else None
