@@ -2,17 +2,14 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers import evaluate, f1_at_k, hit_rate_at_k, precision_at_k, recall_at_k
+from calipers import f1_at_k, hit_rate_at_k, precision_at_k, recall_at_k
 from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
-from calipers.match import by_quote
-from calipers.match.quote import Quote
 from calipers.measures import parse
 from calipers.questions.evaluate.settings import read
-from calipers.text import normalise
 
 
 def records(texts, quotes, **more):
@@ -173,33 +170,3 @@ def test_a_result_without_a_text_is_named():
 def test_a_failed_query_holds_nothing():
     rows = records(["the lock is held"], ["the lock is held"], error="timeout")
     assert read(rows).matches.edge_rank.size == 0
-
-
-@given(
-    st.text("abcdé ", min_size=20, max_size=60),
-    st.lists(
-        st.tuples(st.sampled_from(["d", "e", None]), st.integers(0, 59), st.integers(1, 30)),
-        max_size=8,
-    ),
-    st.lists(st.tuples(st.integers(0, 50), st.integers(1, 30)), min_size=1, max_size=4),
-    st.booleans(),
-)
-@example("abcdefgh" * 3, [("d", 0, 3), ("d", 3, 8)], [(0, 6)], True)
-def test_many_quotes_are_found_at_once_as_one_by_one(document, chunks, quotes, together):
-    """Chunks and quotes are cut out of one text, so that pieces of all sizes meet."""
-    results = [
-        (rank, source, normalise(document[at : at + size]))
-        for rank, (source, at, size) in enumerate(chunks, 1)
-    ]
-    cut = {normalise(document[at : at + size]) for at, size in quotes} - {""}
-    asked = [(target, Quote(text)) for target, text in enumerate(sorted(cut))]
-    expected = {target: by_quote._exact_ranks(quote, results, together) for target, quote in asked}
-    assert expected == by_quote._found_at_once(asked, results, together)
-
-
-def test_many_quotes_of_one_query_are_found_at_once(monkeypatch):
-    monkeypatch.setattr(by_quote, "_exact_ranks", None)
-    quotes = [f"the {n} lock is held" for n in range(30)]
-    chunks = [{"id": str(n), "text": f"So {quote}."} for n, quote in enumerate(quotes)]
-    record = {"query": "q", "retrieved": chunks, "ground_truth": [{"quote": q} for q in quotes]}
-    assert evaluate([record], metrics="recall@10,recall@30")["recall@30"].mean == 1.0

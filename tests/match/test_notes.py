@@ -5,16 +5,13 @@ Where nothing at all is in common it is an error, for ids, spans and quotes alik
 
 from typing import Any
 
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import NoCommonIds
-from calipers.match.notes import imitation_notes, likely_rule
-from calipers.model.ground_truth import GroundTruth
-from calipers.model.policy import LIKE
+from calipers.match.notes import likely_rule
 
 ALIKE = {
     "case": ("GIL", "gil", "upper and lower case"),
@@ -122,25 +119,6 @@ def test_what_is_forbidden_is_mapped_as_all_ids_are():
 def test_a_map_that_makes_the_forbidden_and_the_allowed_one_is_refused(record):
     with pytest.raises(calipers.errors.InvalidInput, match="both become 'a'"):
         calipers.evaluate([{"query": "q", **record}, OTHER], metrics="leak@1", map_ids="extension")
-
-
-def truth(*grades: float) -> GroundTruth:
-    items = [str(n) for n in range(len(grades))]
-    return GroundTruth.from_targets(
-        pl.DataFrame({"query": ["q"] * len(grades), "item": items, "grade": list(grades)})
-    )
-
-
-@pytest.mark.parametrize("like", LIKE)
-def test_fractional_grades_are_named(like: str) -> None:
-    [note] = imitation_notes(truth(0.5, 2, 0.5, 1.25, 0.1, 0.2), like)
-    assert note.startswith("5 grades are not whole (0.5, 1.25, 0.1, …): trec_eval cuts off")
-    assert imitation_notes(truth(0.5), like)[0].startswith("1 grade is not whole (0.5):")
-
-
-def test_whole_grades_and_our_own_numbers_need_no_note() -> None:
-    assert imitation_notes(truth(-1, 0, 3), "trec_eval") == ()
-    assert imitation_notes(truth(0.5), None) == ()
 
 
 WANTED = "only one thread runs Python code at a time"

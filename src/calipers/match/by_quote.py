@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.match.cover import Assembly, Covered, Sighting, enough, holding_ranks
-from calipers.match.quote import Quote, near_pairs
-from calipers.match.similar import ANCHOR, fuzzy_library
+from calipers.match.cover import Assembly, Sighting, enough, holding_ranks
+from calipers.match.quote import Quote
+from calipers.match.similar import fuzzy_library
 from calipers.match.tally import RunTally, assemble
 from calipers.match.text_index import Shelf
 from calipers.model.arrays import Ints
@@ -43,12 +43,9 @@ def match_by_quote(
             shelf = Shelf([text for _, _, text in results]) if rule.least < 1 else None
             if shelf is not None:
                 shelf.look_for(seed for _, one in quotes.get(code, []) for _, seed in one.seeds)
-            asked = quotes.get(code, [])
-            many = shelf is None and len(asked) * len(results) > EACH_WITH_EACH
-            found = _found_at_once(asked, results, together) if many else {}
-            for target, quote in asked:
+            for target, quote in quotes.get(code, []):
                 if shelf is None:
-                    held = found[target] if many else _exact_ranks(quote, results, together)
+                    held = _exact_ranks(quote, results, together)
                 else:
                     needed = enough(quote.length, rule.least)
                     sightings = [
@@ -72,8 +69,6 @@ def match_by_quote(
     return matches, tally
 
 
-EACH_WITH_EACH = 500
-"""Up to so many pairs of a quote and a result, comparing each is faster than a search."""
 REMEMBERED = 50_000
 """How many normalised texts are cached, so that memory stays bounded."""
 
@@ -83,70 +78,23 @@ Result = tuple[int, str | None, str]
 
 def _exact_ranks(quote: Quote, results: list[Result], together: bool) -> list[tuple[int, float]]:
     """The ranks that hold the quote verbatim, and any earlier one that completes it from pieces."""
-    held: list[tuple[int, float]] = []
-    assemblies: dict[str | None, Assembly] = {}
-    for rank, source, text in results:
-        complete = quote.text in text
+    held = [(rank, 1.0) for rank, _, text in results if quote.text in text]
+    if together:
         # Pieces matter only above the first rank that has the whole quote.
-        if not complete and together and not held and (pieces := quote.edge_pieces(text)):
-            complete = assemblies.setdefault(source, Assembly(quote.length)).add(pieces)
-        if complete:
-            held.append((rank, 1.0))
+        above = [one for one in results if not held or one[0] < held[0][0]]
+        held = [(rank, 1.0) for rank in _completing(quote, above)] + held
     return held
 
 
-def _found_at_once(
-    quotes: list[tuple[int, Quote]], results: list[Result], together: bool
-) -> dict[int, list[tuple[int, float]]]:
-    """The same for many quotes of one query, by target: only near pairs are compared."""
-    near: list[list[int]] = [[] for _ in quotes]
-    for number, result in sorted(near_pairs([q for _, q in quotes], [r[2] for r in results])):
-        near[number].append(result)
-    shelf = Shelf([text for _, _, text in results])
-    found = {}
-    for (target, quote), some in zip(quotes, near, strict=True):
-        whole = [n for n in some if quote.text in results[n][2]]
-        first = whole[0] if whole else len(results)
-        held: list[tuple[int, float]] = [(results[n][0], 1.0) for n in whole]
-        if together and some and some[0] < first:
-            sources = {results[n][1] for n in some if n < first}
-            held = _pieced_together(quote, results, first, shelf, sources) + held
-        found[target] = held
-    return found
-
-
-def _pieced_together(
-    quote: Quote, results: list[Result], first: int, shelf: Shelf, sources: set[str | None]
-) -> list[tuple[int, float]]:
-    """The rank at which results of these sources complete a quote before one holds it whole.
-
-    Nearly every text has a letter or two of either end of the quote. So those are assumed at
-    first; only where the result depends on them is every text compared.
-    """
-    depends = quote.length < 2 * ANCHOR
+def _completing(quote: Quote, results: list[Result]) -> Iterator[int]:
+    """The rank at which pieces of one source are the whole quote, if there is one."""
+    sources = {source for _, source, text in results if quote.may_be_cut(text)}
     assemblies: dict[str | None, Assembly] = {}
-    granted: dict[str | None, Covered] = {}
-    for number in () if depends else sorted(shelf.sharing_edges(quote.text)):
-        if number >= first:
-            break
-        rank, source, text = results[number]
-        if source not in sources or not (pieces := quote.edge_pieces(text)):
-            continue
-        if source not in granted:
-            granted[source] = Covered()
-            granted[source].add(0, ANCHOR - 1)
-            granted[source].add(quote.length - ANCHOR + 1, quote.length)
-        for piece in pieces:
-            granted[source].add(*piece)
-        complete = assemblies.setdefault(source, Assembly(quote.length)).add(pieces)
-        if granted[source].size >= quote.length:
-            if complete:
-                return [(rank, 1.0)]
-            depends = True
-            break
-    if not depends:
-        return []
-    return _exact_ranks(quote, [one for one in results[:first] if one[1] in sources], True)
+    for rank, source, text in results if sources else ():
+        pieces = quote.edge_pieces(text) if source in sources else ()
+        if pieces and assemblies.setdefault(source, Assembly(quote.length)).add(pieces):
+            yield rank
+            return
 
 
 def _texts(

@@ -2,8 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -97,29 +96,6 @@ def may_be_swapped(truth: GroundTruth, some: FirstResults | None) -> list[str]:
     ]
 
 
-def imitation_notes(ground_truth: GroundTruth, like: str | None) -> tuple[str, ...]:
-    """A note about grades that the other tool would read as other numbers.
-
-    >>> import polars as pl
-    >>> truth = GroundTruth.from_targets(pl.DataFrame({"query": ["q"], "grade": [0.5]}))
-    >>> len(imitation_notes(truth, "trec_eval")), len(imitation_notes(truth, None))
-    (1, 0)
-    """
-    if like is None or not like.startswith("trec_eval"):
-        return ()
-    grade = ground_truth.targets["grade"]
-    fractional = grade.filter(grade != grade.round(0))
-    if fractional.is_empty():
-        return ()
-    shown = [f"{one:g}" for one in fractional.unique(maintain_order=True).head(EXAMPLES + 1)]
-    named = ", ".join(shown[:EXAMPLES]) + (", …" if len(shown) > EXAMPLES else "")
-    grades = "1 grade is" if len(fractional) == 1 else f"{len(fractional):,} grades are"
-    return (
-        f"{grades} not whole ({named}): trec_eval cuts off what stands behind the point, and "
-        "Calipers does not, so that the numbers of these queries can differ.",
-    )
-
-
 # Two spellings of one name.
 
 _EXTENSION = re.compile(r"(?<=[^/])\.[0-9]*[a-z][0-9a-z]*$")
@@ -138,43 +114,32 @@ def nearly_alike(wanted: Named, called: Named) -> list[tuple[int, int]]:
     >>> nearly_alike([("q", "Gil")], [("q", "docs/gi"), ("q", "docs/gil.md"), ("p", "gil")])
     [(0, 1)]
     """
-    numbers: dict[str, list[int]] = {query: [] for query, _ in wanted}
-    for number, (query, name) in enumerate(called if wanted else ()):
-        if query in numbers and name:
-            numbers[query].append(number)
-    together = {
-        query: _plain("\0".join(("", *(called[one][1] or "" for one in some), "")))
-        for query, some in numbers.items()
-    }
+    asked = {query for query, _ in wanted}
+    alike: dict[tuple[str, str], list[tuple[int, str, str]]] = {}
+    for number, (query, name) in enumerate(called):
+        if query in asked and name:
+            folder, stem, extension = _spelled(name)
+            alike.setdefault((query, stem), []).append((number, folder, extension))
     found = []
     for number, (query, name) in enumerate(wanted):
-        ours = _Spelling(name or "")
-        # Zeros or a path may precede it, an extension may follow: most names have no such part.
-        parts = (f"{one}{ours.stem}{two}" for one in "\0/0" for two in "\0.")
-        if ours.stem and any(part in together[query] for part in parts):
-            several = ((other, called[other][1] or "") for other in numbers[query])
-            found += [(number, one) for one, text in several if text != name and ours.is_of(text)]
+        folder, stem, extension = _spelled(name or "")
+        # Two different paths or extensions do not match; but one side may leave either out.
+        found += [
+            (number, other)
+            for other, path, kind in alike.get((query, stem), ())
+            if stem
+            and called[other][1] != name
+            and (path == folder or not (path and folder))
+            and (kind == extension or not (kind and extension))
+        ]
     return found
 
 
-class _Spelling:
-    """A name as it is compared: plain, without extension, without path, and without both."""
-
-    def __init__(self, name: str) -> None:
-        self.plain = _plain(name).removesuffix(".0").lstrip("0")
-        self.path = _EXTENSION.sub("", self.plain)
-        self.file = self.plain.rpartition("/")[2]
-        self.stem = _EXTENSION.sub("", self.file)
-
-    def is_of(self, name: str) -> bool:
-        """Whether the other name is a spelling of the same."""
-        other = _Spelling(name)
-        if self.stem != other.stem:
-            return False
-        # Two different paths or extensions do not match; but one side may leave either out.
-        no_path = self.plain == self.file or other.plain == other.file
-        no_extension = self.plain == self.path or other.plain == other.path
-        return (self.path == other.path or no_path) and (self.file == other.file or no_extension)
+def _spelled(name: str) -> tuple[str, str, str]:
+    """Folder, stem and extension of a name as it is compared."""
+    folder, slash, file = _plain(name).removesuffix(".0").lstrip("0").rpartition("/")
+    stem = _EXTENSION.sub("", file)
+    return folder + slash, stem, file.removeprefix(stem)
 
 
 def _plain(name: str) -> str:
@@ -214,32 +179,28 @@ def _check_common_texts(ground_truth: GroundTruth, run: Run) -> None:
 
     Results from a document of the ground truth are enough, where both sides name documents.
     """
+    # Imported here: only needed where nothing was found at all.
+    from calipers.match.locate import SeedFinder
+
     documents = ground_truth.targets["document"].drop_nulls()
     quotes = ground_truth.targets["quote"].to_list()
-    # They were taken as texts because no result has such an id, and yet may look like ids.
-    words = not any(character.isspace() for quote in quotes for character in quote)
     columns = [name for frame in islice(run.scan(), 1) for name in frame.columns]
-    has_ids = "item" in columns
-    no_ids = words and not has_ids
-    words = words and has_ids
-    parts, folded = _Parts(quotes, whole=words), _Parts(quotes, whole=words, ignore_case=True)
-    ids: dict[str, None] = {}
-    texts: dict[str, None] = {}
+    # They were taken as texts because no result has such an id, and yet may look like ids.
+    like_ids = not any(character.isspace() for quote in quotes for character in quote)
+    whole = like_ids and "item" in columns
+    parts = SeedFinder(tuple({part: None for quote in quotes for part in _parts(quote, whole)}))
+    ours: dict[str, None] = {}
     for frame in run.scan():
         there = frame["text"].drop_nulls().unique(maintain_order=True)
-        if _shares(frame, "document", documents) or parts.any_in(there):
+        held = parts.find([normalise(text) for text in there])
+        if _shares(frame, "document", documents) or next(held, None) is not None:
             return
-        if "item" in frame.columns and len(ids) < MOST:
-            ids.update(dict.fromkeys(frame["item"].drop_nulls().unique(maintain_order=True)))
-        if folded.any_in(there):
-            raise NoCommonIds(_sentence("text", there.to_list(), quotes, _CASE))
-        texts.update(dict.fromkeys(there.head(EXAMPLES)))
-    if words:
-        reason = likely_reason(list(ids), quotes)
-        raise NoCommonIds(_sentence("id", list(islice(ids, EXAMPLES)), quotes, reason))
-    if no_ids:
+        _collect(ours, frame["item"] if whole else there)
+    if like_ids and not whole:
         raise NoCommonIds(_without_ids(run, columns, quotes))
-    raise NoCommonIds(_sentence("text", list(texts), quotes, _OTHER_TEXTS))
+    if whole:
+        raise NoCommonIds(_sentence("id", ours, quotes, likely_reason(list(ours), quotes)))
+    raise NoCommonIds(_sentence("text", ours, quotes, _OTHER_TEXTS))
 
 
 def _without_ids(run: Run, columns: Sequence[str], wanted: list[str]) -> str:
@@ -252,34 +213,26 @@ def _without_ids(run: Run, columns: Sequence[str], wanted: list[str]) -> str:
     )
 
 
-_CASE = 'They differ in upper and lower case; --match "quote(case=ignore)" does not look at it.'
 _OTHER_TEXTS = (
     "No part of a quote stands in a result, of whatever query: check that both sides come from the "
-    "same documents."
+    'same documents. --match "quote(case=ignore)" does not look at upper and lower case.'
 )
 PART = 16
 """Characters that two texts do not have in common by chance."""
 
 
-class _Parts:
-    """Parts of quotes to search for in texts, or only the whole quotes."""
+def _parts(quote: str, whole: bool) -> Iterator[str]:
+    """Parts of a quote to search for in texts, or the whole of it."""
+    text = normalise(quote)
+    size = len(text) if whole else min(PART, (len(text) + 1) // 2)
+    if size:
+        yield from (text[at : at + size] for at in range(0, len(text) - size + 1, size))
 
-    def __init__(self, quotes: list[str], *, whole: bool, ignore_case: bool = False) -> None:
-        # Imported here: only needed where nothing was found at all.
-        from calipers.match.locate import SeedFinder
 
-        self._ignore_case = ignore_case
-        found: dict[str, None] = {}
-        for quote in quotes:
-            text = normalise(quote, ignore_case=ignore_case)
-            size = len(text) if whole else min(PART, (len(text) + 1) // 2)
-            starts = range(0, len(text) - size + 1, max(size, 1))
-            found.update(dict.fromkeys(text[at : at + size] for at in starts))
-        self._parts = SeedFinder(tuple(filter(None, found)))
-
-    def any_in(self, texts: pl.Series) -> bool:
-        plain = [normalise(text, ignore_case=self._ignore_case) for text in texts]
-        return next(self._parts.find(plain), None) is not None
+def _collect(names: dict[str, None], column: pl.Series) -> None:
+    """Add names of a run, up to a limit."""
+    if len(names) < MOST:
+        names.update(dict.fromkeys(column.drop_nulls().unique(maintain_order=True)))
 
 
 def _other_queries(ground_truth: GroundTruth, ours: list[str]) -> str:
@@ -301,49 +254,25 @@ def _check_common_names(column: str, what: str, ground_truth: GroundTruth, run: 
     for frame in run.scan():
         if _shares(frame, column, wanted):
             return
-        if len(ours) < MOST:
-            ours.update(dict.fromkeys(frame[column].drop_nulls().unique(maintain_order=True)))
+        _collect(ours, frame[column])
     theirs = wanted.to_list()
-    reason = likely_reason(list(ours), theirs)
-    raise NoCommonIds(_sentence(what, list(islice(ours, EXAMPLES)), theirs, reason))
+    raise NoCommonIds(_sentence(what, ours, theirs, likely_reason(list(ours), theirs)))
 
 
 def _shares(frame: pl.DataFrame, column: str, wanted: pl.Series) -> bool:
     return column in frame.columns and bool(frame[column].is_in(wanted.implode()).any())
 
 
-def _sentence(what: str, ours: list[str], theirs: list[str], reason: str) -> str:
+def _sentence(what: str, ours: Iterable[str], theirs: Iterable[str], reason: str) -> str:
     return (
         f"The run and the ground truth have no {what} in common: the run has "
         f"{_show(ours)}; the ground truth has {_show(theirs)}. {reason}"
     )
 
 
-def _show(names: list[str]) -> str:
-    shown = names[:EXAMPLES]
+def _show(names: Iterable[str]) -> str:
+    shown = islice(names, EXAMPLES)
     return ", ".join(repr(one if len(one) <= 60 else one[:57] + "…") for one in shown)
-
-
-@dataclass(frozen=True)
-class _Difference:
-    """One way in which the ids of two sides differ: how to detect it, and what to do about it."""
-
-    advice: str
-    """A sentence, or what differs for the usual sentence; {} is what ``seen`` found."""
-    seen: Callable[[Sequence[str], Sequence[str]], str | None]
-    """Looks for it in the ids of the run and of the ground truth; None where it is not there."""
-    map_ids: str | None = None
-    """What ``--map-ids`` takes to make such ids equal."""
-    is_rule: bool = True
-    """Whether it makes some ids equal; else it is only a likely reason."""
-
-    def to_do(self, found: str, *, mapped: bool) -> str:
-        """The advice as a sentence; ``mapped``: --map-ids could help."""
-        if not self.is_rule:
-            return self.advice.format(found)
-        rule = (self.map_ids or "").format(found) if "," not in found else ""
-        hint = f"give --map-ids {rule}, or " if mapped and rule else ""
-        return f"They differ in {self.advice.format(repr(found))}: {hint}write them alike in both."
 
 
 def likely_reason(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True) -> str:
@@ -355,8 +284,11 @@ def likely_reason(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = 
     They differ in the extension of a file name: give --map-ids extension, or write them alike in
     both.
     """
+    sides = (("run", ours, theirs), ("ground truth", theirs, ours))
     return (
-        _first_seen(_DIFFERENCES, ours, theirs, mapped=mapped)
+        likely_rule(ours, theirs, mapped=mapped)
+        or next((_NUMBERS.format(one) for one, *ids in sides if _are_numbers(*ids)), None)
+        or next((_CHUNKS.format(one) for one, *ids in sides if _are_chunks(*ids)), None)
         or "Check that both come from the same corpus and the same way of making ids."
     )
 
@@ -367,39 +299,31 @@ def likely_rule(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = Tr
     >>> likely_rule(["q01", "q02"], ["q1", "q2"])
     'They differ in leading zeros: write them alike in both.'
     """
-    rules = [one for one in _DIFFERENCES if one.is_rule]
-    return _first_seen(rules, ours, theirs, mapped=mapped)
-
-
-def _first_seen(
-    differences: Iterable[_Difference], ours: Sequence[str], theirs: Sequence[str], *, mapped: bool
-) -> str | None:
-    for one in differences:
-        if (found := one.seen(ours, theirs)) is not None:
-            return one.to_do(found, mapped=mapped)
+    for differs, rule, find in _RULES:
+        if (found := find(ours, theirs)) is not None:
+            use = f"give --map-ids {rule.format(found)}, or " if mapped and rule else ""
+            use = "" if "," in found else use
+            return f"They differ in {differs.format(repr(found))}: {use}write them alike in both."
     return None
 
 
-_Seen = Callable[[Sequence[str], Sequence[str]], str | None]
+_Find = Callable[[Sequence[str], Sequence[str]], str | None]
+"""Looks for a difference in the ids of the run and of the ground truth; None: it is not there."""
 
 
-def _equal_after(fold: Callable[[str], str]) -> _Seen:
+def _equal(fold: Callable[[str], str]) -> _Find:
     """Whether some ids are equal once both sides are folded."""
-
-    def seen(ours: Sequence[str], theirs: Sequence[str]) -> str | None:
-        return "" if {fold(one) for one in ours} & {fold(one) for one in theirs} - {""} else None
-
-    return seen
+    return lambda ours, theirs: "" if set(map(fold, ours)) & set(map(fold, theirs)) - {""} else None
 
 
-def _prefix_of_one(fold: Callable[[str], str] = str) -> _Seen:
+def _prefixed(fold: Callable[[str], str] = str) -> _Find:
     """The prefix that the ids of either side have before those of the other."""
 
-    def seen(ours: Sequence[str], theirs: Sequence[str]) -> str | None:
+    def find(ours: Sequence[str], theirs: Sequence[str]) -> str | None:
         one, other = ([fold(name) for name in side] for side in (ours, theirs))
         return _prefix(one, other) or _prefix(other, one)
 
-    return seen
+    return find
 
 
 def _prefix(longer: Sequence[str], shorter: Sequence[str]) -> str | None:
@@ -415,77 +339,58 @@ def _prefix(longer: Sequence[str], shorter: Sequence[str]) -> str | None:
     return None
 
 
-def _numbers_on_one_side(ours: Sequence[str], theirs: Sequence[str]) -> str | None:
-    numeric = [
-        all(re.fullmatch(r"[+-]?\d+(\.\d+)?", one) for one in side) for side in (ours, theirs)
-    ]
-    return None if numeric[0] == numeric[1] else "run" if numeric[0] else "ground truth"
+def _are_numbers(ids: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether all ids of one side alone are numbers."""
+    one, other = (all(re.fullmatch(r"[+-]?\d+(\.\d+)?", name) for name in s) for s in (ids, others))
+    return one and not other
 
 
-def _chunks_on_one_side(ours: Sequence[str], theirs: Sequence[str]) -> str | None:
-    for chunks, documents, side in ((ours, theirs, "run"), (theirs, ours, "ground truth")):
-        whole = set(documents)
-        begun = (
-            one[: sign.start()]
-            for one in chunks[:_SAMPLE]
-            for sign in re.finditer(r"[^A-Za-z0-9]", one)
-        )
-        if any(one in whole for one in begun if one):
-            return side
-    return None
+def _are_chunks(ids: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether an id begins with one of the other side, up to a sign."""
+    whole = set(others) - {""}
+    return any(
+        one[: sign.start()] in whole
+        for one in ids[:_SAMPLE]
+        for sign in re.finditer(r"[^A-Za-z0-9]", one)
+    )
 
 
-_DIFFERENCES = (
-    _Difference("upper and lower case", _equal_after(str.casefold), "case"),
-    _Difference("white space", _equal_after(lambda text: re.sub(r"\s+", "", text))),
-    _Difference(
-        "characters that cannot be seen, or in the form of their Unicode", _equal_after(normalise)
-    ),
-    _Difference(
+_RULES: tuple[tuple[str, str, _Find], ...] = (
+    ("upper and lower case", "case", _equal(str.casefold)),
+    ("white space", "", _equal(lambda text: re.sub(r"\s+", "", text))),
+    ("characters that cannot be seen, or in the form of their Unicode", "", _equal(normalise)),
+    (
         "a trailing '.0' (whole numbers that became decimals on the way)",
-        _equal_after(ID_RULES["decimal"]),
         "decimal",
+        _equal(ID_RULES["decimal"]),
     ),
-    _Difference(
-        "leading zeros", _equal_after(lambda text: re.sub(r"(?<![\d.])0+(?=\d)", "", text))
-    ),
-    _Difference("type: quoted on one side", _equal_after(lambda text: text.strip("'\""))),
-    _Difference("a slash at the end", _equal_after(ID_RULES["slash"]), "slash"),
-    *(
-        _Difference(f"the {what} of an address", _equal_after(IdMap((), rules).of), ",".join(rules))
-        for what, rules in (
-            ("scheme", ("scheme",)),
-            ("scheme, and the slash at the end,", ("scheme", "slash")),
-            ("query string", ("query",)),
-            ("query string, and the slash at the end,", ("query", "slash")),
-        )
-    ),
-    _Difference("slashes and backslashes", _equal_after(lambda text: text.replace("\\", "/"))),
-    _Difference("the extension of a file name", _equal_after(without_extension), "extension"),
-    _Difference(
+    ("leading zeros", "", _equal(lambda text: re.sub(r"(?<![\d.])0+(?=\d)", "", text))),
+    ("type: quoted on one side", "", _equal(lambda text: text.strip("'\""))),
+    ("a slash at the end", "slash", _equal(ID_RULES["slash"])),
+    ("the scheme of an address", "scheme,slash", _equal(IdMap((), ("scheme", "slash")).of)),
+    ("the query string of an address", "query,slash", _equal(IdMap((), ("query", "slash")).of)),
+    ("slashes and backslashes", "", _equal(lambda text: text.replace("\\", "/"))),
+    ("the extension of a file name", "extension", _equal(without_extension)),
+    (
         "the extension of a file name, and in upper and lower case",
-        _equal_after(lambda text: without_extension(text).casefold()),
         "extension,case",
+        _equal(lambda text: without_extension(text).casefold()),
     ),
-    _Difference("the prefix {}", _prefix_of_one(), "prefix={}"),
-    _Difference("the folders of a path", _equal_after(ID_RULES["basename"]), "basename"),
-    _Difference(
+    ("the prefix {}", "prefix={}", _prefixed()),
+    ("the folders of a path", "basename", _equal(ID_RULES["basename"])),
+    (
         "the prefix {} and in the extension of a file name",
-        _prefix_of_one(without_extension),
         "prefix={},extension",
-    ),
-    _Difference(
-        "The ids of the {} are all numbers and those of the other side are not: one of them may be "
-        "a row number or come from another corpus.",
-        _numbers_on_one_side,
-        is_rule=False,
-    ),
-    _Difference(
-        "The ids of the {} look like chunk ids and the other side's like document ids; use the "
-        "same level in both.",
-        _chunks_on_one_side,
-        is_rule=False,
+        _prefixed(without_extension),
     ),
 )
-"""How ids with nothing in common may differ, the most certain first: all advice about ids is from
-here. A new one is one entry."""
+"""What ids may differ in, what ``--map-ids`` takes to make them equal, and how it is found, the
+most certain first: all advice about ids is from here."""
+_NUMBERS = (
+    "The ids of the {} are all numbers and those of the other side are not: one of them may be a "
+    "row number or come from another corpus."
+)
+_CHUNKS = (
+    "The ids of the {} look like chunk ids and the other side's like document ids; use the same "
+    "level in both."
+)

@@ -12,7 +12,6 @@ from calipers.match.by_id import match_by_id
 from calipers.match.choose import check_corpus_size, check_evidence, check_ties, choose
 from calipers.match.notes import (
     check_in_common,
-    imitation_notes,
     may_be_swapped,
     nearly_asked,
     nearly_found,
@@ -139,7 +138,6 @@ def settle(truth: GroundTruth, run: Run, asked: Matching) -> Settled:
         check_corpus_size(matching.corpus_size, rule.kind)
         matching = replace(matching, match=str(rule))
         notes = (*said, *notes, *check_evidence(truth, rule))
-    notes = (*notes, *imitation_notes(truth, matching.like))
     return Settled(truth, run, matching, notes, as_read, whole_pair, first)
 
 

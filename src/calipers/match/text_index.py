@@ -123,16 +123,6 @@ class Shelf:
         """By the last few characters, the numbers of the texts that end with them."""
         return self._by(lambda text: text[-SHOWN:])
 
-    def sharing_edges(self, text: str) -> set[int]:
-        """The texts whose first or last few characters occur in this text."""
-        parts = {text[at : at + SHOWN] for at in range(len(text) - SHOWN + 1)}
-        return {
-            number
-            for part in parts
-            for at_edge in (self.beginning, self.ending)
-            for number in at_edge.get(part, ())
-        }
-
     def _by(self, part: Callable[[str], str]) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
         for number, text in enumerate(self.texts):
