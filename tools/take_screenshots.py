@@ -82,8 +82,8 @@ def _take_reports(browser: Any, folder: Path, runs: Path, output: Path) -> None:
     calipers.report(systems={"bm25": bm25, "hybrid": hybrid}, ground_truth=TRUTH).save(both)
     for name, path, scheme, height, place in (
         ("report", alone, "light", 1560, None),
-        ("report-queries", alone, "dark", 900, ("#queries", ".open")),
-        ("report-compare", both, "light", 900, ("#queries", ".open")),
+        ("report-queries", alone, "dark", 900, ("#queries", ".query > summary")),
+        ("report-compare", both, "light", 900, ("#queries", ".query > summary")),
     ):
         page = browser.new_page(
             viewport={"width": 1280, "height": height}, color_scheme=scheme, reduced_motion="reduce"

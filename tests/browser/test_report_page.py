@@ -28,47 +28,8 @@ def hostile(tmp_path_factory):
     return path
 
 
-def counts(page, words):
-    """Wait until the line above the table says this."""
-    page.locator("#count", has_text=words).wait_for()
-
-
-def test_the_table_is_sorted_filtered_and_turned_and_charts_are_as_wide_as_the_page(one, visit):
+def test_charts_are_as_wide_as_the_page_and_a_dot_says_its_value(one, visit):
     page = visit(one).page
-    assert page.locator("#table tbody tr.row").count() == 50
-    page.get_by_role("button", name="Next").click()
-    page.get_by_role("button", name="Next").click()
-    assert page.locator("#where").inner_text() == "Page 3 of 3"
-    assert page.locator("#table tbody tr.row").count() == 20
-    assert page.get_by_role("button", name="Next").is_disabled()
-    page.reload()
-
-    def values():
-        return [float(t) for t in page.locator("#table td:nth-child(2)").all_inner_texts()]
-
-    assert values() == sorted(values())
-    page.get_by_role("button", name="recall@10").click()
-    assert values() == sorted(values(), reverse=True)
-    assert values()[0] == 1.0
-    head = page.locator("th[aria-sort]")
-    assert head.get_attribute("aria-sort") == "descending"
-    page.get_by_role("button", name="query", exact=True).click()
-    names = page.locator("#table bdi:first-child").all_inner_texts()
-    assert names[0].startswith("What is number 0")
-    page.reload()
-    assert page.locator("#count").inner_text() == "120 queries"
-    page.locator("#f-text").fill("number 11")
-    counts(page, "11 of 120 queries")  # 11, and 110 to 119
-    page.locator("#f-text").fill("")
-    page.locator("select[data-tag=type]").select_option("odd")
-    counts(page, "60 of")
-    page.locator("#f-failures").check()
-    counts(page, "20 of")
-    page.locator("#f-failures").uncheck()
-    page.locator("#f-metric").select_option("recall@10")
-    page.locator("#f-below").fill("0.6")
-    counts(page, "40 of")
-    page.reload()
     dot = page.locator(".chart.wide svg").first.locator(".dot").last
     # Five pixels from its middle: a pointer need not hit it exactly.
     box = dot.bounding_box()
@@ -81,33 +42,25 @@ def test_the_table_is_sorted_filtered_and_turned_and_charts_are_as_wide_as_the_p
             assert abs(drawing.bounding_box()["width"] - inner) <= 1
     page.emulate_media(media="print")
     assert page.locator("nav").is_hidden()
-    assert page.locator("#filters").is_hidden()
     assert page.locator("h1").is_visible()
 
 
-def test_a_row_opens_by_keyboard_to_its_ranking_and_its_misses(one, visit):
-    page = visit(one).page
-    page.locator("#f-text").fill("q4")
-    counts(page, "11 of 120 queries")  # 4, and 40 to 49; until then the row may be drawn again
-    row = page.locator(".open[data-row='4']")
-    row.focus()
+def test_a_query_opens_by_keyboard_to_its_ranking_and_its_misses(one, visit):
+    page = visit(one, script=False).page
+    assert page.locator(".query").count() == 120
+    row = page.locator(".query", has_text="What is number 4?").first
+    row.locator("summary").first.focus()
     page.keyboard.press("Enter")
-    results = page.locator(".opened .result")
+    results = row.locator(".result")
     # A busy browser hears of the key a moment later.
     results.first.wait_for()
     assert results.count() == 10
-    assert results.nth(3).locator(".state").inner_text() == "relevant"
+    assert results.nth(3).locator(".state").inner_text() == "relevant, grade 1"
     assert "c4-4" in results.nth(3).inner_text()
     assert results.nth(0).locator(".state").inner_text() == "unjudged"
-    expected = page.locator(".expected").inner_text()
-    assert "c4-4" in expected
-    assert "found at rank 4" in expected
-    assert "nowhere" in expected
-    assert "missed: not in the results" in expected
-    # By their order and not by their places: the page may still be scrolling to the row.
-    assert page.locator(".expected + .rankings .result").count() == 10
-    page.keyboard.press("Enter")
-    page.locator(".opened").wait_for(state="detached")
+    expected = row.locator(".expected").inner_text()
+    for words in ("c4-4", "found at rank 4", "nowhere", "not in the results"):
+        assert words in expected
 
 
 def test_the_matched_quote_is_marked(tmp_path, visit):
@@ -117,47 +70,34 @@ def test_the_matched_quote_is_marked(tmp_path, visit):
     path = tmp_path / "quote.html"
     report_of(made).save(path)
     page = visit(path).page
-    page.locator(".open").first.click()
+    page.locator(".query > summary").click()
     assert page.locator("mark").inner_text() == "a mutex,  or a lock,"
 
 
 def test_two_systems_stand_side_by_side_and_it_is_said_why_a_query_was_lost(two, visit):
     seen = visit(two)
     page = seen.page
-    page.locator(".open").first.click()
-    opened = page.locator("tr.opened")
-    opened.locator(".result").first.wait_for()
-    assert opened.locator(".result").count() == 20
-    boxes = [opened.locator(".result").nth(at).bounding_box() for at in (0, 1)]
+    worse, better = page.locator("#queries > section").all()
+    # Ten lose their first place, ten were never found, ten stay in the list.
+    assert (worse.locator(".query").count(), better.locator(".query").count()) == (10, 0)
+    assert worse.locator("summary .sub.worse").all_inner_texts() == ["ranked below k"] * 10
+    first = worse.locator(".query").first
+    first.locator("summary").first.click()
+    rankings = first.locator(".ranking")
+    assert [rankings.nth(at).locator(".result").count() for at in (0, 1)] == [10, 10]
+    boxes = [rankings.nth(at).bounding_box() for at in (0, 1)]
     assert boxes[0]["y"] == boxes[1]["y"]
     assert boxes[0]["x"] < boxes[1]["x"]
-    assert "rank" in opened.inner_text()
-    page.reload()
-    rows = page.locator("#table tr.row")
-    # Ten lose their first place, ten were never found, ten stay in the list.
-    for outcome, left in (("worse", 10), ("better", 0), ("different", 10)):
-        page.locator("#f-outcome").select_option(outcome)
-        counts(page, f"{left} of 30 queries")
-    reasons = rows.locator(".sub.worse").all_inner_texts()
-    assert reasons == ["ranked below k"] * 10
+    assert "was 10" in rankings.nth(1).inner_text()
     assert seen.troubles == []
 
 
 def test_hostile_texts_run_nothing_and_break_nothing(hostile, visit):
     for width in (360, 1280):
         seen = visit(hostile, width=width)
-        for at in range(seen.page.locator(".open").count()):
-            seen.page.locator(".open").nth(at).click()
         seen.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
-        assert seen.page.locator("#table tbody tr.row").count() == len(hostile_records())
+        assert seen.page.locator(".query").count() == len(hostile_records())
         assert seen.page.locator("main a[href^='javascript']").count() == 0
         assert seen.page.locator("main img, main script, main style, main iframe").count() == 0
         assert seen.page.evaluate(SIDEWAYS) == 0
         assert seen.is_calm(), seen.troubles
-
-
-def test_without_javascript_tables_and_charts_remain(one, visit):
-    page = visit(one, script=False).page
-    assert page.locator("#table tbody tr").count() == 50
-    assert page.locator(".chart.wide svg:visible").count() == 3
-    assert page.locator("#f-text").is_hidden()

@@ -84,7 +84,7 @@ def _opened(seen):
     """The page with its first folded parts unfolded."""
     page = seen.page
     page.locator("svg, table").first.wait_for(state="attached")
-    for closed in (".open", "details > summary"):
+    for closed in (".query > summary", "details:not(.query) > summary"):
         if page.locator(closed).count():
             page.locator(closed).first.click()
     return page

@@ -24,19 +24,17 @@ from calipers.questions.compare.query_differences import ONLY, contrast
 from calipers.questions.history.settings import history
 from calipers.questions.misses.result import REASONS
 from calipers.questions.reading import tag_pairs
-from calipers.questions.report.browse import Browse, View, tag_values, with_tags
-from calipers.questions.report.page.details import Details
+from calipers.questions.report.browse import Browse, View, lost_because, tag_values, with_tags
+from calipers.questions.report.page.details import Details, beside
 from calipers.questions.report.page.page import environment, part_sections
 from calipers.questions.report.parts import summary
 from calipers.questions.report.rule import describe
 from calipers.store.pool import PoolSettings
 from calipers.version import __version__
 from calipers.web.sources import Opened, StillWorkingError, WebSources
-from calipers.words import did_you_mean, number, plural
+from calipers.words import did_you_mean, plural
 
 TEMPLATES = Path(__file__).parent / "templates"
-STATES = {"not relevant": "judged not relevant", "repeated": "stood above already"}
-"""The states of a result that need more words; script.js has the same."""
 TITLE = 200
 """Longest title in characters; longer ones are cut."""
 SLICE = "slice."
@@ -80,14 +78,12 @@ def _templates() -> Any:
     made.globals.update(
         version=__version__,
         address=address,
-        signed=_signed,
         # A hyphen between two numbers would look like a range.
         minus=lambda text: text.replace("-", "−"),
         reason_list=REASONS,
         plural=plural,
         shown_title=shown_title,
         verdict=verdict,
-        states=STATES,
     )
     return made
 
@@ -134,13 +130,6 @@ def shown_title(title: str) -> str:
     """
     line = " ".join(clean(title[: 2 * TITLE]).split())
     return line if len(line) <= TITLE and len(title) <= 2 * TITLE else f"{line[:TITLE]}…"
-
-
-def _signed(value: float | None) -> str:
-    if value is None:
-        return "–"
-    # No ± before a zero, which would read as an uncertainty.
-    return f"{'+' if value > 0 else '−' if value < 0 else ''}{number(abs(value))}"
 
 
 PAGE_SIZE = 50
@@ -331,40 +320,24 @@ def compared(request: Request) -> Response:
 
 def _reasons(shelf: WebSources, systems: dict[str, Opened], found: Page) -> dict[str, str]:
     """Why the queries on a page that got worse miss their targets, by query."""
-    said: dict[str, list[str]] = {}
-    for system, source in systems.items():
-        lost = [row.query for row in found.rows if system in row.worse]
-        if not lost or shelf.open(source).pair is None:
-            continue
-        whose = f"{clean(system)}: " if len(systems) > 2 else ""
-        for query, reason in shelf.explained(source).why(lost).items():
-            said.setdefault(query, []).append(whose + reason)
-    return {query: ". ".join(reasons) for query, reasons in said.items()}
+    opened = {name: shelf.open(source) for name, source in systems.items()}
+    for name, source in systems.items():
+        if opened[name].pair is not None and any(name in row.worse for row in found.rows):
+            shelf.explained(source)
+    return lost_because(opened, found.rows)
 
 
 def _side_by_side(
     shelf: WebSources, systems: dict[str, Opened], query: str
 ) -> list[dict[str, Any]]:
     """The rankings of every system, each result with its rank in the first."""
-    columns: list[dict[str, Any]] = []
-    first: dict[str, int] = {}
+    columns = []
     for system, source in systems.items():
         browse = shelf.open(source, "The evaluations are being opened")
         row = browse.row_of(query)
         one = {"by_id": True, **NO_DETAILS} if row is None else shown(browse, row)
-        if not columns:
-            first = {_called(result): result["rank"] for result in reversed(one["results"])}
-        for result in one["results"] if columns else ():
-            before = first.get(_called(result))
-            moved = None if before is None else before - result["rank"]
-            result |= {"before": before, "moved": moved, "new": before is None}
         columns.append({**one, "name": clean(system)})
-    return columns
-
-
-def _called(result: dict[str, Any]) -> str:
-    """What identifies a result: its name, or else its text."""
-    return result.get("name") or str(result.get("text"))
+    return beside(columns)
 
 
 # Judging

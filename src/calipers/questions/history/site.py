@@ -67,8 +67,9 @@ def write_site(found: History, folder: str | Path, asked: Mapping[str, Any]) -> 
     _write(place / "badge.svg", badge_svg(badge))
     _write(place / "badge.json", msgspec.json.encode(badge).decode())
     parts = [_part(found, trends[name], listed) for name, listed in names.items()]
-    view = {"parts": parts, "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"}
-    _write(place / "index.html", fill("site.html.j2", view))
+    made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    view = {"title": "Retrieval over time", "parts": parts, "made": made}
+    _write(place / "index.html", fill("site.html.j2", **view))
     pages = plural(len(found.evaluations), "evaluation")
     return f"{pages} written to {place / 'index.html'}, with badge.svg and badge.json."
 

@@ -1,7 +1,7 @@
 """Browse the queries of one evaluation, a page at a time."""
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,9 @@ from calipers.model.evaluation import Evaluation
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
 from calipers.model.scores import MetricFacts, Scores
+from calipers.present.escape import clean
 from calipers.present.paging import PAGE_SIZE, Page, page_of
+from calipers.questions.compare.query_differences import ContrastRow
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.report.subset import Portions, rank_table
@@ -362,6 +364,19 @@ class Browse:
         except InvalidInput:
             misses = None
         return OpenedQuery(found, rankings, alone.targets, misses)
+
+
+def lost_because(systems: Mapping[str, Browse], rows: Iterable[ContrastRow]) -> dict[str, str]:
+    """Why queries of a comparison that got worse miss their targets, in words by query."""
+    said: dict[str, list[str]] = {}
+    for system, browse in systems.items():
+        lost = [row.query for row in rows if system in row.worse]
+        if not lost or browse.pair is None:
+            continue
+        whose = f"{clean(system)}: " if len(systems) > 2 else ""
+        for query, reason in browse.why(lost).items():
+            said.setdefault(query, []).append(whose + reason)
+    return {query: ". ".join(reasons) for query, reasons in said.items()}
 
 
 def open_saved(store: Store, evaluation: Evaluation, scores: Scores) -> Browse:

@@ -1,5 +1,6 @@
 """The details of a row: the targets and the ranking."""
 
+from collections.abc import Iterable
 from typing import Any, Self
 
 import polars as pl
@@ -142,6 +143,23 @@ def _name(row: dict[str, Any]) -> str:
 
 def _shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def beside(systems: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The details of one query in several systems, each result with its rank in the first."""
+    columns = list(systems)
+    first = {_called(one): one["rank"] for one in reversed(columns[0]["results"])}
+    for column in columns[1:]:
+        for one in column["results"]:
+            before = first.get(_called(one))
+            moved = None if before is None else before - one["rank"]
+            one |= {"before": before, "moved": moved, "new": before is None}
+    return columns
+
+
+def _called(result: dict[str, Any]) -> str:
+    """What identifies a result: its name, or else its text."""
+    return result.get("name") or str(result.get("text"))
 
 
 class _ByQuery:

@@ -1,29 +1,35 @@
-"""Render the page from its template, stylesheet and script."""
+"""Render the page of a report from its template and stylesheet; it has no script."""
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from calipers.model.document import Document
 from calipers.present.escape import clean
 from calipers.present.html import blocks_html, for_page, heading_html, said_html
 from calipers.present.scores import verdict
+from calipers.questions.compare.query_differences import contrast
+from calipers.questions.report.browse import FEWEST_SHOWN, lost_because
+from calipers.questions.report.page.details import Details, beside
 from calipers.questions.report.page.excerpt import LONGEST
-from calipers.questions.report.page.queries import QueryData, query_data
 from calipers.questions.report.parts import parts, settings_table, summary
 from calipers.questions.report.result import Report, SystemReport
 from calipers.words import listed, number
 
 HERE = Path(__file__).parent
-STATIC_ROWS = 50
-"""Rows of the table that are in the HTML itself, for readers without JavaScript."""
-EXAMPLES = 5
-"""Wins and losses of each system whose rankings are always on the page."""
-MOST_VALUES = 50
-"""Tags with more values than this cannot be filtered by."""
+MOST_QUERIES = 200
+"""The queries on a page; ``calipers serve`` lists all of them."""
+TEXT_BYTES = 4_000_000
+"""About how many bytes of texts a page holds; each is cut to its part of it."""
+SHORTEST = 60
+QUERY_TEXT = 300
+STATES = {"not relevant": "judged not relevant", "repeated": "stood above already"}
+"""The states of a result that need more words."""
 
 
 def render(report: Report, *, above: str = "", back: str = "") -> str:
@@ -31,49 +37,30 @@ def render(report: Report, *, above: str = "", back: str = "") -> str:
 
     ``above`` is HTML to put first, and ``back`` the address of the page that leads here.
     """
-    comparison = report.comparison
-    moved = (
-        []
-        if comparison is None
-        else [
-            one.query
-            for name in comparison.others
-            for wins in (True, False)
-            for one in comparison.largest(name, comparison.leading, wins=wins, count=EXAMPLES)
-        ]
+    several, first = report.comparison is not None, report.systems[0]
+    return fill(
+        "page.html.j2",
+        title=listed([clean(one.name) for one in report.systems]),
+        version=report.scores.settings["calipers"],
+        answer=report.comparison.document() if report.comparison else summary(first.browse),
+        several=several,
+        systems=[_system(one, f"s{at}-" * several) for at, one in enumerate(report.systems, 1)],
+        lists=_differing(report) if several else [_worst(first)],
+        settings=blocks_html([settings_table(first.browse)]),
+        definitions=report.definitions,
+        above=above,
+        back=back,
     )
-    data = query_data(report, moved)
-    first = report.systems[0]
-    answer = summary(first.browse) if comparison is None else comparison.document()
-    view = {
-        "title": listed([clean(one.name) for one in report.systems]),
-        "k": report.k,
-        "version": report.scores.settings["calipers"],
-        "answer": answer,
-        "several": comparison is not None,
-        "systems": [_system(one, at, len(report.systems)) for at, one in enumerate(report.systems)],
-        "data": data,
-        "room": _room(data),
-        "static": _static(data),
-        "tags": _tag_choices(data),
-        "settings": blocks_html([settings_table(first.browse)]),
-        "definitions": report.definitions,
-        "above": above,
-        "back": back,
-    }
-    return fill("page.html.j2", view, _read("script.js"))
 
 
-def _system(system: SystemReport, at: int, count: int) -> dict[str, Any]:
+def _system(system: SystemReport, before: str) -> dict[str, Any]:
     """The template values of one retriever: its parts and their anchors."""
-    several = count > 1
-    before = f"s{at + 1}-" if several else ""
     return {
         "name": clean(system.name),
         "lead": verdict(system.scores),
         "links": [(one.ident, one.name) for one in parts(system)],
-        "summary": for_page(summary(system.browse), heading="") if several else "",
-        "parts": part_sections(system, heading="h3" if several else "h2", before=before),
+        "summary": for_page(summary(system.browse), heading="") if before else "",
+        "parts": part_sections(system, heading="h3" if before else "h2", before=before),
     }
 
 
@@ -85,73 +72,85 @@ def part_sections(system: SystemReport, *, heading: str = "h2", before: str = ""
     )
 
 
-def _room(data: QueryData) -> list[str]:
-    lines = []
-    if data.rows < data.all_rows:
-        lines.append(
-            f"The page holds {data.rows:,} of {data.all_rows:,} queries: the worst, and a sample "
-            "of the others. calipers serve lists all of them."
+def _worst(system: SystemReport) -> dict[str, Any]:
+    """The worst queries of one retriever, with its main metrics."""
+    browse = system.browse
+    names = browse.scores.queries["query"].gather(browse.worst_first[:MOST_QUERIES])
+    shown = names.to_frame().join(browse.table, "query", "left", maintain_order="left")
+    opened = _opened((system,), names)
+    rows = [
+        {
+            "text": clean((row["text"] or row["query"])[:QUERY_TEXT]),
+            "values": [(name, row[name]) for name in browse.shown],
+            "why": None,
+            "opened": opened[row["query"]],
+        }
+        for row in shown.iter_rows(named=True)
+    ]
+    return {"title": "Queries, the worst first", "rows": rows, "all": len(browse.scores)}
+
+
+def _differing(report: Report) -> Iterator[dict[str, Any]]:
+    """The queries that lost and that gained most in the leading metric, with the reasons."""
+    found = report.comparison
+    assert found is not None  # noqa: S101 - only a comparison is asked for
+    for only in ("worse", "better"):
+        page = contrast(found, found.leading, only=only, size=MOST_QUERIES // 2)
+        reasons = lost_because({one.name: one.browse for one in report.systems}, page.rows)
+        names = pl.Series([row.query for row in page.rows], dtype=pl.String)
+        opened = _opened(report.systems, names)
+        rows = [
+            {
+                "text": clean((row.text or row.query)[:QUERY_TEXT]),
+                "values": [*zip(map(clean, found.systems), row.values, strict=True)],
+                "difference": row.difference,
+                "why": reasons.get(row.query) if only == "worse" else None,
+                "opened": opened[row.query],
+            }
+            for row in page.rows
+        ]
+        title = f"Queries that got {only} in {found.leading}"
+        yield {"title": title, "rows": rows, "all": page.found, "only": only}
+
+
+def _opened(systems: tuple[SystemReport, ...], names: pl.Series) -> dict[str, list[dict[str, Any]]]:
+    """What each query should find and what every system returned, texts cut to fit the page."""
+    depth = max(systems[0].k, FEWEST_SHOWN)
+    room = TEXT_BYTES // (max(names.len(), 1) * depth * len(systems)) - 150  # for names and marks
+    cut = max(SHORTEST, min(LONGEST, room))
+    details = {one: Details.of_system(one, names) for one in systems}
+    return {
+        query: beside(
+            {"name": clean(one.name), "by_id": one.browse.by_id, **known.of(query, cut)}
+            for one, known in details.items()
         )
-    if data.cut < LONGEST:
-        lines.append(f"Of each text, {data.cut} characters around what was matched are shown.")
-    return lines
-
-
-def _static(data: QueryData) -> list[list[Any]]:
-    """The worst rows, in the initial order of the page."""
-
-    def worth(row: list[Any]) -> tuple[bool, float]:
-        value = row[3][0][0][0]
-        return (value is None, value or 0.0)
-
-    return sorted(data.values["rows"], key=worth)[:STATIC_ROWS]
-
-
-def _tag_choices(data: QueryData) -> list[tuple[str, list[str]]]:
-    choices = []
-    for at, tag in enumerate(data.values["tags"]):
-        values = sorted({row[2][at] for row in data.values["rows"] if row[2][at] is not None})
-        if 1 < len(values) <= MOST_VALUES:
-            choices.append((tag, values))
-    return choices
+        for query in names
+    }
 
 
 def document_page(document: Document, title: str, *, above: str = "", back: str = "") -> str:
     """Render a document as a page of its own; ``above`` and ``back`` as for ``render``."""
     answer = above + for_page(document, heading="h1")
-    view = {"answer": answer, "title": title, "back": back}
-    return fill("document.html.j2", view)
+    return fill("frame.html.j2", answer=answer, title=title, back=back)
 
 
-def fill(template: str, view: Mapping[str, Any], script: str = "") -> str:
-    """Render a template with our stylesheet and, if given, our script."""
+def fill(template: str, **view: Any) -> str:
+    """Render a template with our stylesheet; it may load nothing and run nothing."""
     templates = environment()
-    style = _read("style.css")
-    markup = templates.markup
-    page: str = templates.get_template(template).render(
-        **view,
-        # Both are ours, not the user's, so they are not escaped.
-        style=markup(style),
-        script=markup(script),
-        policy=_policy(style, script),
-    )
+    style = (HERE / "style.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    # The style is ours, not the user's, so it is not escaped.
+    values: Mapping[str, Any] = {**view, "style": templates.markup(style), "policy": policy}
+    page: str = templates.get_template(template).render(values)
     return page
 
 
-def _policy(style: str, script: str) -> str:
-    """The content security policy: nothing is loaded; our script and style are allowed by hash."""
-    return (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _read(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")
+def _signed(value: float | None) -> str:
+    if value is None:
+        return "–"
+    # No ± before a zero, which would read as an uncertainty.
+    return f"{'+' if value > 0 else '−' if value < 0 else ''}{number(abs(value))}"
 
 
 @cache
@@ -169,10 +168,12 @@ def environment(*more: Path) -> Any:
     )
     made.globals.update(
         shown=lambda value: "–" if value is None else number(value),
+        signed=_signed,
         tidy=clean,
         coded=lambda text: made.markup(said_html(text)),
         heading=heading_html,
         body=lambda document: for_page(document, heading=""),
+        states=STATES,
     )
     made.markup = markupsafe.Markup
     return made
