@@ -9,7 +9,7 @@ import calipers
 from calipers.web.app import ADDRESSES
 from tests.store.judged import BM25, TRUTH, pool
 from tests.web.conftest import fill
-from tests.web.served import FORM, served, shelf_of
+from tests.web.served import served, shelf_of
 
 QUERY = {
     "/compare": "?of={one}&of={other}&open=q0",
@@ -19,7 +19,6 @@ QUERY = {
 BODIES: dict[str, dict[str, Any]] = {
     "/api/v1/pools/{number}/change": {"change": "reopen"},
     "/api/v1/pools/{number}/take": {},
-    "/api/v1/people": {"name": "dora"},
     "/api/v1/pools": {"of": ["evals"], "queries": ["q1"]},
     "/api/v1/pools/{number}/labels": {"request": "walk-{who}", "item": 0, "grade": 1},
     "/api/v1/pools/{number}/settle": {"request": "walk-settle", "item": 0, "grade": 1},
@@ -95,24 +94,3 @@ def test_no_page_of_a_judge_names_a_run_a_rank_or_a_grade_of_others(team):
 def test_a_judge_settles_nothing_also_not_by_the_way_of_labels(team):
     final = {"request": "s" * 8, "item": 0, "kind": "final", "grade": 1}
     assert team.people["judge"].post(f"/api/v1/pools/{team.pool}/labels", final).status == 400
-
-
-def test_the_owner_makes_a_link_while_everybody_stays_signed_in(team):
-    lea, anna = team.people["owner"], team.people["judge"]
-    made = lea.post("/api/v1/people", {"name": "carl"})
-    assert made.status == 201
-    carl = team.stranger()
-    assert carl.enter(made.json()["link"]).status == 200
-    assert carl.get("/pools").status == 200
-    assert carl.get("/team").status == 403
-    assert anna.get("/pools").status == 200
-    # Nobody has a role to give away, a name of a machine, or one that no log could hold.
-    for name in ("a,b", "machine:x", " "):
-        assert lea.post("/api/v1/people", {"name": name}).status == 400
-    assert lea.post("/api/v1/people", {"name": "lea", "role": "judge"}).status == 400
-    assert lea.post("/api/v1/people", {"name": "lea", "out": True}).status == 400
-    assert lea.post("/api/v1/people", {"name": "carl", "out": True}).status == 200
-    assert carl.get("/pools").status == 401
-    assert lea.post("/api/v1/people", {"name": "carl", "out": True}).status == 400
-    assert lea.ask("POST", "/leave", b"", Content_Type=FORM).status == 303
-    assert lea.get("/team").status == 401

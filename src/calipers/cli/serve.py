@@ -21,7 +21,7 @@ os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
     click.Argument(["data"], nargs=-1, metavar="[DATA]..."),
     flag("--judge", "Make a pool of the runs, and judge it."),
     text("--pool", "NAME", "The name of the pool. [default: that of the runs]"),
-    text("--owner", "NAME", "Who sees everything, settles and makes links. [default: me]"),
+    text("--owner", "NAME", "Who sees everything and settles. [default: me]"),
     text(
         "--host", "NAME", "Listen on this address instead of this machine alone; needs --address."
     ),
@@ -156,7 +156,10 @@ def _say(links: dict[str, str], listening: Any, owner: str) -> None:
         click.echo("Open this link; it works once:", err=True)
         click.echo(links[owner])
         return
-    click.echo(f"Each link works once; {owner} makes new ones on the page Team:", err=True)
+    click.echo(
+        "Each link works once; starting the server again prints new ones and signs nobody out:",
+        err=True,
+    )
     for name, link in links.items():
         click.echo(f"{name}{' (owner)' if name == owner else ''}: {link}")
 

@@ -67,14 +67,6 @@ class WantedPage(msgspec.Struct, forbid_unknown_fields=True):
     """The metric of the page that the request comes from."""
 
 
-class Invited(msgspec.Struct, forbid_unknown_fields=True):
-    """A person who gets a new link, or loses access."""
-
-    name: Name
-    out: bool = False
-    """End every session and the link of this person instead."""
-
-
 class Settling(msgspec.Struct, forbid_unknown_fields=True):
     """The final label of an item."""
 
@@ -207,16 +199,6 @@ def make_pool(request: Request, body: bytes) -> Response:
     number = desk.content.number
     found = {"pool": number, "name": desk.name, "items": len(desk.items)}
     return answer({**found, "page": f"/pools/{number}/judge"}, 201)
-
-
-def invite(request: Request, body: bytes) -> Response:
-    """Make a new link for a person, whose sessions stay open; or end their access."""
-    wanted, doors = read(body, Invited), request.app.state.doors
-    if wanted.out:
-        doors.shut_out(wanted.name)
-        return answer({"name": wanted.name, "link": None})
-    link = request.app.state.address.link(doors.invite(wanted.name))
-    return answer({"name": wanted.name.strip(), "link": link}, 201)
 
 
 def settle(request: Request, body: bytes) -> Response:

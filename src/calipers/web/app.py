@@ -192,8 +192,6 @@ ADDRESSES: Mapping[str, tuple[OpenTo, Callable[..., Response]]] = {
     "GET /evaluations/{reference}/report": ("owner", pages.report),
     "GET /evaluations/{reference}/truth": ("owner", pages.truth),
     "GET /compare": ("owner", pages.compared),
-    "GET /team": ("owner", pages.people),
-    "POST /api/v1/people": ("owner", api.invite),
     "POST /api/v1/pools": ("owner", api.make_pool),
     "POST /api/v1/pools/{number:int}/take": ("judge", api.taking),
     "POST /api/v1/pools/{number:int}/labels": ("judge", api.label),

@@ -25,8 +25,7 @@ from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from calipers.errors import CalipersError, InvalidInput
-from calipers.store.label_pools import check_judge
+from calipers.errors import CalipersError
 from calipers.store.open import Store
 from calipers.store.schema import SESSION
 
@@ -55,7 +54,7 @@ class Doors:
     ) -> None:
         self.owner = owner
         self.names = list(dict.fromkeys((owner, *judges)))
-        """Everybody with access; the owner may judge too."""
+        """Everybody who gets a link; the owner may judge too."""
         self._clock, self._store, self._address = clock, store, address
         self._mine = SESSION.c.address == address
         self._lock = threading.Lock()
@@ -70,10 +69,8 @@ class Doors:
             return
         with store.reading() as connection:
             kept = select(SESSION).where(self._mine, SESSION.c.until >= self._clock())
-            for one in connection.execute(kept):
+            for one in connection.execute(kept.where(SESSION.c.name.in_(self.names))):
                 self._sessions[bytes.fromhex(one.digest)] = one.name, one.until
-                if one.name not in self.names:
-                    self.names.append(one.name)
 
     def _write(self, *statements: Any) -> None:
         if (store := self._store()) is not None:
@@ -82,12 +79,9 @@ class Doors:
                     connection.execute(one)
 
     def invite(self, name: str) -> str:
-        """Make a new token for a person, replacing an unused one; sessions stay open."""
-        name, token = check_judge(name, person=True), secrets.token_urlsafe(32)
+        """Make a token for a person."""
+        token = secrets.token_urlsafe(32)
         with self._lock:
-            if name not in self.names:
-                self.names.append(name)
-            self._tokens = _without(self._tokens, name)
             self._tokens[_digest(token)] = name, self._clock() + LIFETIME
         return token
 
@@ -133,26 +127,6 @@ class Doors:
         with self._lock:
             self._sessions.pop(digest, None)
 
-    def shut_out(self, name: str) -> None:
-        """End every session of a person and revoke an unused link."""
-        if name == self.owner:
-            raise InvalidInput(f"{name} owns this server and cannot be removed.")
-        if name not in self.names:
-            raise InvalidInput(f"Nobody called {name!r:.60} may come in.")
-        self._write(delete(SESSION).where(self._mine, SESSION.c.name == name))
-        with self._lock:
-            self.names.remove(name)
-            self._tokens = _without(self._tokens, name)
-            self._sessions = _without(self._sessions, name)
-
-    def people(self) -> list[tuple[str, int, bool]]:
-        """Everybody's name, number of browsers, and whether there is an unused link."""
-        with self._lock:
-            now = self._clock()
-            inside = [name for name, until in self._sessions.values() if until >= now]
-            invited = [name for name, until in self._tokens.values() if until >= now]
-        return [(one, inside.count(one), one in invited) for one in self.names]
-
 
 def client_of(peer: str, forwarded: str | None) -> str:
     """The client's address, for counting: from a proxy's header, or else the peer's.
@@ -174,10 +148,6 @@ def client_of(peer: str, forwarded: str | None) -> str:
     if isinstance(address, IPv6Address):
         return ":".join(one.lstrip("0") or "0" for one in address.exploded.split(":")[:4])
     return str(address)
-
-
-def _without(known: Secrets, name: str) -> Secrets:
-    return {digest: (who, until) for digest, (who, until) in known.items() if who != name}
 
 
 def _find(known: Secrets, secret: str) -> bytes | None:

@@ -410,11 +410,6 @@ def pool(request: Request) -> Response:
     )
 
 
-def people(request: Request) -> Response:
-    """Who has access, and new links for them."""
-    return render(request, "team", title="Team", people=request.app.state.doors.people())
-
-
 def graded_by(settings: PoolSettings) -> list[dict[str, Any]]:
     """Every grade with its name and its keys.
 
