@@ -22,7 +22,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import JUDGED_BY, MACHINE, Label, Pair, SwitchDraw, TargetsAs
 from calipers.model.result import Plain, ShowsItself
 from calipers.model.run import Run
-from calipers.questions.pooling import FACTS, first_results, known_grade, rows_to_label, shuffled
+from calipers.questions.pooling import FACTS, first_results, known_grade, shuffled
 from calipers.shell import join_words
 from calipers.statistics import switching
 from calipers.store.label_pools import PoolContent
@@ -386,9 +386,9 @@ def what_changed(
     if truth is not None and questions is None:
         known.insert(0, truth)
     texts = {**question_texts(known, [one for one in asked if one not in texts]), **texts}
-    rows = rows_to_label([found.rows], texts.get)
+    rows = [replace(one, query=texts.get(one.query_id)) for one in found.rows]
     if corpus is not None and rows:
-        rows = rows.like(with_corpus(rows.table, corpus))
+        rows = with_corpus(rows, corpus)
     as_span = found.by_place and all(one.start is not None for one in rows)
     by_id = any(one.item is not None for one in rows)
     targets_as: TargetsAs = "span" if as_span else "id" if by_id else "quote"

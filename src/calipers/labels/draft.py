@@ -175,30 +175,28 @@ def draft(
             f"There is nothing to judge: the questions are {asked_for or 'none'}; give those that "
             f"the runs were asked: {returned_for or 'none'}."
         )
+    pooled = pooling.pool_runs(frames, k).items
+    items: Mapping[str, Sequence[Label]] = {query: pooled[query] for query in wanted}
     judged = 0
-
-    def blocks() -> Iterator[list[Label]]:
-        nonlocal judged
-        for names, some in pooling.by_queries(frames, wanted):
-            items: Mapping[str, Sequence[Label]] = pooling.pool_runs(some, k).items
-            if truth is not None:
-                items, known = pooling.without_judged(items, truth)
-                judged += known
-            yield [one for query in names for one in pooling.shuffled(items[query], seed)]
-
-    rows = pooling.rows_to_label(blocks(), texts.get)
+    if truth is not None:
+        items, judged = pooling.without_judged(items, truth)
+    rows = [
+        replace(one, query=texts[query])
+        for query in wanted
+        for one in pooling.shuffled(items[query], seed)
+    ]
     if corpus is not None:
-        rows = rows.like(with_corpus(rows.table, corpus))
+        rows = with_corpus(rows, corpus)
     return Draft(
         rows=rows,
         runs=len(runs),
         k=k,
         seed=seed,
-        queries=rows.table["query_id"].n_unique(),
+        queries=len({one.query_id for one in rows}),
         silent=tuple(query for query in texts if query not in returned),
         unknown=len(returned) - len(wanted),
         judged=judged,
-        without_text=rows.table["text"].null_count() if "text" in rows.table.columns else len(rows),
+        without_text=sum(one.text is None for one in rows),
     )
 
 
@@ -239,30 +237,24 @@ def question_texts(sources: Iterable[Run | GroundTruth], found: Sequence[str]) -
     return {**known, **{query: query for query in found if query not in known}}
 
 
-def with_corpus(rows: pl.DataFrame, corpus: Any) -> pl.DataFrame:
+def with_corpus(rows: Iterable[Label], corpus: Any) -> list[Label]:
     """Add the titles of a corpus, and its texts where the runs have none."""
-    nothing = pl.lit(None, pl.String)
-    rows = rows.with_columns(
-        nothing.alias(name)
-        for name in ("item", "text", "document", "title")
-        if name not in rows.columns
-    )
-    wanted = rows["item"].drop_nulls().unique()
-    if wanted.is_empty():
-        return rows
-    in_corpus = pl.concat(
-        batch.filter(pl.col("id").is_in(wanted.implode())).select(
-            __title="title", item="id", __text="text", __document=pl.when("named").then("document")
-        )
-        for batch in open_corpus(corpus).batches()
-    ).unique("item", keep="first")
-    known = pl.coalesce("document", "__document")
-    return rows.join(in_corpus, "item", "left", maintain_order="left").select(
-        *(name for name in rows.columns if name not in ("text", "document", "title")),
-        pl.coalesce("text", "__text"),
-        pl.coalesce("title", "__title"),
-        pl.when(pl.col("text").is_null()).then(known).otherwise("document").alias("document"),
-    )
+    every = list(rows)
+    wanted = pl.Series([one.item for one in every if one.item is not None], dtype=pl.String)
+    known: dict[str | None, Mapping[str, str | None]] = {}
+    for batch in open_corpus(corpus).batches():
+        some = batch.filter(pl.col("id").is_in(wanted.implode()))
+        document = pl.when("named").then("document").alias("document")
+        for row in some.select("id", "title", "text", document).iter_rows(named=True):
+            known.setdefault(row["id"], row)
+    return [_completed(one, known.get(one.item, {})) for one in every]
+
+
+def _completed(one: Label, known: Mapping[str, str | None]) -> Label:
+    """A row with what the corpus has of its item; a text of the run keeps its own document."""
+    document = one.document if one.text else one.document or known.get("document")
+    title, text = one.title or known.get("title"), one.text or known.get("text")
+    return replace(one, title=title, text=text, document=document)
 
 
 def with_targets(

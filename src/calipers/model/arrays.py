@@ -1,9 +1,9 @@
 """Shared numpy types, and the conversion of rows to columns."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import getattr_static
-from typing import Any, Generic, TypeAlias, TypeVar, overload
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -187,44 +187,3 @@ class Picklable:
             else value
             for name, value in dict(vars(self)).items()
         }
-
-
-AT_ONCE = 10_000
-
-
-class TableRows(Sequence[T]):
-    """A sequence of objects made from table rows on access, in a tenth of the memory.
-
-    >>> TableRows(pl.DataFrame({"real": [1.0, 2.0]}), complex)[1:]
-    ((2+0j),)
-    """
-
-    def __init__(self, table: pl.DataFrame, make: Callable[..., T]) -> None:
-        self.table = table
-        self._make = make
-
-    def like(self, table: pl.DataFrame) -> "TableRows[T]":
-        """The same kind of values from another table."""
-        return TableRows(table, self._make)
-
-    def __len__(self) -> int:
-        return self.table.height
-
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
-    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
-        if isinstance(index, slice):
-            return tuple(self.like(self.table[index]))
-        return self._make(**self.table.row(index, named=True))
-
-    def __iter__(self) -> Iterator[T]:
-        for part in self.table.iter_slices(AT_ONCE):
-            for row in part.iter_rows(named=True):
-                yield self._make(**row)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]

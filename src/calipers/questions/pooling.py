@@ -1,23 +1,20 @@
 """Depth-k pooling: the first results of several runs without repeats, and which are judged."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.model.arrays import TableRows
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
-from calipers.model.run import RUN_SCHEMA, Run
+from calipers.model.run import Run
 from calipers.text import normalise
 
 FACTS = ("item", "text", "title", "document", "start", "end")
-TO_LABEL = {"query_id": pl.String()} | {name: RUN_SCHEMA[name] for name in FACTS}
 QUERIES_AT_ONCE = 5_000
 
 
@@ -120,34 +117,6 @@ def first_results(run: Run, k: int) -> pl.DataFrame:
 def facts_shown(frame: pl.DataFrame) -> pl.DataFrame:
     """The fields of results that an annotator may see, with query and rank."""
     return frame.select(name for name in ("query", "rank", *FACTS) if name in frame.columns)
-
-
-def rows_to_label(
-    blocks: Iterable[Iterable[Label]], text_of: Callable[[str], str | None]
-) -> TableRows[Label]:
-    """Rows to label, collected from blocks into a compact sequence.
-
-    ``text_of`` returns the text of a question, which the rows may lack.
-    """
-    tables = [pl.DataFrame(schema=TO_LABEL), *map(table_to_label, blocks)]
-    whole = pl.concat(tables, how="diagonal")
-    kept = whole.select(one.name for one in whole if one.null_count() < whole.height)
-    return TableRows(
-        whole if whole.is_empty() else kept,
-        partial(label_row, text_of),
-    )
-
-
-def table_to_label(block: Iterable[Label]) -> pl.DataFrame:
-    """A block of rows to label as a table, without columns that are empty."""
-    rows = [[getattr(one, name) for name in TO_LABEL] for one in block]
-    table = pl.DataFrame(rows, TO_LABEL, orient="row")
-    return table.select(one.name for one in table if one.null_count() < table.height)
-
-
-def label_row(text_of: Callable[[str], str | None], query_id: str, **facts: Any) -> Label:
-    """A row to label from a row of its table."""
-    return Label(query_id, text_of(query_id), **facts)
 
 
 def shuffled(items: Iterable[Label], seed: int) -> list[Label]:
