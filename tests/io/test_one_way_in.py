@@ -257,11 +257,6 @@ def test_a_column_that_cannot_be_named_so(named, said, tmp_path):
         evaluate({"How?": ["a"]}, ground_truth=path, columns=named)
 
 
-def test_an_object_of_another_tool_in_memory_is_named():
-    with pytest.raises(InvalidInput, match="run is a result of MTEB"):
-        evaluate({"task_name": "x", "scores": {"test": []}}, ground_truth={"q": ["a"]})
-
-
 _GRADED = {
     "in a table": "query,item,grade\nq,a,2\nq,b,1.0\n",
     "in targets": '{"query": "q", "expected": [{"id": "a", "grade": 2}, {"id": "b", "grade": 1}]}',

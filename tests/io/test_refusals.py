@@ -34,7 +34,6 @@ FILES = {
     '["a"], "retrieved_ids_semantic": ["b"]}\n',
     "map.json": '{"q": {"a": 1}, "p": {"b": 1}}',
     "qrels.txt": "q 0 a 1\np 0 b 1\n",
-    "topics.txt": "301:who wrote this\n302:how do lists grow\n",
     "letter.txt": "Dear reader\n",
     "context.csv": "id,title,context,question,answers\n1,a,b c d,q,x\n",
 }
@@ -58,7 +57,6 @@ PASTED = {
     "convert run.csv out.csv --to run": "convert run.csv out.run --to run",
     "convert run.csv out.parquet.gz": "convert run.csv out.parquet",
     "eval -g questions.csv -r run.cvs": "eval -g questions.csv -r run.csv",
-    "eval -g topics.txt -r run.csv": "eval -g qrels.txt -r run.csv",
     "audit context.csv": "",
     "eval -g letter.txt -r run.csv": None,
 }

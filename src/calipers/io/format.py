@@ -8,7 +8,7 @@ format is written once. A format of another package is the same kind of class; s
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -32,11 +32,9 @@ from calipers.io.records.json_files import (
 from calipers.io.records.records import (
     At,
     Place,
-    ReadyResults,
     Record,
     build,
     in_chunks,
-    results_by_row,
 )
 from calipers.io.tables.cells import TAG, cell_value, in_order
 from calipers.io.tables.scan import InputTable, explained
@@ -230,7 +228,7 @@ def is_of_spark(value: Any) -> bool:
     return str(getattr(type(value), "__module__", "")).startswith("pyspark.")
 
 
-TRUTH = "ground_truth"
+RESULTS, TRUTH = "retrieved", "ground_truth"
 
 PathPlace = Callable[[str], str]
 """Maps a path inside an object to its place in words."""
@@ -246,8 +244,6 @@ class RowFormat(Format):
     """The type of a row: a struct, or plain dictionaries."""
     one_each: bool = False
     """Whether every row is one record; else rows are grouped first."""
-    list_of_results: str = ""
-    """The field that lists results like ``Result``, which a table may hold as columns."""
     beside: tuple[str, ...] = ()
     """Further columns of a table, in plain names, that ``resolved`` merges with the targets."""
     strict: Any = None
@@ -265,11 +261,6 @@ class RowFormat(Format):
         """The kept keys whose values do not reach the record of this particular row."""
         del row
         return ()
-
-    def passes_over(self, name: str, beside: Collection[str]) -> bool:
-        """Whether an unknown field of a result may be ignored."""
-        del name, beside
-        return False
 
     def resolved(self, row: Any, at: At) -> Any:
         """Rename the fields of a row to the format's; an unknown one that may matter is refused."""
@@ -505,36 +496,21 @@ def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> Rec
         or plain_name(name) in form.beside
         or (tagged and name.startswith(TAG))
     ]
-    ready: dict[int, ReadyResults] = {}
 
     def value(key: str, cell: Any) -> Any:
         found = cell_value(cell, key in form.not_text)
         # An id such as 1.0 stays as it is written.
         is_id = isinstance(cell, str) and not isinstance(found, list | dict | set)
-        return cell if is_id and key in (form.list_of_results, TRUTH) else found
+        return cell if is_id and key in (RESULTS, TRUTH) else found
 
     def rows() -> Iterator[dict[str, Any]]:
-        seen = 0
         with explained(table.name, table.fault):
             for batch in table.batches(names, _ROWS_AT_ONCE):
-                lists = None
-                if form.list_of_results in batch.columns:
-                    lists = results_by_row(batch[form.list_of_results], form.passes_over)
-                if lists is not None:
-                    batch = batch.drop(form.list_of_results)
-                    ready.update({seen + row: one for row, one in lists.items()})
-                seen += batch.height
                 for row in batch.iter_rows(named=True):
                     yield {key: value(key, one) for key, one in row.items()}
 
-    def with_results(records: Iterator[Record]) -> Iterator[Record]:
-        for number, record in enumerate(records):
-            if number in ready:
-                record.retrieved = ready.pop(number)  # type: ignore[assignment]
-            yield record
-
     made = stream(form, RawRecords(rows(), lambda i: f"{table.where(i)} $"), table.name, watch)
-    return replace(made, records=with_results(made.records), notes=[*table.notes])
+    return replace(made, notes=[*table.notes])
 
 
 def _parts(hint: Any) -> set[Any]:

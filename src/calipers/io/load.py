@@ -14,7 +14,7 @@ from calipers.io.files.probe import Probe
 from calipers.io.format import RecordStream, WholeFormat, is_of_spark
 from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import columns_of_object
-from calipers.io.registry import formats, of_object, read_probe, read_source
+from calipers.io.registry import formats, read_probe, read_source
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import from_other_library, in_memory
 from calipers.model.ground_truth import GroundTruth
@@ -71,7 +71,7 @@ def scores_by_item(value: Any) -> Dataset | None:
         return None
     sight = Probe(Source(Path(name)), given=value)
     is_other = any(isinstance(one, WholeFormat) and one.detect(sight) for one in formats())
-    return None if is_other or of_object(value) is not None else found
+    return None if is_other else found
 
 
 def plain_object(value: Any, name: str) -> Any:

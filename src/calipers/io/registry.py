@@ -11,7 +11,6 @@ from importlib import import_module
 from inspect import isabstract
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any
 
 import calipers.plugins as plugins
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile
@@ -21,9 +20,8 @@ from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, RecordStream, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.records.gather import MemoryBudget
-from calipers.io.records.json_files import opened
 from calipers.io.tables.columns import Columns
-from calipers.io.tables.lines import are_measures, first_rows, holds_texts, is_lines, mostly
+from calipers.io.tables.lines import is_lines
 from calipers.io.tables.scan import InputTable
 from calipers.model.matched import Dataset, Role
 from calipers.words import did_you_mean
@@ -242,8 +240,13 @@ def _no_query(table: InputTable, role: Role) -> str:
 
 
 def _is_no_name(column: str) -> bool:
-    """Whether a column name is a number or a question, and so a value, not a name."""
-    return column.replace(".", "", 1).isdigit() or column.rstrip().endswith("?")
+    """Whether a column name is a number, a question or a sentence, and so a value."""
+    is_number = column.replace(".", "", 1).isdigit()
+    return is_number or column.rstrip().endswith("?") or len(column.split()) > MOST_WORDS
+
+
+MOST_WORDS = 5
+"""Words of a column's name; more are a sentence."""
 
 
 def _unknown(sight: Probe, role: Role) -> str:
@@ -263,43 +266,8 @@ def _unknown(sight: Probe, role: Role) -> str:
     )
 
 
-_TOPIC_MARK = re.compile(rb"<(top|topic|topics|num|query|DOC)\b[^>]*>", re.IGNORECASE)
-_TABBED_TOPIC = re.compile(rb"\S+\t[^\t]*[^\d\s][^\t]* [^\t]*")
-_COLON_TOPIC = re.compile(rb"\w+:\s*[^\d\s].* .*")
-_PROMPTFOO = re.compile(rb"^(prompts|providers|tests|defaultTest)\s*:", re.MULTILINE)
-_ROWS_WITHOUT_NAMES = re.compile(rb"\s*\[\s*\[")
 _PROGRAM = re.compile(rb"^(?:async )?def (\w+)\(", re.MULTILINE)
 _SCORE_COLUMNS = frozenset({"query", "text", "status", "retrieved", "targets"})
-_SAID = {
-    "no text": "is neither text nor a binary form that Calipers knows; it reads JSON, JSON lines, "
-    "CSV, TSV, TREC text, Excel, Parquet and Arrow files",
-    "topics": "is a topic file: questions alone. Give the judgements (qrels) as --ground-truth and "
-    "a run as --run; to ask a live retriever, write the questions as JSON lines with id and query",
-    "nameless": "is a list of lists: rows without the names of their columns, as pandas writes "
-    "them with orient='values'. Write it with orient='records', which keeps the names",
-    "measures": "is what trec_eval printed: the values of measures, which cannot be measured "
-    "again. Give the judgements (qrels) and the run that they were made from",
-    "prose": "is plain text, neither a table nor TREC lines. Give a table with a header, such as "
-    "question,chunk_id, or JSON lines with query and ground_truth",
-    "MTEB": "is a result of MTEB: scores without rankings. Save the predictions "
-    "(prediction_folder=…) and give them as --run, and the judgements of the task as "
-    "--ground-truth",
-    "promptfoo": "is of promptfoo: prompts, answers and tests, not what was retrieved. Give "
-    "records with query, retrieved and ground_truth, such as the vars and contexts of each test",
-    "predictions": "holds predictions of LlamaIndex without their questions. Give the "
-    "LabelledRagDataset as the ground truth, and records with query and retrieved as the run",
-    "scores": "holds scores that `calipers eval --per-query` wrote. Give it to eval, compare or "
-    "gate; here, give the run or the ground truth that it was measured from",
-    "SQuAD": "is SQuAD: questions with paragraphs and answers. Make a table of question and quote "
-    "(what to find), or say --column quote=context --column ignore=answers",
-}
-"""What an unrecognised file may be, and what to give instead."""
-_OBJECTS = {
-    "MTEB": ({"scores", "task_name"}, {"scores", "mteb_version"}),
-    "promptfoo": ({"evalId", "results"},),
-    "predictions": ({"predictions", "class_name"},),
-}
-"""The keys of such objects."""
 
 
 def is_readable(head: bytes) -> bool:
@@ -315,20 +283,23 @@ def is_readable(head: bytes) -> bool:
 
 def what_it_is(sight: Probe) -> str | None:
     """What an unrecognised file is, and what to give instead; None if unclear."""
-    if sight.look is not None and sight.look.shape == "object":
-        return of_object(sight.look.first)
-    if sight.given is None and sight.look and _ROWS_WITHOUT_NAMES.match(sight.source.head):
-        return _SAID["nameless"]
-    columns = sight.table.columns if sight.table is not None else frozenset[str]()
-    if (sight.look.keys if sight.look is not None else columns) >= _SCORE_COLUMNS:
-        return _SAID["scores"]
+    columns = next(iter(sight.row_keys.values()), frozenset[str]())
+    if columns >= _SCORE_COLUMNS:
+        return (
+            "holds scores that `calipers eval --per-query` wrote. Give it to eval, compare or "
+            "gate; here, give the run or the ground truth that it was measured from"
+        )
     if columns >= {"question", "context", "answers"}:
-        return _SAID["SQuAD"]
+        return (
+            "is SQuAD: questions with paragraphs and answers. Make a table of question and quote "
+            "(what to find), or say --column quote=context --column ignore=answers"
+        )
     head = sight.source.head if is_lines(sight) else b""
-    if not head or head.startswith(UTF_16):
-        return None
-    if not is_readable(head):
-        return _SAID["no text"]
+    if head and not head.startswith(UTF_16) and not is_readable(head):
+        return (
+            "is neither text nor a binary form that Calipers knows; it reads JSON, JSON lines, "
+            "CSV, TSV, TREC text, Excel, Parquet and Arrow files"
+        )
     if (program := _PROGRAM.search(head)) and sight.source.path.suffix == ".py":
         from calipers.shell import join_words
 
@@ -337,37 +308,4 @@ def what_it_is(sight: Probe) -> str | None:
             "is a program in Python, not what one returned. To ask it for results, give it as "
             f"--retriever {join_words([f'{sight.name}:{called}'])}"
         )
-    if _TOPIC_MARK.search(head):
-        return _SAID["topics"]
-    if are_measures(sight):
-        return _SAID["measures"]
-    if len(_PROMPTFOO.findall(head)) > 1:
-        return _SAID["promptfoo"]
-    lines = [line for line in head.splitlines()[:50] if line.strip()]
-    for topic in (_TABBED_TOPIC, _COLON_TOPIC):
-        if 2 * sum(bool(topic.fullmatch(line.strip())) for line in lines) > len(lines):
-            return _SAID["topics"]
-    words = mostly(first_rows(sight), lambda row: len(row) >= 5)
-    is_prose = words and not _is_divided(lines) and not holds_texts(sight)
-    return _SAID["prose"] if is_prose else None
-
-
-def of_object(value: Mapping[Any, Any]) -> str | None:
-    """Like ``what_it_is``, for one object, decoded or not."""
-    for what, keys in _OBJECTS.items():
-        if any(own <= value.keys() for own in keys):
-            return _SAID[what]
-    inner, data = opened(value.get("results")), opened(value.get("data"))
-    if isinstance(inner, Mapping) and {"results", "stats"} <= inner.keys():
-        return _SAID["promptfoo"]
-    first = data[0] if isinstance(data, list) and data else None
-    return _SAID["SQuAD"] if isinstance(first, Mapping) and "paragraphs" in first else None
-
-
-def _is_divided(lines: list[bytes]) -> bool:
-    """Whether a separator of the first line occurs at least as often in most other lines."""
-    for sign in (b"\t", b";", b",", b"|"):
-        often = [line.count(sign) for line in lines]
-        if often[0] and len(often) > 1 and sum(one >= often[0] for one in often) > 0.8 * len(often):
-            return True
-    return False
+    return None

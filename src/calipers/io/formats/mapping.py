@@ -60,6 +60,8 @@ def answers_by_query(
     fits = is_answer if role == "run" else _lists_targets
     if role == "both" or not any(map(fits, value.values())):
         return None
+    if any(isinstance(one, str | int | float) for one in value.values()):
+        return None  # an object of another tool, which the reader of mappings refuses
     first = next((one[0] for one in value.values() if isinstance(one, list) and one), None)
     if isinstance(first, Mapping) and is_long(map(str, first)):
         return None  # a list of records under a key

@@ -4,7 +4,7 @@ The question and its id have other common names too. A record may hold further f
 nearly one of ours is refused as misspelt (``calipers.io.records.fields``).
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,8 +31,6 @@ from calipers.io.records.fields import (
     first_records,
     has_objects,
     holds_objects,
-    is_alias,
-    is_near,
     names_of_parts,
     notes_on_names,
     resolve_record,
@@ -157,7 +155,6 @@ class Ours(EachRow):
     row = Handwritten
     strict = StrictRecord
     example = EXAMPLE
-    list_of_results = "retrieved"
     beside = BESIDE
     outputs: tuple[Output, ...] = (
         Output("jsonl", "our JSON lines", EVERYTHING, (".jsonl", ".ndjson")),
@@ -245,11 +242,6 @@ class Ours(EachRow):
             )
             if value is not None and (ours is not None or isinstance(value, dict))
         )
-
-    def passes_over(self, name: str, beside: Collection[str]) -> bool:
-        """Whether the name is neither nearly one of ours, nor another name for one."""
-        lacking = (ours for ours in Result.__struct_fields__ if ours not in beside)
-        return not is_alias(name) and not any(is_near(name, ours) for ours in lacking)
 
     def resolved(self, row: Any, at: At) -> Any:
         """The record with its fields renamed to ours, at any depth."""

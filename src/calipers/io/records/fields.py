@@ -191,11 +191,6 @@ MATTERS = frozenset(
 )
 
 
-def is_alias(name: str) -> bool:
-    """Whether a field of a result may be another name for one of ours."""
-    return name in _ALIASES
-
-
 def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
     """Rename the fields of a record to ours, at any depth.
 

@@ -22,15 +22,6 @@ _MANY = 1 << 20
 """More rows than these are ranked and matched in blocks, even if all are in memory."""
 
 
-_LONG_TEXT = 64
-"""Average characters of a text from which it is worth looking for duplicates."""
-_MOST_REMEMBERED = 64_000_000
-"""Characters that are cached; then the cache is cleared, so that memory stays bounded."""
-_MOSTLY_NEW = 0.9
-"""If more than this share of many texts are new, duplicates are no longer looked for."""
-_ENOUGH_SEEN = 50_000
-
-
 _ALWAYS = 1 << 20
 """Bytes that fit into any memory, so that the limit need not be determined."""
 
@@ -77,19 +68,10 @@ class Results:
         self._held = self._rows = 0
         self._filled: set[str] = set()
         self._rising: list[pl.Series] = []
-        self._texts: SharedTexts | None = None
 
     def add(self, frame: pl.DataFrame) -> None:
         """Add the next queries; a column without values may be left out."""
-        if "text" in frame.columns and not self._n_spilled:
-            # A chunk that is returned for many queries is stored once.
-            if self._texts is None:
-                self._texts = SharedTexts()
-            before = self._texts.taken
-            frame = frame.with_columns(self._texts.shared(frame["text"]))
-            size = int(frame.drop("text").estimated_size()) + self._texts.taken - before
-        else:
-            size = int(frame.estimated_size())
+        size = int(frame.estimated_size())
         size += _VIEW * frame.height * frame.schema.dtypes().count(pl.String())
         self._parts.append(frame)
         self._filled.update(frame.columns)
@@ -128,8 +110,6 @@ class Results:
         """Move what is in memory to the temporary file."""
         waiting = list(self._frames())
         del self._parts[self._n_spilled :]
-        # What is written shares no texts.
-        self._texts = None
         for frame in regrouped(waiting, _ROWS_AT_ONCE, _BYTES_AT_ONCE):
             self._rising.append(rising_queries(frame))
             self._parts.append(self._room.scratch.write(frame))
@@ -157,55 +137,6 @@ class Results:
             name if name in frame.columns else pl.lit(None, RUN_SCHEMA[name]).alias(name)
             for name in self._columns
         )
-
-
-class SharedTexts:
-    """Text columns in which repeated texts are stored once.
-
-    If 15,000 questions share 5,000 chunks, this nearly halves memory, for a third more time.
-
-    >>> texts = SharedTexts()
-    >>> column = pl.Series(["x" * 80, None, "x" * 80])
-    >>> texts.shared(column).equals(column)
-    True
-    """
-
-    def __init__(self) -> None:
-        self._looked_at = self._new = self._size = 0
-        self.taken = 0
-        """Bytes of the texts, each counted once where it is shared."""
-        self._codes: dict[str, int] = {}
-        self._texts = pl.Series([], dtype=pl.String)
-
-    def shared(self, column: pl.Series) -> pl.Series:
-        """The same column, sharing its texts with earlier columns."""
-        hopeless = self._looked_at > _ENOUGH_SEEN and self._new > _MOSTLY_NEW * self._looked_at
-        if hopeless or (column.str.len_bytes().mean() or 0) < _LONG_TEXT:  # type: ignore[operator]
-            self.taken += int(column.estimated_size())
-            return column
-        codes: list[int | None] = []
-        new: list[str] = []
-        known = self._codes
-        for text in column.to_list():
-            if text is None:
-                codes.append(None)
-                continue
-            code = known.get(text)
-            if code is None:
-                code = known[text] = len(known)
-                new.append(text)
-            codes.append(code)
-        self._looked_at += len(codes)
-        self._new += len(new)
-        self._size += sum(map(len, new))
-        # In one chunk: only then do rows taken from it share its texts.
-        column_of_new = pl.Series(new, dtype=pl.String)
-        self.taken += int(column_of_new.estimated_size())
-        self._texts = pl.concat([self._texts, column_of_new], rechunk=True)
-        found = self._texts.gather(pl.Series(codes, dtype=pl.UInt32)).alias(column.name)
-        if self._size > _MOST_REMEMBERED:
-            self._codes, self._texts, self._size = {}, self._texts.clear(), 0
-        return found
 
 
 def regrouped(frames: Iterable[pl.DataFrame], rows: int, size: int) -> Iterator[pl.DataFrame]:

@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from operator import attrgetter
 from typing import Any, Literal
 
 import msgspec
-import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
@@ -248,92 +246,44 @@ def explain_mismatch(message: str, place: str, example: str) -> str:
 
 
 MOST_COLUMNS = 200
-SPLIT = frozenset({"columns", "data"})
-"""The keys under which pandas keeps a table with ``orient="split"``."""
-SCHEMA = frozenset({"schema", "data"})
-"""The same for ``orient="table"``."""
 
 
 def columns_of_object(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
-    """The table in an object, decoded or not; None if it is no table or broken JSON."""
+    """The table in an object of columns, as pandas writes it; None if it is none, or broken."""
+    keys = list(map(str, value)) if 1 < len(value) <= MOST_COLUMNS else []
+    if not keys or not is_long(keys) or keys != list(value):
+        return None
     try:
-        columns = _columns_of(value, name)
+        columns = {
+            key: msgspec.json.decode(one) if isinstance(one, msgspec.Raw) else one
+            for key, one in value.items()
+        }
     except BROKEN:
         return None  # the reader reports where it is broken
-    return None if columns is None else _frame(columns, name)
-
-
-def _columns_of(value: Mapping[Any, Any], name: str) -> dict[str, list[Any]] | None:
-    if SPLIT <= value.keys() <= SPLIT | {"index"}:
-        names, rows = _decoded(value["columns"]), _decoded(value["data"])
-        if not isinstance(names, list) or not isinstance(rows, list) or not _names_a_query(names):
+    if all(isinstance(one, Mapping) for one in columns.values()):
+        index = list(next(iter(columns.values())))
+        if not index or any(list(one) != index for one in columns.values()):
             return None
-        whole = all(isinstance(row, list) and len(row) == len(names) for row in rows)
-        return {key: [row[i] for row in rows] for i, key in enumerate(names)} if whole else None
-    if value.keys() == SCHEMA:
-        rows = _decoded(value["data"])
-        known = isinstance(rows, list) and rows and all(isinstance(one, dict) for one in rows)
-        return _columns(rows) if known and _names_a_query(rows[0]) else None
-    if 1 < len(value) <= MOST_COLUMNS and _names_a_query(list(map(str, value))):
-        return _by_column({str(key): _decoded(one) for key, one in value.items()}, name)
-    return _by_row(value)
-
-
-def _by_column(value: dict[str, Any], name: str) -> dict[str, list[Any]] | None:
-    if all(isinstance(one, Mapping) for one in value.values()):
-        index = list(next(iter(value.values())))
-        if not index or any(list(one) != index for one in value.values()):
-            return None
-        return _with_labels({key: list(one.values()) for key, one in value.items()}, index)
-    if not all(isinstance(one, list | tuple) for one in value.values()):
+        columns = {key: list(one.values()) for key, one in columns.items()}
+    if not all(isinstance(one, list | tuple) for one in columns.values()):
         return None
-    lengths = {key: len(one) for key, one in value.items()}
+    lengths = {key: len(one) for key, one in columns.items()}
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{key} has {n}" for key, n in lengths.items())
         raise InvalidInput(
             f"{name} holds columns of different length: {listed[:200]}; give every column one "
             "value for each question."
         )
-    return {key: list(one) for key, one in value.items()}
+    return _frame(columns, name)
 
 
-def _by_row(value: Mapping[Any, Any]) -> dict[str, list[Any]] | None:
-    """The rows of ``orient="index"``, each under its label; each has the query as a text."""
-    first = _decoded(next(iter(value.values()), None))
-    # A mapping of items to scores has no query text, and many names to look through.
-    if not isinstance(first, Mapping) or str not in set(map(type, first.values())):
-        return None
-    if not _names_a_query(first):
-        return None
-    asked = next(key for key, ours in renaming(sorted(first)).items() if ours == "query")
-    rows = [_decoded(one) for one in value.values()]
-    # Else it maps queries to items, one of which has the name of a column.
-    if not all(isinstance(row, Mapping) and isinstance(row.get(asked), str) for row in rows):
-        return None
-    return _with_labels(_columns(rows), list(value))
-
-
-def _with_labels(columns: dict[str, list[Any]], labels: list[Any]) -> dict[str, list[Any]]:
-    """The columns with the row labels as ids, unless these are just row numbers."""
-    asked = next(key for key, ours in renaming(sorted(columns)).items() if ours == "query")
-    questions = columns[asked]
-    numbered = all(str(label).isdigit() for label in labels)
-    if numbered or "id" in columns or len(set(map(str, questions))) < len(questions):
-        return columns
-    return {"id": [str(label) for label in labels], **columns}
-
-
-def frame_of_rows(rows: list[dict[str, Any]], name: str) -> pl.DataFrame:
+def frame_of_rows(rows: Sequence[Mapping[str, Any]], name: str) -> pl.DataFrame:
     """A table from flat records."""
-    return _frame(_columns(rows), name)
-
-
-def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     keys = dict.fromkeys(key for row in rows for key in row)
-    return {key: [row.get(key) for row in rows] for key in keys}
+    return _frame({key: [row.get(key) for row in rows] for key in keys}, name)
 
 
-def _frame(columns: dict[str, list[Any]], name: str) -> pl.DataFrame:
+def _frame(columns: Mapping[str, Sequence[Any]], name: str) -> pl.DataFrame:
     try:
         return pl.DataFrame(
             [pl.Series(key, _of_one_kind(values), strict=False) for key, values in columns.items()]
@@ -345,7 +295,7 @@ def _frame(columns: dict[str, list[Any]], name: str) -> pl.DataFrame:
         ) from None
 
 
-def _of_one_kind(values: list[Any]) -> list[Any]:
+def _of_one_kind(values: Sequence[Any]) -> Sequence[Any]:
     """The values of a column; beside lists, one value is a list of one."""
     kinds = {type(one) for one in values if one is not None}
     if len(kinds) < 2 or not kinds & {list, tuple, dict}:
@@ -356,134 +306,59 @@ def _of_one_kind(values: list[Any]) -> list[Any]:
     return [[one] if one is not None and one in plain else one for one in values]
 
 
-def _names_a_query(names: Iterable[Any]) -> bool:
-    return all(isinstance(one, str) for one in names) and is_long(names)
-
-
-def _decoded(value: Any) -> Any:
-    return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
-
-
 LEAST = 4 << 20
 """Files with fewer bytes are read whole, which keeps the types of their values."""
 FIRST = 1000
 """Records that are sampled to find the fields, and whether they are flat."""
-_WHOLE = 1 << 53
-_PLAIN = str | int | float | None
 
 
 def flat_lines(source: Source, said: Columns) -> InputTable | None:
-    """The table in a large file of flat records; None if it is small or not flat."""
+    """The table in a large file of flat records, every cell a text; None if small or not flat."""
     if not source.path.is_file() or source.path.stat().st_size < LEAST:
         return None
     keys: dict[str, None] = {}
-    for number, (_, row) in enumerate(_records(source.lines(), source)):
-        if number == FIRST:
-            break
+    for _, row in islice(_records(source.lines(), source), FIRST):
         if any(isinstance(value, list | dict) for value in row.values()):
             return None
         keys.update(dict.fromkeys(row))
     names = list(keys)
-    scores = [key for key, meaning in renaming(names).items() if meaning == "score"]
     table = InputTable(
         lambda: lazily(dict.fromkeys(names, pl.String()), lambda: _frames(source, names)),
         source.name,
         lambda row: _place(source, row),
         frozenset(names),
         listed=tuple(names),
-        pieces=lambda: (frame.lazy() for frame in _frames(source, names, scores)),
+        pieces=lambda: (frame.lazy() for frame in _frames(source, names)),
     )
     return table.renamed(said)
 
 
-def _frames(
-    source: Source, keys: Sequence[str], numbers: Sequence[str] = ()
-) -> Iterator[pl.DataFrame]:
-    """Yield the records in blocks, decoded together if they are plain, else one by one.
-
-    Decimals in the fields ``numbers`` are not turned into texts: most become numbers again.
-    """
-    fields = [
-        (f"field_{i}", _PLAIN, msgspec.field(default=None, name=k)) for i, k in enumerate(keys)
-    ]
-    plain = msgspec.defstruct("Plain", fields, gc=False, forbid_unknown_fields=True)
-    decoder = msgspec.json.Decoder(plain)
-    before = 0
+def _frames(source: Source, keys: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Yield the records in blocks of texts; a block that is not plain is checked line by line."""
+    schema, before = dict.fromkeys(keys, pl.String()), 1
     for block in source.blocks():
-        lines = block.removesuffix(b"\n").count(b"\n") + 1
-        rows = _plain_rows(block, lines, decoder)
-        if rows is None:
-            yield _carefully(block, before, keys, source)
-        else:
-            names = plain.__struct_fields__
-            columns = (list(map(attrgetter(name), rows)) for name in names)
-            yield pl.DataFrame(
-                [
-                    as_texts(values, decimals=key in numbers).alias(key)
-                    for key, values in zip(keys, columns, strict=True)
-                ]
-            )
-        before += lines
-
-
-def _plain_rows(block: bytes, lines: int, decoder: Any) -> list[Any] | None:
-    """The records of a block with one per line; None if anything is irregular.
-
-    The decoder does not check that a record ends with its line. No flat record continues in a line
-    that begins with a brace: if all lines do, and there are as many as records, each holds one.
-    """
-    if not block.startswith(b"{") or block.endswith(b"\n\n"):
-        return None
-    signs = np.frombuffer(block.removesuffix(b"\n"), np.uint8)
-    if (signs[np.flatnonzero(signs == ord("\n")) + 1] != ord("{")).any():
-        return None
-    try:
-        rows: list[Any] = decoder.decode_lines(block)
-    except (*BROKEN, msgspec.ValidationError):
-        return None
-    return rows if len(rows) == lines else None
-
-
-def as_texts(values: list[Any], *, decimals: bool = False) -> pl.Series:
-    """Texts and numbers as texts, as Python writes them; a column of ``decimals`` may stay numeric.
-
-    >>> as_texts([1, None, 2.0, 0.5, 1e-7, "a"]).to_list()
-    ['1', None, '2', '0.5', '1e-07', 'a']
-    """
-    kinds = set(map(type, values)) - {type(None)}
-    if kinds <= {str}:
-        return pl.Series(values, dtype=pl.String)
-    if kinds == {int}:
         try:
-            return pl.Series(values, dtype=pl.Int64).cast(pl.String)
-        except (OverflowError, TypeError):
-            kinds = set()
-    if kinds != {float}:
-        return pl.Series(list(map(_text, values)), dtype=pl.String)
-    numbers = pl.Series(values, dtype=pl.Float64)
-    if decimals:
-        return numbers
-    size = numbers.abs()
-    # Whole numbers lose their point; very small and very large ones get an exponent.
-    other = ((numbers == numbers.floor()) | (size < 1e-4) | (size >= _WHOLE)).arg_true()
-    return numbers.cast(pl.String).scatter(other, list(map(_text, numbers.gather(other))))
+            frame = pl.read_ndjson(block, schema=schema)
+        except pl.exceptions.PolarsError:
+            _check_lines(block, before, schema, source)
+            raise
+        plain = block.count(b'":') == frame.height * len(keys) and b"[" not in block
+        if not plain or any(column.null_count() for column in frame):
+            _check_lines(block, before, schema, source)
+        before += block.count(b"\n")
+        yield frame
 
 
-def _carefully(block: bytes, before: int, keys: Sequence[str], source: Source) -> pl.DataFrame:
-    cells: dict[str, list[str | None]] = {key: [] for key in keys}
-    lines = enumerate(block.removesuffix(b"\n").split(b"\n"), before + 1)
-    for line, row in _records(lines, source):
-        for key, column in cells.items():
-            value = row.get(key)
-            if isinstance(value, bool | list | dict):
+def _check_lines(block: bytes, before: int, schema: Mapping[str, Any], source: Source) -> None:
+    """Refuse a field that matters and is not in the first records, and lists where texts were."""
+    for line, row in _records(enumerate(block.split(b"\n"), before), source):
+        for key, value in row.items():
+            if isinstance(value, list | dict) if key in schema else renaming([key]):
                 raise InvalidInput(
-                    f"The field {key!r} holds {value!r:.60} at {source.name}:{line}, and a text "
-                    "or a number in the records before; give all records the same form."
+                    f"The field {key!r} is {value!r:.60} at {source.name}:{line}, and not so in "
+                    f"the first {FIRST:,} records, which show what the file holds; give all "
+                    "records the same form."
                 )
-            column.append(_text(value))
-        if len(row) > len(cells) or any(key not in cells for key in row):
-            _check_new(row, keys, source, line)
-    return pl.DataFrame([pl.Series(key, one, dtype=pl.String) for key, one in cells.items()])
 
 
 def _records(
@@ -494,28 +369,6 @@ def _records(
             yield number, as_record(decoded(line, source, number), f"{source.name}:{number} $")
 
 
-def _text(value: str | float | None) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE:
-        # An id such as 7.0 was a whole number until a missing value turned its column into floats.
-        return str(int(value))
-    return str(value)
-
-
-def _check_new(row: dict[str, Any], keys: Sequence[str], source: Source, line: int) -> None:
-    """Refuse a field that matters and is missing in the first records."""
-    new = [key for key in row if key not in keys and renaming([key])]
-    if new:
-        raise InvalidInput(
-            f"The field {new[0]!r} is at {source.name}:{line}, and not in the first {FIRST:,} "
-            "records, which show what the file holds; write it into all of them (null where it is "
-            "empty)."
-        )
-
-
 def _place(source: Source, row: int) -> str:
-    for number, (line, _) in enumerate(_records(source.lines(), source)):
-        if number == row:
-            return f"{source.name}:{line} $"
-    return source.name
+    line = next(islice(_records(source.lines(), source), row, None), None)
+    return source.name if line is None else f"{source.name}:{line[0]} $"

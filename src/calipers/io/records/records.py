@@ -5,7 +5,7 @@ A few thousand are decoded at a time, so that a large file is never all Python o
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
@@ -124,18 +124,6 @@ _DETAILS = tuple(name for name in RUN_SCHEMA if name not in ("query", "item"))
 _LISTED_SCHEMA = {**RUN_SCHEMA, "rank": pl.Float64()}
 
 
-@dataclass(frozen=True)
-class ReadyResults:
-    """Results that are already columns: some rows of a table."""
-
-    table: pl.DataFrame
-    start: int
-    count: int
-
-    def __len__(self) -> int:
-        return self.count
-
-
 class ListedResults:
     """Flattens the results of some records into columns, and checks them together."""
 
@@ -145,7 +133,6 @@ class ListedResults:
         self._numbers: list[int] = []
         self._counts: list[int] = []
         self._by_key: set[int] = set()
-        self._parts: list[ReadyResults] = []
         self._items: list[str | None] = []
         self._details: list[Result | None] = []
 
@@ -159,50 +146,29 @@ class ListedResults:
         self._queries.append(query)
         self._numbers.append(number)
         self._counts.append(len(listed))
-        if isinstance(listed, ReadyResults):
-            self._add_ready(listed)
-            return
         for one in listed:
             known = isinstance(one, Result)
             name = one.id if known else one
             self._items.append(name if name is None or type(name) is str else str(name))
             self._details.append(one if known else None)
 
-    def _add_ready(self, new: ReadyResults) -> None:
-        self._close_lists()
-        last = self._parts[-1] if self._parts else None
-        if last is not None and last.table is new.table and last.start + last.count == new.start:
-            self._parts[-1] = ReadyResults(new.table, last.start, last.count + new.count)
-        else:
-            self._parts.append(new)
-
     def frame(self) -> pl.DataFrame:
         """The results as a table, with only the columns that have values."""
-        self._close_lists()
         asked = frame_of_columns({"query": self._queries}, RUN_SCHEMA)["query"]
         # Taken from one column, all results of a query share its text.
         rows = np.repeat(np.arange(len(self._counts)), self._counts)
         of_row = asked.gather(as_series(rows))
-        if not self._parts:
+        if not self._items:
             return of_row.to_frame()
-        parts = [part.table[part.start : part.start + part.count] for part in self._parts]
-        results = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
-        filled = [one for one in results if one.null_count() < len(one)]
+        results = frame_of_columns(self._columns(), _LISTED_SCHEMA)
         made = pl.DataFrame(
-            [of_row, *(bare_names(one) if one.name == "item" else one for one in filled)]
+            [of_row, *(bare_names(one) if one.name == "item" else one for one in results)]
         )
         check_results(made, partial(self._where, made))
         return made.drop("rank", strict=False)
 
-    def _where(self, made: pl.DataFrame, row: int) -> str:
-        starts = (np.cumsum(self._counts) - self._counts).tolist()
-        which = bisect_right(starts, row) - 1
-        step = made["item"][row] if which in self._by_key else row - starts[which]
-        return f"{self._place(self._numbers[which])}.{self._part}[{step!r}]"
-
-    def _close_lists(self) -> None:
-        if not self._items:
-            return
+    def _columns(self) -> dict[str, list[Any]]:
+        """The columns of the results that have values."""
         columns: dict[str, list[Any]] = {"item": self._items}
         known = [one for one in self._details if one is not None]
         for name in _DETAILS if known else ():
@@ -214,9 +180,13 @@ class ListedResults:
         for name, as_given in _WRITTEN.items():
             if name in filled:
                 filled[name] = [None if one is None else as_given(one) for one in filled[name]]
-        frame = frame_of_columns(filled, _LISTED_SCHEMA)
-        self._parts.append(ReadyResults(frame, 0, len(self._items)))
-        self._items, self._details = [], []
+        return filled
+
+    def _where(self, made: pl.DataFrame, row: int) -> str:
+        starts = (np.cumsum(self._counts) - self._counts).tolist()
+        which = bisect_right(starts, row) - 1
+        step = made["item"][row] if which in self._by_key else row - starts[which]
+        return f"{self._place(self._numbers[which])}.{self._part}[{step!r}]"
 
 
 _WRITTEN: dict[str, Callable[[Any], Any]] = {
@@ -227,66 +197,6 @@ _WRITTEN: dict[str, Callable[[Any], Any]] = {
     # A rank in words says nothing about the order.
     "rank": lambda rank: number_in(rank) if isinstance(rank, str) else float(rank),
 }
-
-_INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
-_IDS = (pl.String, *_INTEGERS)
-_NUMBERS = (*_INTEGERS, pl.Float32, pl.Float64)
-_PLAIN: dict[str, tuple[type[pl.DataType], ...]] = {
-    **dict.fromkeys(("id", "document", "page", "version"), _IDS),
-    **dict.fromkeys(("start", "end", "tokens", "call"), _INTEGERS),
-    **dict.fromkeys(("score", "rank"), _NUMBERS),
-    **dict.fromkeys(("text", "title"), (pl.String,)),
-}
-"""The fields of a result, and the types that need no decoding."""
-
-
-def results_by_row(
-    cells: pl.Series, passes_over: Callable[[str, Collection[str]], bool]
-) -> dict[int, ReadyResults] | None:
-    """The results of each row with a list; None if they must be decoded row by row.
-
-    ``passes_over`` says whether an unknown field may be ignored silently.
-    """
-    if not isinstance(cells.dtype, pl.List):
-        return None
-    lengths = cells.list.len()
-    if (lengths.max() or 0) > MOST_RESULTS:  # type: ignore[operator]
-        return None
-    filled = cells.filter(lengths > 0).explode()
-    table = None if filled.null_count() else _columns(filled, passes_over)
-    if table is None:
-        return None
-    counts = lengths.fill_null(0).to_numpy().astype(np.int64)
-    starts = np.cumsum(counts) - counts
-    return {
-        row: ReadyResults(table, start, count)
-        for row, (start, count) in enumerate(zip(starts.tolist(), counts.tolist(), strict=True))
-        if lengths[row] is not None
-    }
-
-
-def _columns(
-    results: pl.Series, passes_over: Callable[[str, Collection[str]], bool]
-) -> pl.DataFrame | None:
-    """Results as the columns of a run; None if they must be decoded one by one."""
-    kind = results.dtype
-    if isinstance(kind, _IDS):
-        return pl.DataFrame({"item": results.cast(pl.String)})
-    if not isinstance(kind, pl.Struct):
-        return None
-    names = {one.name for one in kind.fields}
-    for one in kind.fields:
-        if one.name not in _PLAIN:
-            plain = passes_over(one.name, names)
-        else:
-            plain = one.dtype == pl.Null or isinstance(one.dtype, _PLAIN[one.name])
-        if not plain:
-            return None
-    known = [one.name for one in kind.fields if one.name in _PLAIN]
-    given = results.struct.unnest().select(known).rename({"id": "item"}, strict=False)
-    return given.select(
-        pl.col(name).cast(kind) for name, kind in _LISTED_SCHEMA.items() if name in given.columns
-    )
 
 
 @dataclass(eq=False)

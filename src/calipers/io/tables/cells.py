@@ -209,12 +209,14 @@ def cell_value(value: Any, is_json: bool) -> Any:
 
 def _unnested(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _unnested(one) for key, one in value.items() if one is not None}
-    if isinstance(value, list):
-        if value and all(isinstance(one, dict) and set(one) == {"key", "value"} for one in value):
-            return {one["key"]: _unnested(one["value"]) for one in value}
-        return [_unnested(one) for one in value]
-    return value
+        filled = {key: one for key, one in value.items() if one is not None}
+        nested = [key for key, one in filled.items() if isinstance(one, dict | list)]
+        return {**filled, **{key: _unnested(filled[key]) for key in nested}} if nested else filled
+    if not isinstance(value, list) or not value or not isinstance(value[0], dict | list):
+        return value
+    if all(isinstance(one, dict) and one.keys() == {"key", "value"} for one in value):
+        return {one["key"]: _unnested(one["value"]) for one in value}
+    return list(map(_unnested, value))
 
 
 def in_order(value: Any, key: str, any_order: bool, at: Callable[[], str]) -> Any:
