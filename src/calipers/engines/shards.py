@@ -19,7 +19,6 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.spill import SHARE_TO_HOLD, Piece, ScratchFile, memory_in_bytes
-from calipers.model.arrays import Hashes, Ints
 from calipers.model.ranking import query_starts
 from calipers.model.run import Scan, bytes_of, in_query_order
 from calipers.prefetch import ahead
@@ -166,22 +165,9 @@ def _in_order(parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """The rows grouped by query, with each query's rows in their order."""
     frame = pl.concat(list(parts), rechunk=True)
     hashes = frame["query"].hash().to_numpy()
-    order, n_groups = _by_hash(hashes)
+    order = np.argsort(hashes, kind="stable")
     ordered = frame[order]
-    if query_starts(ordered["query"]).size == n_groups:
+    if query_starts(ordered["query"]).size == 1 + np.count_nonzero(np.diff(hashes[order])):
         return ordered
-    # Two queries have the same bits, which is very rare.
+    # Two queries have the same hash, which is very rare.
     return in_query_order([frame])
-
-
-def _by_hash(hashes: Hashes) -> tuple[Ints, int]:
-    """The rows stably sorted by some bits of their hashes, and the number of distinct ones."""
-    # So few bits make a counting sort; they distinguish a few hundred queries.
-    upper = (hashes >> np.uint64(48)).astype(np.uint16)
-    order = np.argsort(upper, kind="stable")
-    n_groups = int(np.count_nonzero(np.diff(upper[order]))) + 1
-    if int(np.count_nonzero(np.diff(hashes[order]))) + 1 == n_groups:
-        return order, n_groups
-    lower = np.argsort((hashes >> np.uint64(32)).astype(np.uint16), kind="stable")
-    order = lower[np.argsort(upper[lower], kind="stable")]
-    return order, int(np.count_nonzero(np.diff(hashes[order] >> np.uint64(32)))) + 1

@@ -30,8 +30,6 @@ from calipers.prefetch import ahead
 from calipers.text import are_texts
 
 _ROWS_PER_JOIN = 1 << 20
-_TARGETS_PER_ROW = 8
-"""Up to so many targets per row, the rows are joined at once."""
 
 
 def match_by_id(
@@ -53,7 +51,8 @@ def match_by_id(
             ), tally
     targets = _targets(ground_truth)
     sieve = Sieve(targets["query"], targets["item"])
-    edges_of = _Join(targets.drop("query"))
+    edges: list[pl.DataFrame] = []
+    waiting: list[pl.DataFrame] = []
 
     def looked_over(batch: RankedBatch) -> tuple[RankedBatch, Ints]:
         # The slowest step, off the thread that counts.
@@ -72,8 +71,14 @@ def match_by_id(
             "tied": batch.tied[rows],
         }
         made = {name: as_series(column) for name, column in columns.items()}
-        edges_of.add(pl.DataFrame({**made, "item": item}))
-    target, rank, tied = _sorted(edges_of.finish())
+        waiting.append(pl.DataFrame({**made, "item": item}))
+        # A join costs nearly as much for few rows as for many.
+        if sum(frame.height for frame in waiting) > _ROWS_PER_JOIN:
+            edges.append(_joined(pl.concat(waiting), targets))
+            waiting = []
+    if waiting:
+        edges.append(_joined(pl.concat(waiting), targets))
+    target, rank, tied = _sorted(edges)
     # Copies of a target further down do not count.
     first = np.diff(target, prepend=-1) != 0
     tally = counting.finish(
@@ -92,40 +97,6 @@ def _targets(ground_truth: GroundTruth) -> pl.DataFrame:
     if item.null_count():
         targets = targets.drop_nulls("item")
     return targets if (code[1:] >= code[:-1]).all() else targets.sort("code", maintain_order=True)
-
-
-class _Join:
-    """Finds the targets of rows that come in pieces."""
-
-    def __init__(self, targets: pl.DataFrame) -> None:
-        self._targets = targets
-        self._codes = _ints(targets["code"])
-        self._found: list[pl.DataFrame] = []
-        self._waiting: list[pl.DataFrame] = []
-
-    def add(self, rows: pl.DataFrame) -> None:
-        if not rows.height:
-            return
-        codes = rows["code"].to_numpy()
-        first = np.searchsorted(self._codes, codes.min())
-        behind = np.searchsorted(self._codes, codes.max(), side="right")
-        if behind - first <= _TARGETS_PER_ROW * rows.height:
-            # Queries come in the order of the ground truth: only few targets can match.
-            self._found.append(_joined(rows, self._targets[first:behind]))
-            return
-        # Else a join costs nearly as much for few rows as for many, so rows are collected.
-        self._waiting.append(rows)
-        if sum(frame.height for frame in self._waiting) > _ROWS_PER_JOIN:
-            self._join_waiting()
-
-    def finish(self) -> list[pl.DataFrame]:
-        self._join_waiting()
-        return self._found
-
-    def _join_waiting(self) -> None:
-        if self._waiting:
-            self._found.append(_joined(pl.concat(self._waiting), self._targets))
-            self._waiting = []
 
 
 def _joined(rows: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:

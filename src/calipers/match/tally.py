@@ -215,40 +215,24 @@ class QueryPlaces:
         return np.arange(first, behind)
 
     @cached_property
-    def _sorted(self) -> Hashes:
-        """Half of the hash of each name and its index, in one number: eight bytes per name."""
-        # Sorting these needs no further memory.
-        numbers = _upper_half(self._names)
-        numbers |= np.arange(len(self._names), dtype=np.uint64)
-        numbers.sort()
-        return numbers
+    def _sorted(self) -> tuple[Hashes, Ints]:
+        hashes = self._names.hash().to_numpy()
+        order = np.argsort(hashes)
+        return hashes[order], order
 
     def of(self, names: pl.Series) -> Ints:
         """The same for queries in any order."""
-        found = np.full(len(names), -1, dtype=np.int64)
-        wanted = _upper_half(names)
-        at = np.searchsorted(self._sorted, wanted)
-        open_ = np.arange(len(names))
-        while True:
-            # The few names that share half a hash are adjacent.
-            open_ = open_[at[open_] < self._sorted.size]
-            there = self._sorted[at[open_]]
-            alike = (there & _UPPER) == wanted[open_]
-            open_, places = open_[alike], (there[alike] & ~_UPPER).astype(np.int64)
-            if not open_.size:
-                return found
-            known, asked = self._names[as_series(places)], names[as_series(open_)]
-            same = known.eq_missing(asked).to_numpy()
-            found[open_[same]] = places[same]
-            open_ = open_[~same]
-            at[open_] += 1
-
-
-_UPPER = np.uint64(0xFFFFFFFF00000000)
-
-
-def _upper_half(names: pl.Series) -> Hashes:
-    return names.hash().to_numpy() & _UPPER
+        hashes, order = self._sorted
+        if not hashes.size:
+            return np.full(len(names), -1, dtype=np.int64)
+        wanted = names.hash().to_numpy()
+        at = np.minimum(np.searchsorted(hashes, wanted), hashes.size - 1)
+        same = self._names[as_series(order[at])].eq_missing(names).to_numpy()
+        found = np.where(same, order[at], -1)
+        # Two names with one hash are very rare.
+        for row in np.flatnonzero((hashes[at] == wanted) & ~same).tolist():
+            found[row] = next(iter((self._names == names[row]).arg_true()), -1)
+        return found
 
 
 def assemble(

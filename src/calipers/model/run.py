@@ -37,44 +37,28 @@ def bytes_of(frame: pl.DataFrame) -> int:
 
 
 class Kept:
-    """Frames cached as they are read; a second reader continues where the first stopped.
-
-    If they turn out to be too large, the cache is dropped and every reader reads the file.
-    """
+    """Frames that are cached once they were read to the end, unless they are too large."""
 
     def __init__(self, scan: Callable[[], Iterator[pl.DataFrame]], most: int | None) -> None:
         self._scan = scan
         self._most = most
-        self._size = 0
-        self._frames: list[pl.DataFrame] | None = []
-        self._rest: Iterator[pl.DataFrame] | None = None
+        self._frames: list[pl.DataFrame] | None = None
 
     def __call__(self) -> Iterator[pl.DataFrame]:
-        """The frames, from the cache as far as it goes."""
-        at = seen = 0
-        while (frames := self._frames) is not None:
-            if at == len(frames):
-                self._rest = self._scan() if self._rest is None else self._rest
-                following = next(self._rest, None)
-                if following is None:
-                    return
-                self._size += bytes_of(following)
-                if self._most is not None and self._size > self._most:
-                    rest, self._rest, self._frames = self._rest, None, None
-                    # Current readers would keep them in memory to the end.
-                    frames.clear()
-                    yield following
-                    yield from rest
-                    return
-                frames.append(following)
-            seen += frames[at].height
-            yield frames[at]
-            at += 1
-        # Another reader dropped them.
+        """The frames, from the cache where they are in it."""
+        return self._read() if self._frames is None else iter(self._frames)
+
+    def _read(self) -> Iterator[pl.DataFrame]:
+        frames: list[pl.DataFrame] | None = []
+        size = 0
         for frame in self._scan():
-            if frame.height > seen:
-                yield frame[seen:]
-            seen = max(0, seen - frame.height)
+            size += bytes_of(frame)
+            if self._most is not None and size > self._most:
+                frames = None
+            if frames is not None:
+                frames.append(frame)
+            yield frame
+        self._frames = frames
 
 
 MOST_RESULTS = 1_000_000

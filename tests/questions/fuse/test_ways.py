@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
 from calipers.model.run import Run
-from calipers.questions.fuse.lanes import Lanes
-from calipers.questions.fuse.ways import Fuser, Way, every_way, first_of, ranks_of
+from calipers.questions.fuse.lanes import Fuser, Lanes, Way, every_way, first_of, ranks_of
 
 Lists = dict[str, dict[str, float]]
 
