@@ -206,7 +206,7 @@ def test_standard_output_gets_the_output_alone(place: str, evals: Path) -> None:
     assert "hit_rate" in printed.err
     both = calipers_command("eval", evals, "--per-query", place, "--json")
     assert both.code == 2
-    assert "--json and --per-query both go to standard output" in both.err
+    assert "Both --json and --per-query are given" in both.err
 
 
 def test_what_is_given_up_without_a_word_is_removed_at_the_end(tmp_path):

@@ -188,4 +188,4 @@ def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypat
 
 def test_there_is_no_default_endpoint():
     assert "--endpoint" in refused("labels", "judge", "x", "--model", "m", "-o", "y.jsonl")
-    assert "--endpoint" in refused("init", "--from", "x", "--model", "m")
+    assert "--endpoint" in refused("init", "x", "--model", "m")
