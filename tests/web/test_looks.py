@@ -1,6 +1,5 @@
 """Every page with data in it: clean by axe, by day and by night, on a phone, at 200 %."""
 
-import threading
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -8,8 +7,6 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.questions.report.rule import describe
-from calipers.web import pages, sources
 from calipers.web.app import ADDRESSES
 from tests.reports import records, reversed_records
 from tests.web.served import served, shelf_of
@@ -131,21 +128,3 @@ def test_whatever_opens_while_judging_is_clean_by_axe(rich, window):
     window.keyboard.press("l")
     window.locator("#list-rows li").first.wait_for()
     check(window)
-
-
-def test_a_page_that_is_being_made_is_clean_and_shows_it_in_the_end(rich, window, monkeypatch):
-    go = threading.Event()
-
-    def slow(*given, **more):
-        go.wait(20)
-        return describe(*given, **more)
-
-    monkeypatch.setattr(pages, "describe", slow)
-    monkeypatch.setattr(sources, "PATIENCE", 0.05)
-    look(window, 1280)
-    answer = window.goto(f"http://{rich[0].host}/evaluations/a%20b/report")
-    assert answer.status == 202
-    window.get_by_role("status").filter(has_text="The report is being made").wait_for()
-    check(window)
-    go.set()
-    window.locator("section#lost h2").wait_for()

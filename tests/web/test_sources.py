@@ -1,20 +1,18 @@
-"""What pages show: evaluations told apart, what takes long made in the background, outages said."""
+"""What pages show: evaluations told apart, what takes long made once, outages said."""
 
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.questions.audit.settings import audit
-from calipers.questions.report import browse
 from calipers.questions.report.browse import Browse
 from calipers.store import blob
 from calipers.store import open as store_open
-from calipers.store.load import load_retrieved
-from calipers.web import pages, sources
-from calipers.web.sources import Held, StillWorkingError, WebSources
+from calipers.web import sources
+from calipers.web.sources import Held
 from tests.store.judged import BM25, DENSE, TRUTH, pool
 from tests.web.conftest import fill
 from tests.web.outage import MovedFile, Relay
@@ -62,10 +60,8 @@ def test_a_query_is_opened_without_its_results_in_memory(shelf_and_ids, monkeypa
     browse = shelf.open(shelf.find(one))
     pair = calipers.read(ground_truth=TRUTH, run=BM25)
     plain = Browse("nightly", calipers.evaluate(pair, metrics="recall@2"), pair)
-    for row in range(plain.table.height):
-        found, expected = browse.open(row), plain.open(row)
-        assert found.rankings.equals(expected.rankings)
-        assert found.misses.table.equals(expected.misses.table)
+    assert browse.rankings().equals(plain.rankings())
+    assert browse.explain().table.equals(plain.explain().table)
 
 
 def test_a_comparison_needs_no_results(shelf_and_ids, monkeypatch):
@@ -75,103 +71,31 @@ def test_a_comparison_needs_no_results(shelf_and_ids, monkeypatch):
     assert list(shelf.comparison(shelf.systems((one, other))).systems) == ["nightly", "other"]
 
 
-@pytest.fixture
-def hasty(monkeypatch):
-    monkeypatch.setattr(sources, "PATIENCE", 0.01)
-
-
-def wait_for(shown):
-    for _ in range(500):
-        try:
-            return shown()
-        except StillWorkingError:
-            pass
-    raise AssertionError("it never came")
-
-
-def test_who_asks_again_gets_what_was_begun_and_it_is_made_once(hasty):
+def test_what_many_ask_for_at_once_is_made_once_and_an_error_is_not_kept():
     go, made, kept = threading.Event(), [], Held(4)
 
     def slow():
         go.wait(20)
         made.append(1)
+        if len(made) == 1:
+            raise ValueError("no")
         return "there"
 
-    for _ in range(3):
-        with pytest.raises(StillWorkingError, match=r"^It is being made: 0 seconds so far\.$"):
-            kept.get("a", slow, "It is being made")
-    go.set()
-    assert wait_for(lambda: kept.get("a", slow, "It")) == "there"
-    assert made == [1]
+    with ThreadPoolExecutor(4) as pool:
+        for expected in (ValueError, None):
+            asked = [pool.submit(kept.get, "a", slow) for _ in range(4)]
+            go.set()
+            assert {type(one.exception()) for one in asked} == {expected or type(None)}
+            go.clear()
+    assert (kept.get("a", slow), made) == ("there", [1, 1])
 
 
-def test_what_fails_in_the_background_is_told_and_tried_again(hasty):
-    go, failed, kept, answers = threading.Event(), [], Held(4), iter([ValueError("no"), "yes"])
-
-    def maybe():
-        go.wait(20)
-        answer = next(answers)
-        failed.append(threading.current_thread())
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    with pytest.raises(StillWorkingError):
-        kept.get("a", maybe, "It")
-    go.set()
-    while not failed:
-        pass
-    # Nobody waited when it failed: whoever comes back is told, and nothing is begun again.
-    failed[0].join()
-    with pytest.raises(ValueError, match="no"):
-        kept.get("a", maybe, "It")
-    assert len(failed) == 1
-    assert wait_for(lambda: kept.get("a", maybe, "It")) == "yes"
-
-
-def test_a_page_that_is_being_made_says_so_and_blocks_no_other(hasty, monkeypatch, tmp_path):
-    go = threading.Event()
-
-    def slow(*given, **more):
-        go.wait(20)
-        return audit(*given, **more)
-
-    def slow_to_open(*given, **more):
-        go.wait(20)
-        return load_retrieved(*given, **more)
-
-    monkeypatch.setattr(pages, "audit", slow)
-    monkeypatch.setattr(browse, "load_retrieved", slow_to_open)
-    monkeypatch.setattr(sources, "LARGE_QUERIES", 0)
-    monkeypatch.setattr(pages, "OPENED_UNASKED", 0)
-    given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
-    shelf = WebSources(str(tmp_path / "history.db"), given)
-    both = "/compare?" + "&".join(
-        f"of={one}" for one in fill(str(tmp_path / "history.db")).values()
-    )
-    with served(shelf) as running:
-        me = running.visitor()
-        page = me.ask("GET", "/evaluations/evals/truth")
-        assert page.status == 202
-        assert "The ground truth is being looked through: 0 seconds so far." in page.text
-        assert "/assets/working.js" in page.text
-        assert me.get("/evaluations/evals").status == 200
-        # A comparison needs no results, as long as no query is opened.
-        assert me.get(both).status == 200
-        page = me.ask(
-            "GET",
-            f"{both}&open=q1",
-        )
-        assert page.status == 202
-        assert "The evaluations are being opened: 0 seconds so far." in page.text
-        go.set()
-        assert (
-            "Text number 3"
-            in me.get(
-                f"{both}&open=q1",
-            ).text
-        )
-        assert "targets" in me.get("/evaluations/evals/truth").text
+def test_the_least_used_goes_first():
+    kept = Held(2)
+    assert [kept.get(name, "old".upper) for name in "aba"] == ["OLD"] * 3
+    kept.get("c", "old".upper)
+    assert kept.get("a", "new".upper) == "OLD"
+    assert kept.get("b", "new".upper) == "NEW"
 
 
 SECRETS = re.compile(r"history\.db|own\.db|127\.0\.0\.1|postgres|psycopg|sqlite|port \d", re.I)

@@ -1,6 +1,5 @@
 """The application: its routes, what is answered if something fails, and the server it runs in."""
 
-import asyncio
 import logging
 import re
 import socket
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qs
 
-import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -19,7 +17,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from calipers.errors import (
     CalipersError,
@@ -35,7 +32,7 @@ from calipers.store.label_pools import PoolClosedError
 from calipers.web import api, pages
 from calipers.web.guard import LIFETIME, LOG, NOT_IN, Address, Doors, Guard, client_of, refusal
 from calipers.web.pages import render
-from calipers.web.sources import StillWorkingError, WebSources, give_memory_back
+from calipers.web.sources import WebSources, give_memory_back
 
 AWAY = "The database with the evaluations and labels does not answer; it is asked again."
 LOCKED = "Another program holds the database locked; it is asked again."
@@ -67,9 +64,7 @@ def make_app(shelf: WebSources, address: Address, doors: Doors) -> ASGIApp:
     """The whole application, guarded."""
     app = Starlette(
         routes=[guarded(address, *one) for address, one in ADDRESSES.items()],
-        exception_handlers=dict.fromkeys(
-            (CalipersError, HTTPException, StillWorkingError, Exception), failed
-        ),
+        exception_handlers=dict.fromkeys((CalipersError, HTTPException, Exception), failed),
     )
     app.state.shelf, app.state.address, app.state.doors = shelf, address, doors
     return Guard(app, address, doors)
@@ -154,9 +149,6 @@ def leave(request: Request, _: bytes) -> Response:
 def failed(request: Request, error: Exception) -> Response:
     """What a request that could not be answered gets to read: a page, or JSON from the API."""
     status, words = 500, "The server made a mistake; its log says which."
-    if isinstance(error, StillWorkingError):
-        # The page says so, and reloads until it is ready.
-        return render(request, "working", 202, title="One moment", sentence=str(error))
     if isinstance(error, HTTPException):
         status = error.status_code
         words = "Check the address, or go back." if status == 404 else error.detail
@@ -210,15 +202,12 @@ HERE = (LOOPBACK, "localhost", "::1")
 """Hosts that only this machine can reach."""
 TRIED = 50
 """How many ports are tried to find a free one."""
-PATIENCE = 20.0
-"""Seconds for the head of a request, for its body, and for a stalled reader of an answer."""
 LARGEST_HEAD = 32_000
 LIMITS: dict[str, Any] = {
     "h11_max_incomplete_event_size": LARGEST_HEAD,
     # Connections open at the same time; further ones are told to try again.
     "limit_concurrency": 500,
 }
-_UNFINISHED = (h11.IDLE, h11.SEND_BODY)
 _PUBLIC = re.compile(r"(https?)://([A-Za-z0-9.-]+(?::\d{1,5})?)/?")
 
 
@@ -298,7 +287,7 @@ def config(app: ASGIApp, log_level: str = "warning") -> uvicorn.Config:
     """The settings of uvicorn: only what we need, with a limit on everything."""
     return uvicorn.Config(
         app,
-        http=PatientProtocol,
+        http="h11",
         log_level=log_level,
         access_log=False,
         server_header=False,
@@ -309,46 +298,3 @@ def config(app: ASGIApp, log_level: str = "warning") -> uvicorn.Config:
         timeout_graceful_shutdown=5,
         **LIMITS,
     )
-
-
-class PatientProtocol(H11Protocol):
-    """The HTTP protocol of uvicorn, with timeouts."""
-
-    _sender: asyncio.TimerHandle | None = None
-    _reader: asyncio.TimerHandle | None = None
-
-    def _timer(self, last: asyncio.TimerHandle | None, on: bool) -> asyncio.TimerHandle | None:
-        """Stop a timeout; if it is ``on``, start it anew."""
-        if last is not None:
-            last.cancel()
-        return self.loop.call_later(PATIENCE, self.transport.abort) if on else None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the timeout for the head of the first request."""
-        super().connection_made(transport)
-        self._sender = self._timer(None, on=True)
-
-    def data_received(self, data: bytes) -> None:
-        """Keep the timeout until the head or the body is complete; a trickle does not extend it."""
-        before = self.conn.their_state
-        super().data_received(data)
-        after = self.conn.their_state
-        if after not in _UNFINISHED or after is not before or self._sender is None:
-            self._sender = self._timer(self._sender, on=after in _UNFINISHED)
-
-    def pause_writing(self) -> None:
-        """Start the timeout for the reader."""
-        super().pause_writing()
-        self._reader = self._timer(self._reader, on=True)
-
-    def resume_writing(self) -> None:
-        """Stop the timeout: the client reads again."""
-        super().resume_writing()
-        self._reader = self._timer(self._reader, on=False)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timeouts."""
-        super().connection_lost(exc)
-        self._sender, self._reader = (
-            self._timer(one, on=False) for one in (self._sender, self._reader)
-        )

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
+import polars as pl
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -31,7 +32,7 @@ from calipers.questions.report.parts import summary
 from calipers.questions.report.rule import describe
 from calipers.store.pool import PoolSettings
 from calipers.version import __version__
-from calipers.web.sources import Opened, StillWorkingError, WebSources
+from calipers.web.sources import Opened, WebSources
 from calipers.words import did_you_mean, plural
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -166,14 +167,10 @@ def evaluations(request: Request) -> Response:
     }
     found: Any = None
     lines: list[tuple[str, str]] = []
-    waiting = ""
     if shelf.has_store:
         last = page * PAGE_SIZE + 1
         found = history(wanted.name or None, last=last, store=shelf.where, **which)
-        try:
-            lines = shelf.lines(found.evaluations, **which) if page == 1 else []
-        except StillWorkingError as error:
-            waiting = str(error)
+        lines = shelf.lines(found.evaluations, **which) if page == 1 else []
     listed = found.evaluations if found else ()
     return render(
         request,
@@ -188,7 +185,6 @@ def evaluations(request: Request) -> Response:
         asked=wanted,
         filters=bool(wanted.name) or any(which.values()) or len(listed) > FEW,
         lines=lines,
-        waiting=waiting,
         pools=shelf.pools(),
     )
 
@@ -204,16 +200,15 @@ def _evaluation(request: Request, tab: str, source: Opened, **values: Any) -> Re
 
 
 def _source(request: Request) -> Opened:
-    """The evaluation that the address names; its misses are explained in the background."""
-    source: Opened = request.app.state.shelf.find(request.path_params["reference"])
-    request.app.state.shelf.explained(source, wait=False)
-    return source
+    """The evaluation that the address names."""
+    found: Opened = request.app.state.shelf.find(request.path_params["reference"])
+    return found
 
 
 def queries(request: Request) -> Response:
     """The queries, page by page, with the one open that the address names."""
     source, wanted = _source(request), asked(request)
-    browse = request.app.state.shelf.explained(source, wait=bool(wanted.reason))
+    browse = request.app.state.shelf.open(source)
     if wanted.open and not wanted.open.isdecimal():
         raise InvalidInput(f"open is {wanted.open[:40]!r}; it must be the number of a query.")
     return _evaluation(
@@ -228,17 +223,17 @@ def queries(request: Request) -> Response:
     )
 
 
-def shown(browse: Browse, row: int) -> dict[str, Any]:
+def shown(browse: Browse, at: int) -> dict[str, Any]:
     """A query as a page shows it: the targets, then the ranking."""
-    opened, known = browse.open(row), browse.pair is not None
-    details = Details.of_query(opened).of(opened.row.query) if known else NO_DETAILS
-    return {"row": opened.row, "known": known, "by_id": browse.by_id, **details}
+    row, known = browse.row(at), browse.pair is not None
+    details = Details(browse, pl.Series([row.query])).of(row.query) if known else NO_DETAILS
+    return {"row": row, "known": known, "by_id": browse.by_id, **details}
 
 
 def report(request: Request) -> Response:
     """The report of an evaluation."""
     source = _source(request)
-    made = request.app.state.shelf.soon(source, "The report is being made", _report)
+    made = request.app.state.shelf.made(source, _report)
     return _evaluation(request, "report", source, made=made)
 
 
@@ -249,8 +244,7 @@ def _report(browse: Browse) -> str:
 def truth(request: Request) -> Response:
     """The audit of the ground truth, each finding with its queries."""
     source = _source(request)
-    what = "The ground truth is being looked through"
-    health = request.app.state.shelf.soon(source, what, _health)
+    health = request.app.state.shelf.made(source, _health)
     return _evaluation(request, "truth", source, health=health, most=SHOWN_FINDINGS)
 
 
@@ -299,6 +293,7 @@ def compared(request: Request) -> Response:
         page=wanted.page,
     )
     tells_why = wanted.why or len(scores) <= OPENED_UNASKED
+    opened = {name: shelf.open(one) for name, one in systems.items()} if tells_why else {}
     return render(
         request,
         "compare",
@@ -313,18 +308,9 @@ def compared(request: Request) -> Response:
         choices=ONLY,
         found=found,
         tells_why=tells_why,
-        reasons=_reasons(shelf, systems, found) if tells_why else {},
+        reasons=lost_because(opened, found.rows) if tells_why else {},
         opened=_side_by_side(shelf, systems, wanted.open) if wanted.open else None,
     )
-
-
-def _reasons(shelf: WebSources, systems: dict[str, Opened], found: Page) -> dict[str, str]:
-    """Why the queries on a page that got worse miss their targets, by query."""
-    opened = {name: shelf.open(source) for name, source in systems.items()}
-    for name, source in systems.items():
-        if opened[name].pair is not None and any(name in row.worse for row in found.rows):
-            shelf.explained(source)
-    return lost_because(opened, found.rows)
 
 
 def _side_by_side(
@@ -333,7 +319,7 @@ def _side_by_side(
     """The rankings of every system, each result with its rank in the first."""
     columns = []
     for system, source in systems.items():
-        browse = shelf.open(source, "The evaluations are being opened")
+        browse = shelf.open(source)
         row = browse.row_of(query)
         one = {"by_id": True, **NO_DETAILS} if row is None else shown(browse, row)
         columns.append({**one, "name": clean(system)})

@@ -2,10 +2,9 @@
 
 import ctypes
 import threading
-import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -34,59 +33,36 @@ from calipers.store.open import Store, open_store
 from calipers.store.place import Where, locate
 from calipers.store.pool import PoolInfo, PoolSettings
 from calipers.store.record import name_from
-from calipers.words import plural
-
-PATIENCE = 2.0
-"""Seconds that a page waits for a value before it says that it is being computed."""
 
 T = TypeVar("T")
 _ALONE = threading.Lock()
 
 
-class StillWorkingError(Exception):
-    """A value is still being computed; the message says what, and for how long so far."""
-
-
 class Held:
-    """A thread-safe LRU cache in which each value is computed once, in a thread of its own."""
+    """A thread-safe LRU cache in which each value is computed once."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         """How many values stay in memory; the least recently used goes first."""
         self._lock = threading.Lock()
-        self._made: OrderedDict[Any, tuple[float, Future[Any]]] = OrderedDict()
+        self._made: OrderedDict[Any, Future[Any]] = OrderedDict()
 
-    def start(self, name: Any, make_it: Callable[[], T]) -> "tuple[float, Future[T]]":
-        """Begin to compute a value, unless that was begun already."""
+    def get(self, name: Any, make_it: Callable[[], T]) -> T:
+        """Return a value, and compute it unless that was begun; an error is not kept."""
         with self._lock:
-            if name not in self._made:
-                made: Future[T] = Future()
-                self._made[name] = time.monotonic(), made
-                threading.Thread(target=_compute, args=(made, make_it), daemon=True).start()
+            is_new = name not in self._made
+            made: Future[T] = self._made.setdefault(name, Future())
             self._made.move_to_end(name)
-            return self._made[name]
-
-    def get(self, name: Any, make_it: Callable[[], T], what: str | None = None) -> T:
-        """Return a value; given ``what``, raise StillWorkingError with it if that takes long."""
-        began, made = begun = self.start(name, make_it)
-        if not wait([made], None if what is None else PATIENCE).done:
-            seconds = plural(round(time.monotonic() - began), "second")
-            raise StillWorkingError(f"{what}: {seconds} so far.")
-        with self._lock:
-            # An error stays until a page has shown it, or the next request would start over.
-            if made.exception() is not None and self._made.get(name) is begun:
-                del self._made[name]
-            done = [one for one, (_, other) in self._made.items() if other.done()]
-            for one in done[: max(len(self._made) - self._most, 0)]:
-                del self._made[one]
+            if len(self._made) > self._most:
+                self._made.popitem(last=False)
+        if is_new:
+            try:
+                made.set_result(make_it())
+            except BaseException as error:  # noqa: BLE001 - whoever waits is told
+                made.set_exception(error)
+                with self._lock:
+                    self._made.pop(name, None)
         return made.result()
-
-
-def _compute(made: "Future[T]", make_it: Callable[[], T]) -> None:
-    try:
-        made.set_result(make_it())
-    except BaseException as error:  # noqa: BLE001 - whoever asked is told
-        made.set_exception(error)
 
 
 def alone(work: Callable[[], T]) -> T:
@@ -156,7 +132,7 @@ class WebSources:
 
     def __post_init__(self) -> None:
         self._evaluations, self._measured = Held(4), Held(8)
-        self._desks, self._made, self._misses = Held(16), Held(16), Held(4)
+        self._desks, self._made = Held(16), Held(16)
         self._pooling = threading.Lock()
         self._store: Store | None = None
         self._had_store = False
@@ -221,8 +197,8 @@ class WebSources:
                 break
         return named
 
-    def open(self, source: Opened, what: str | None = None) -> Browse:
-        """An evaluation in memory; given ``what`` is done, a page waits only shortly."""
+    def open(self, source: Opened) -> Browse:
+        """An evaluation in memory."""
 
         def made() -> Browse:
             if source.saved is None:
@@ -231,22 +207,14 @@ class WebSources:
             opening = partial(open_saved, self.store(), source.saved, self.scores(source))
             return alone(opening) if source.saved.queries > LARGE_QUERIES else opening()
 
-        return self._evaluations.get(source.key, made, what)
+        return self._evaluations.get(source.key, made)
 
-    def soon(self, source: Opened, what: str, work: Callable[[Browse], T]) -> T:
-        """What is made of an evaluation in the background; a page waits shortly, and says what."""
-        return self._made.get((source.key, what), partial(_in_turn, self.open(source), work), what)
-
-    def explained(self, source: Opened, *, wait: bool = True) -> Browse:
-        """An evaluation whose misses are explained, or at least being explained."""
-        browse, what = self.open(source), "The misses are being explained"
-        work = partial(_in_turn, browse, Browse.explain)
-        # In a cache of its own: an evaluation that is opened again is another one.
-        if wait:
-            self._misses.get(browse, work, what)
-        else:
-            self._misses.start(browse, work)
-        return browse
+    def made(self, source: Opened, work: Callable[[Browse], T]) -> T:
+        """What some work makes of an evaluation; that of large ones is done one at a time."""
+        browse = self.open(source)
+        one = partial(work, browse)
+        large = len(browse.scores) > LARGE_QUERIES
+        return self._made.get((source.key, work), partial(alone, one) if large else one)
 
     def scores(self, source: Opened) -> Scores:
         """The scores of an evaluation, as a comparison needs them: without its results."""
@@ -255,14 +223,14 @@ class WebSources:
         return self._measured.get(source.key, partial(load_scores, self.store(), source.saved))
 
     def comparison(self, systems: Mapping[str, Opened], anyway: bool = False) -> Comparison:
-        """Compare evaluations with the first one, in the background."""
+        """Compare evaluations with the first one."""
         key = tuple(one.key for one in systems.values()), anyway
 
         def made() -> Comparison:
             scores = {name: self.scores(one) for name, one in systems.items()}
             return compare(scores, anyway=anyway)
 
-        return self._made.get(key, made, "The evaluations are being compared")
+        return self._made.get(key, made)
 
     def lines(self, listed: Sequence[Evaluation], **which: Any) -> list[tuple[str, str]]:
         """The names saved several times, each with its trend."""
@@ -272,7 +240,6 @@ class WebSources:
         return self._made.get(
             key,
             lambda: [(name, self._line(name, which)) for name in names[:MOST_LINES]],
-            "The lines over time are being drawn",
         )
 
     def _line(self, name: str, which: Mapping[str, Any]) -> str:
@@ -335,8 +302,3 @@ class WebSources:
             kept = matched_alike(settings, truth, runs, labels)
             name = name_from(pairs)
             return self.desk(keep(store, name, labels, runs, truth, kept, True, made_of))
-
-
-def _in_turn(browse: Browse, work: Callable[[Browse], T]) -> T:
-    """Run some work on an evaluation; large ones one at a time."""
-    return alone(lambda: work(browse)) if len(browse.scores) > LARGE_QUERIES else work(browse)

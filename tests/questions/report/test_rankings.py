@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.questions.evaluate.settings import read
-from calipers.questions.report.subset import rank_table
+from calipers.questions.report.browse import rank_table
 
 ITEMS = st.lists(st.sampled_from("abcdef"), max_size=6)
 GRADES = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([0, 1, 2]), max_size=4)

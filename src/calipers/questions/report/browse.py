@@ -21,14 +21,15 @@ from calipers.present.paging import PAGE_SIZE, Page, page_of
 from calipers.questions.compare.query_differences import ContrastRow
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.rule import explain_misses
-from calipers.questions.report.subset import Portions, rank_table
-from calipers.questions.shown_results import ceilings, wanted_one_by_one
+from calipers.questions.shown_results import ceilings, list_results, wanted_one_by_one
 from calipers.store.load import load_retrieved
 from calipers.store.open import Store
 from calipers.words import did_you_mean
 
 SHOWN = ("recall", "precision", "ndcg", "mrr")
 """The metrics in the list of queries, at the cut-off of the evaluation."""
+RESULT = ("item", "score", "text", "document", "start", "end")
+"""What is shown of a result."""
 DEFAULT_K = 10
 LISTED = 10_000
 """The most misses whose texts are kept; counts include all."""
@@ -103,18 +104,6 @@ class QueryRow:
     """The number of targets not in the first k; None if unknown."""
 
 
-@dataclass(frozen=True, eq=False)
-class OpenedQuery:
-    """One query with its ranking and its targets."""
-
-    row: QueryRow
-    rankings: pl.DataFrame
-    """As in a report: rank, the columns of the result, ``targets``, ``grade``, ``state``."""
-    targets: pl.DataFrame
-    """What should be found, in the order of the numbers in ``rankings``."""
-    misses: Misses | None
-
-
 @dataclass(eq=False)
 class Browse:
     """One evaluation. ``pair`` is None if the results were not saved."""
@@ -146,10 +135,6 @@ class Browse:
         """The metrics in the list: the main ones among those saved."""
         telling = [self._deepest[kind].name for kind in SHOWN if kind in self._deepest]
         return (telling or self.metrics)[: len(SHOWN)]
-
-    @cached_property
-    def _portions(self) -> Portions | None:
-        return None if self.pair is None else Portions(self.pair)
 
     @cached_property
     def _found(self) -> tuple[Ints, Ints] | None:
@@ -348,22 +333,14 @@ class Browse:
         found = self.table.filter(pl.col("query") == query)["row"]
         return int(found[0]) if len(found) else None
 
-    def open(self, row: int) -> OpenedQuery:
-        """Return one query with its ranking and its targets."""
-        if not 0 <= row < self.table.height:
+    def row(self, at: int) -> QueryRow:
+        """The query in a row."""
+        if not 0 <= at < self.table.height:
             raise InvalidInput(
-                f"There is no query number {row}; the evaluation has {self.table.height}, from 0."
+                f"There is no query number {at}; the evaluation has {self.table.height}, from 0."
             )
-        [found] = self._rows(self.table[row : row + 1])
-        if self._portions is None:
-            return OpenedQuery(found, pl.DataFrame(), pl.DataFrame(), None)
-        alone = self._portions.alone(row)
-        rankings = rank_table(alone, max(self.k, FEWEST_SHOWN))
-        try:
-            misses: Misses | None = explain_misses(alone, self.k, every_text=True)
-        except InvalidInput:
-            misses = None
-        return OpenedQuery(found, rankings, alone.targets, misses)
+        [found] = self._rows(self.table[at : at + 1])
+        return found
 
 
 def lost_because(systems: Mapping[str, Browse], rows: Iterable[ContrastRow]) -> dict[str, str]:
@@ -407,3 +384,42 @@ def open_saved(store: Store, evaluation: Evaluation, scores: Scores) -> Browse:
     # Before the misses are explained: both at once would need the memory of both.
     _ = browse.table
     return browse
+
+
+def rank_table(pair: Matched, depth: int, wanted: pl.Series | None = None) -> pl.DataFrame:
+    """The first ``depth`` results of the ``wanted`` queries (default: all in the ground truth).
+
+    Columns: ``query`` (its code), ``rank``, the columns of the result, ``targets`` (the numbers
+    of the targets it contains), ``grade`` (the highest of them) and ``state``: relevant, not
+    relevant (judged so), repeated (already ranked higher) or unjudged.
+    """
+    matches, rel = pair.matches, pair.rel
+    among = None if wanted is None else matches.asked["query"].is_in(wanted.implode()).to_numpy()
+    listed = list_results(pair.run, matches, pair.policy.ties, depth, RESULT, among)
+    matched = (
+        pl.DataFrame(
+            {
+                "query": matches.edge_query,
+                "rank": matches.edge_rank,
+                "targets": matches.edge_target,
+                "grade": matches.target_grade[matches.edge_target],
+                "useful": matches.relevant(rel)[matches.edge_target],
+            }
+        )
+        .group_by("query", "rank")
+        .agg("targets", pl.col("grade").max(), pl.col("useful").any())
+    )
+    return (
+        listed.join(matched, on=["query", "rank"], how="left", maintain_order="left")
+        .with_columns(
+            state=pl.when(pl.col("useful"))
+            .then(pl.lit("relevant"))
+            .when(pl.col("useful").is_not_null())
+            .then(pl.lit("not relevant"))
+            .when(pl.col("repeated"))
+            .then(pl.lit("repeated"))
+            .otherwise(pl.lit("unjudged"))
+        )
+        .drop("useful", "repeated")
+        .sort("query", "rank")
+    )

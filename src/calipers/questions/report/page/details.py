@@ -1,15 +1,15 @@
 """The details of a row: the targets and the ranking."""
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any
 
 import polars as pl
 
+from calipers.errors import InvalidInput
 from calipers.present.escape import clean
 from calipers.questions.misses.result import REASONS, Misses
-from calipers.questions.report.browse import OpenedQuery
+from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.excerpt import LONGEST, Place, excerpt, places_of
-from calipers.questions.report.result import SystemReport
 
 EXPECTED = 300
 """Characters of a target that the page keeps."""
@@ -19,38 +19,23 @@ _MEANS = {reason.name: reason.means for reason in REASONS}
 
 
 class Details:
-    """The rankings and misses of some queries of one system."""
+    """The rankings and misses of all or the ``wanted`` queries of one evaluation."""
 
-    def __init__(
-        self,
-        rankings: pl.DataFrame,
-        targets: pl.DataFrame,
-        misses: Misses | None,
-        names: pl.Series,
-        wanted: pl.Series | None = None,
-    ) -> None:
-        """``names`` are the queries by code; only the ``wanted`` ones are kept."""
-        lost = pl.DataFrame(schema={"query": pl.String}) if misses is None else misses.by_query
-        numbered = targets.with_row_index("target")
+    def __init__(self, browse: Browse, wanted: pl.Series | None = None) -> None:
+        try:
+            self._why: Misses | None = browse.explain()
+        except InvalidInput:
+            self._why = None
+        nothing = pl.DataFrame(schema={"query": pl.String})
+        lost = nothing if self._why is None else self._why.by_query
+        rankings, targets = browse.rankings(wanted), browse.targets.with_row_index("target")
         if wanted is not None:
             # Only these become Python objects, however many queries there are.
             some = pl.col("query").is_in(wanted.implode())
-            lost, numbered = lost.filter(some), numbered.filter(some)
-        self._rankings = _ByQuery(rankings.with_columns(query=names.gather(rankings["query"])))
-        self._targets, self._lost, self._why = _ByQuery(numbered), _ByQuery(lost), misses
-
-    @classmethod
-    def of_system(cls, system: SystemReport, wanted: pl.Series | None = None) -> Self:
-        """The details of a retriever in a report, for all or the ``wanted`` queries."""
-        names = system.scores.queries["query"]
-        rankings, targets = system.browse.rankings(wanted), system.browse.targets
-        return cls(rankings, targets, system.misses, names, wanted)
-
-    @classmethod
-    def of_query(cls, opened: OpenedQuery) -> Self:
-        """The details of one query."""
-        names = pl.Series([opened.row.query], dtype=pl.String)
-        return cls(opened.rankings, opened.targets, opened.misses, names)
+            lost, targets = lost.filter(some), targets.filter(some)
+        named = browse.scores.queries["query"].gather(rankings["query"])
+        self._rankings = _ByQuery(rankings.with_columns(query=named))
+        self._targets, self._lost = _ByQuery(targets), _ByQuery(lost)
 
     def of(self, query: str, longest: int = LONGEST) -> dict[str, Any]:
         """The details of one query, texts cut to ``longest`` characters."""

@@ -118,7 +118,7 @@ def _opened(systems: tuple[SystemReport, ...], names: pl.Series) -> dict[str, li
     depth = max(systems[0].k, FEWEST_SHOWN)
     room = TEXT_BYTES // (max(names.len(), 1) * depth * len(systems)) - 150  # for names and marks
     cut = max(SHORTEST, min(LONGEST, room))
-    details = {one: Details.of_system(one, names) for one in systems}
+    details = {one: Details(one.browse, names) for one in systems}
     return {
         query: beside(
             {"name": clean(one.name), "by_id": one.browse.by_id, **known.of(query, cut)}
