@@ -26,20 +26,20 @@ def dots(panel):
 
 
 def test_over_k_has_every_mean_with_its_interval(system):
-    chart = over_k(system.sweep)
-    assert [panel.title for panel in chart.panels] == list(system.sweep.metrics)
+    chart = over_k(system.answers["sweep"])
+    assert [panel.title for panel in chart.panels] == list(system.answers["sweep"].metrics)
     for panel in chart.panels:
         band = next(mark for mark in panel.marks if isinstance(mark, Band))
         for dot, (k, low, high) in zip(dots(panel), band.points, strict=True):
-            value = system.sweep.at(int(dot.x)).values[panel.title]
+            value = system.answers["sweep"].at(int(dot.x)).values[panel.title]
             assert (k, dot.y) == (dot.x, value.mean)
             assert (low, high) == (value.interval.low, value.interval.high)
-    assert chart.title == system.sweep.document().sentence
+    assert chart.title == system.answers["sweep"].document().sentence
 
 
 def test_over_k_marks_the_best_guess_and_the_safe_k(system):
-    found = system.sweep.recall
-    chart = over_k(system.sweep)
+    found = system.answers["sweep"].recall
+    chart = over_k(system.answers["sweep"])
     guides = [
         mark
         for mark in chart.panels[0].marks
@@ -50,19 +50,25 @@ def test_over_k_marks_the_best_guess_and_the_safe_k(system):
 
 
 def test_the_waterfall_goes_down_to_what_was_found(system):
-    bars = [mark for mark in waterfall(system.misses).panels[0].marks if isinstance(mark, Bar)]
-    assert (bars[0].low, bars[0].high) == (0, system.misses.targets)
-    assert (bars[-1].low, bars[-1].high) == (0, system.misses.found)
+    bars = [
+        mark
+        for mark in waterfall(system.answers["misses"]).panels[0].marks
+        if isinstance(mark, Bar)
+    ]
+    assert (bars[0].low, bars[0].high) == (0, system.answers["misses"].targets)
+    assert (bars[-1].low, bars[-1].high) == (0, system.answers["misses"].found)
     left = bars[0].high
     for bar in bars[1:-1]:
         assert bar.high == left
         left = bar.low
-    assert left == system.misses.found
+    assert left == system.answers["misses"].found
 
 
 def test_slices_show_their_means(system):
-    panel = slices_chart(system.slices, "A sentence.").panels[0]
-    means = {row.value: row.mean for row in system.slices.rows if row.metric == "recall@10"}
+    panel = slices_chart(system.answers["slices"], "A sentence.").panels[0]
+    means = {
+        row.value: row.mean for row in system.answers["slices"].rows if row.metric == "recall@10"
+    }
     names = [text.split(" (")[0] for _, text in panel.y.ticks]
     assert dict(zip(names, (dot.x for dot in dots(panel)), strict=True)) == means
 

@@ -28,8 +28,7 @@ from calipers.questions.reading import tag_pairs
 from calipers.questions.report.browse import Browse, View, lost_because, tag_values, with_tags
 from calipers.questions.report.page.details import Details, beside
 from calipers.questions.report.page.page import environment, part_sections
-from calipers.questions.report.parts import summary
-from calipers.questions.report.rule import describe
+from calipers.questions.report.rule import describe, summary
 from calipers.store.pool import PoolSettings
 from calipers.version import __version__
 from calipers.web.sources import Opened, WebSources

@@ -16,12 +16,12 @@ def test_the_parts_are_those_that_the_operations_give():
     alone = calipers.evaluate(records(), k=[1, 5])
     assert system.scores.to_dict() == alone.to_dict()
     assert report.scores is system.scores
-    assert system.misses.to_dict() == calipers.misses(records(), k=5).to_dict()
+    assert system.answers["misses"].to_dict() == calipers.misses(records(), k=5).to_dict()
     swept = calipers.sweep(records())
-    assert system.sweep.to_dict() == swept.to_dict()
+    assert system.answers["sweep"].to_dict() == swept.to_dict()
     found = calipers.diagnose(records(), k=5)
-    assert system.diagnosis.to_dict() == found.to_dict()
-    assert [row.value for row in system.slices.of("type")] == ["even"] * 3 + ["odd"] * 3
+    assert system.answers["diagnosis"].to_dict() == found.to_dict()
+    assert [row.value for row in system.answers["slices"].of("type")] == ["even"] * 3 + ["odd"] * 3
     assert {one["name"] for one in report.definitions} >= {"recall", "precision", "ndcg"}
 
 
@@ -45,9 +45,8 @@ def test_scores_of_something_else_are_refused(count, k, sentence):
 def test_a_part_that_cannot_be_made_says_why():
     report = report_of([{"query": "q", "retrieved": ["a"], "ground_truth": []}])
     (system,) = report.systems
-    assert system.diagnosis is None
-    assert "nothing to diagnose" in system.without["diagnosis"]
-    assert "no tags" in system.without["slices"]
+    assert "nothing to diagnose" in system.answers["diagnosis"]
+    assert "no tags" in system.answers["slices"]
 
 
 def test_other_grades_and_levels_reach_every_part():
@@ -56,7 +55,9 @@ def test_other_grades_and_levels_reach_every_part():
         record["ground_truth"] = dict.fromkeys(record["ground_truth"], 2)
         record["ground_truth"][f"c{record['id'][1:]}-2"] = 1
     report = report_of(made, rel=2)
-    assert report.systems[0].misses.targets == sum(len(r["ground_truth"]) - 1 for r in made)
+    assert report.systems[0].answers["misses"].targets == sum(
+        len(r["ground_truth"]) - 1 for r in made
+    )
     assert "recall@10" in report.to_html()
 
 
@@ -85,7 +86,7 @@ def test_results_without_rankings_are_refused(tmp_path):
 def test_a_deep_run_is_swept_only_as_far_as_the_eye_goes():
     items = [f"d{j}" for j in range(150)]
     made = [{"query": one, "ground_truth": [one], "retrieved": items} for one in items[:4]]
-    points = report_of(made).systems[0].sweep.points
+    points = report_of(made).systems[0].answers["sweep"].points
     # The deepest k stands there too: the advice is compared with it.
     assert [points[-2].k, points[-1].k] == [100, 150]
     assert len(points) < 50

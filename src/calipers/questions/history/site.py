@@ -26,7 +26,7 @@ from calipers.questions.history.settings import history_trend
 from calipers.questions.report.browse import open_saved
 from calipers.questions.report.page.page import document_page, fill, render
 from calipers.questions.report.result import Report
-from calipers.questions.report.rule import definitions_shown, describe
+from calipers.questions.report.rule import describe
 from calipers.store.load import load_scores
 from calipers.store.open import Store, open_store
 from calipers.words import number, plural
@@ -118,9 +118,7 @@ def _evaluation(store: Store, one: Evaluation, before: Evaluation | None) -> str
     if browse.pair is None:
         document = shown(Shown(one, scores))
         return document_page(document, clean(one.name), above=above, back="../index.html")
-    system = describe(browse)
-    report = Report((system,), None, definitions_shown((system,)))
-    return render(report, above=above, back="../index.html")
+    return render(Report((describe(browse),)), above=above, back="../index.html")
 
 
 def _when(one: Evaluation) -> str:

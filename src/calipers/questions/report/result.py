@@ -8,12 +8,8 @@ from typing import Any, ClassVar
 from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
 from calipers.questions.compare.result import Comparison
-from calipers.questions.diagnose.result import Diagnosis
-from calipers.questions.misses.result import Misses
+from calipers.questions.metrics import metrics as list_metrics
 from calipers.questions.report.browse import Browse
-from calipers.questions.slices.result import Slices
-from calipers.questions.sweep.floor import Floor
-from calipers.questions.sweep.result import Sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,14 +18,8 @@ class SystemReport:
 
     browse: Browse
     """Its scores, queries and rankings."""
-    sweep: Sweep | None
-    floor: Floor | None
-    """The score below which to return nothing, if there are scores and unanswerable queries."""
-    diagnosis: Diagnosis | None
-    misses: Misses | None
-    slices: Slices | None
-    without: Mapping[str, str]
-    """The parts that could not be made, with the reasons."""
+    answers: Mapping[str, ShowsItself | str]
+    """What sweep, floor, diagnosis, misses and slices answer, or why they cannot."""
 
     @property
     def name(self) -> str:
@@ -54,9 +44,14 @@ class Report(ShowsItself):
     shown_by: ClassVar[str] = "calipers.questions.report.show"
 
     systems: tuple[SystemReport, ...]
-    comparison: Comparison | None
-    definitions: tuple[Mapping[str, Any], ...]
-    """The definition of every metric on the page, as in ``calipers metrics``."""
+    comparison: Comparison | None = None
+
+    @property
+    def definitions(self) -> list[Mapping[str, Any]]:
+        """The definition of every metric on the page, as in ``calipers metrics``."""
+        every = (one.name for system in self.systems for one in system.scores.metrics)
+        found = (list_metrics(name)[0] for name in every)
+        return [*{one["name"]: one for one in found}.values()]
 
     @property
     def scores(self) -> Scores:

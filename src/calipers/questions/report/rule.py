@@ -1,15 +1,19 @@
-"""Compute everything that a report shows of one retriever."""
+"""What a report says of one retriever: the answers to several questions, as documents."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
 from calipers.measures import Metric
+from calipers.model.document import Block, Column, Document, Lines, Table, in_order
 from calipers.model.matched import Matched
+from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
+from calipers.present.scores import document as score_document
+from calipers.present.scores import interval_table, score_table
 from calipers.questions.diagnose.rule import diagnose_pair
-from calipers.questions.metrics import metrics as list_metrics
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.result import SystemReport
 from calipers.questions.shown_results import wanted_per_query
@@ -22,39 +26,93 @@ from calipers.questions.sweep.rule import sweep_over_k
 DEEPEST_SWEEP = 100
 MOST_SLICES = 12
 """A tag with more values than this is not sliced by default."""
-
-T = TypeVar("T")
+PARTS = {
+    "sweep": ("over-k", "Which k"),
+    "floor": ("floor", "Below which score to return nothing"),
+    "diagnosis": ("diagnosis", "Diagnosis"),
+    "misses": ("lost", "Where recall is lost"),
+    "slices": ("slices", "Slices"),
+}
+"""The anchor and the name of each part."""
+OPTIONAL = ("floor", "slices")
+"""Parts that are left out in silence where every query has an answer, or none has a tag."""
 
 
 def describe(browse: Browse, *, by: Iterable[str] | None = None, **settings: Any) -> SystemReport:
-    """Compute the report on one retriever; ``settings`` are those of the intervals."""
+    """Ask every question of a report of one retriever; ``settings`` are those of the intervals."""
     pair, k = browse.pair, browse.k
     if pair is None:
         raise InvalidInput(
             "What was retrieved was not kept with this evaluation, so there is no report of it; "
             "save without --no-results."
         )
-    without: dict[str, str] = {}
-
-    def attempt(part: str, make: Callable[[], T]) -> T | None:
-        try:
-            return make()
-        except InvalidInput as error:
-            without[part] = str(error)
-            return None
-
     swept = _swept(pair.depth, k)
-    return SystemReport(
-        browse=browse,
-        sweep=attempt("sweep", lambda: _sweep(pair, swept, settings)),
-        floor=attempt("floor", lambda: _floor(pair, k)),
-        diagnosis=attempt(
-            "diagnosis", lambda: diagnose_pair(pair, k=k, by=by, ks=swept, **settings)
-        ),
-        misses=attempt("misses", browse.explain),
-        slices=attempt("slices", lambda: _slices(browse, by)),
-        without=without,
-    )
+    asked: Mapping[str, Callable[[], ShowsItself]] = {
+        "sweep": lambda: _sweep(pair, swept, settings),
+        "floor": lambda: _floor(pair, k),
+        "diagnosis": lambda: diagnose_pair(pair, k=k, by=by, ks=swept, **settings),
+        "misses": browse.explain,
+        "slices": lambda: _slices(browse, by),
+    }
+    answers: dict[str, ShowsItself | str] = {}
+    for name, ask in asked.items():
+        try:
+            answers[name] = ask()
+        except InvalidInput as error:
+            answers[name] = str(error)
+    return SystemReport(browse, answers)
+
+
+class ReportPart(NamedTuple):
+    """One question about a retriever, answered."""
+
+    ident: str
+    name: str
+    document: Document
+
+
+def parts(system: SystemReport, *, examples: bool = False) -> list[ReportPart]:
+    """Every part, or the reason why it could not be made.
+
+    ``examples`` adds some queries, for a page without a list of them.
+    """
+    return [
+        ReportPart(
+            *PARTS[name],
+            Document(found) if isinstance(found, str) else _read(found.document(), examples),
+        )
+        for name, found in system.answers.items()
+        if not (isinstance(found, str) and name in OPTIONAL)
+    ]
+
+
+def _read(document: Document, examples: bool) -> Document:
+    """A document without its hints for the command line."""
+    blocks: list[Block] = [
+        replace(one, more="") if isinstance(one, Table) else one
+        for one in document.blocks
+        if examples or not isinstance(one, Lines) or one.detail
+    ]
+    notes = [one for one in in_order(document.notes) if one.kind != "next"]
+    return replace(document, blocks=blocks, notes=notes)
+
+
+def summary(browse: Browse) -> Document:
+    """What ``eval`` prints, with the highest possible precision."""
+    made = score_document(browse.scores)
+    blocks = [score_table(browse.scores, browse.ceilings), interval_table(browse.scores)]
+    return replace(made, blocks=blocks)
+
+
+def settings_table(browse: Browse) -> Table:
+    """The settings of the evaluation, and the fingerprints of its input."""
+    scores = browse.scores
+    shown = {**scores.settings, **scores.policy.to_dict()}
+    rows = [(name, str(value)) for name, value in shown.items() if value and name != "notes"]
+    rows += [(f"fingerprint: {name}", value) for name, value in scores.fingerprints.items()]
+    cells = [(name.replace("_", " "), value) for name, value in rows]
+    heads = ("setting", Column("value", words=True))
+    return Table(heads, cells, "Settings and fingerprints", detail=True)
 
 
 def measured(
@@ -105,11 +163,3 @@ def _slices(browse: Browse, by: Iterable[str] | None) -> Slices:
     if not cuts:
         raise InvalidInput("The queries have no tags with a few values each.")
     return slice_scores(browse.scores, cuts, metrics=browse.shown[:3])
-
-
-def definitions_shown(systems: Sequence[SystemReport]) -> tuple[Mapping[str, Any], ...]:
-    """The definition of every metric on the page, each once."""
-    names = dict.fromkeys(
-        list_metrics(facts.name)[0]["name"] for one in systems for facts in one.scores.metrics
-    )
-    return tuple(list_metrics(name)[0] for name in names)

@@ -55,7 +55,7 @@ def report(
     from calipers.questions.reading import DEPTH
     from calipers.questions.report.browse import Browse
     from calipers.questions.report.result import Report
-    from calipers.questions.report.rule import definitions_shown, describe, measured
+    from calipers.questions.report.rule import describe, measured
     from calipers.questions.systems import matched_to_report
 
     chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
@@ -92,4 +92,4 @@ def report(
     if comparison is not None:
         first = comparison.baseline
         made = tuple(sorted(made, key=lambda one: one.name != first))
-    return Report(made, comparison, definitions_shown(made))
+    return Report(made, comparison)

@@ -10,8 +10,8 @@ from calipers.present.escape import for_markdown, printable
 from calipers.present.markdown import as_markdown
 from calipers.present.scores import verdict
 from calipers.questions.report.page.page import render
-from calipers.questions.report.parts import parts, summary
 from calipers.questions.report.result import Report, SystemReport
+from calipers.questions.report.rule import parts, summary
 
 ENDINGS = (".html", ".htm", ".md", ".markdown")
 

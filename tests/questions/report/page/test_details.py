@@ -33,7 +33,10 @@ def test_what_was_missed_has_its_reason_and_what_to_do():
     assert missed["name"] == "nowhere"
     assert "rank" not in missed
     reason = next(one for one in REASONS if one.name == "not_returned")
-    assert (missed["reason"], missed["remedy"]) == (reason.means, system.misses.remedy(reason.name))
+    assert (missed["reason"], missed["remedy"]) == (
+        reason.means,
+        system.answers["misses"].remedy(reason.name),
+    )
 
 
 def test_grades_scores_and_documents_are_kept():

@@ -17,8 +17,8 @@ from calipers.questions.compare.query_differences import contrast
 from calipers.questions.report.browse import FEWEST_SHOWN, lost_because
 from calipers.questions.report.page.details import Details, beside
 from calipers.questions.report.page.excerpt import LONGEST
-from calipers.questions.report.parts import parts, settings_table, summary
 from calipers.questions.report.result import Report, SystemReport
+from calipers.questions.report.rule import parts, settings_table, summary
 from calipers.words import listed, number
 
 HERE = Path(__file__).parent
