@@ -38,7 +38,7 @@ def overlapping(svg):
 
 @pytest.mark.parametrize("width", WIDTHS.values())
 def test_no_label_stands_on_another(width):
-    crowd = [Dot(i / 400, 0.5 + i / 4000, f"{i}", label=f"k = {i}") for i in range(60)]
+    crowd = [Stroke([(i / 60, 0.0), (i / 60, 1.0)], label=f"k = {i}") for i in range(60)]
     svg = drawn(Panel(numbers(0, 1, "recall"), numbers(0, 1, "precision"), crowd), width)
     assert overlapping(svg) == []
     shown = [text for text, *_ in texts(svg) if text.startswith("k =")]
@@ -73,7 +73,9 @@ def test_what_is_undefined_is_a_gap():
 def test_texts_of_others_are_only_texts():
     for text in HOSTILE:
         name = text[:300]
-        panel = Panel(numbers(0, 1, name), rows([name]), [Dot(0.5, 0, name, label=name)], name, 1)
+        panel = Panel(
+            numbers(0, 1, name), rows([name]), [Bar(0, 0.1, 0.2, name, label=name)], name, 1
+        )
         chart = Chart(name, [panel], name, legend=[("line", "accent", name)])
         for svg in (draw(chart, PAGE, WIDE), in_notebook(chart)):
             root = ElementTree.fromstring(svg)

@@ -9,7 +9,6 @@ import calipers
 from calipers.store.label_pools import read_on
 from calipers.store.open import open_store
 from calipers.web import pages
-from calipers.web.api import AHEAD, SENT
 from calipers.web.app import ADDRESSES
 from tests.store.judged import BM25, TRUTH, pool, run
 from tests.web.conftest import fill
@@ -127,47 +126,6 @@ def test_judging_a_newer_evaluation_of_the_same_name_judges_the_newer_run(tmp_pa
     assert {one["id"] for one in taken["next"]} <= {"d4", "d7", "d3"}
     desk = calipers.labels_desk("dense-2", store=store)
     assert desk.content.runs["dense"].frame["item"].unique().sort().to_list() == ["d3", "d4", "d7"]
-
-
-def test_two_servers_on_one_store_see_what_the_other_put_into_a_pool(tmp_path):
-    store = str(tmp_path / "h.db")
-    given: dict[str, Any] = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
-    with (
-        served(shelf_of(store, owner="anna", **given)) as one,
-        served(shelf_of(store, owner="ben", **given)) as other,
-    ):
-        anna, ben = one.visitor("anna"), other.visitor("ben")
-        made = anna.post("/api/v1/pools", {"of": ["evals"], "queries": ["q0"]}).json()
-        path, page = f"/api/v1/pools/{made['pool']}", f"/pools/{made['pool']}"
-        assert ben.get(page).status == 200
-        more = anna.post("/api/v1/pools", {"of": ["evals"], "queries": ["q2"]}).json()
-        assert more["pool"] == made["pool"]
-        last = more["items"] - 1
-        for n, (who, grade) in enumerate(((anna, 3), (ben, 0))):
-            label = {"request": f"request-{n}", "item": last, "grade": grade}
-            assert who.post(f"{path}/labels", label).status == 200
-        for visitor in (anna, ben):
-            assert visitor.get(f"{path}/export").status == 200
-            assert "Left out: a tie." in visitor.get(page).text
-
-
-def test_a_very_long_text_is_sent_in_two_parts(tmp_path):
-    store = str(tmp_path / "h.db")
-    long = "A sentence of words. " * 5_000
-    results = [{"id": f"d{n}", "text": long + str(n)} for n in range(5)]
-    record = {"id": "q", "query": "What?", "retrieved": results}
-    calipers.labels_pool("long", {"one": [record]}, store=store)
-    with served(shelf_of(store)) as running:
-        me = running.visitor()
-        answer = me.post("/api/v1/pools/1/take", {})
-        assert len(answer.body) < AHEAD * (SENT + 1_000)
-        first = answer.json()["next"][0]
-        assert first["cut"]
-        whole = me.get(f"/api/v1/pools/1/item?item={first['item']}").json()["text"]
-        assert whole.startswith(first["text"])
-        assert len(whole) > len(long)
-        quote = {"quote": whole[-30:], "grade": 3, "item": first["item"], "request": "quote-01"}
-        assert me.post("/api/v1/pools/1/labels", quote).status == 200
 
 
 def test_a_closed_pool_is_409_so_that_a_page_keeps_what_it_has(own):

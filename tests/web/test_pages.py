@@ -10,25 +10,6 @@ RUNS = {"dense": DENSE, "bm25": BM25}
 """The older first: the fixture saves bm25 a second time after dense."""
 
 
-def test_a_coefficient_is_shown_from_ten_shared_results_on_and_its_interval_decides(own):
-    desk, visitor, path = own.desk, own.visitor(), f"/pools/{own.pool}"
-    for item in range(10):
-        desk.give("anna", item, item % 3)
-        if item == 9:
-            text = visitor.get(path).text
-            assert "the same grade on 8 of 9 shared results; a coefficient needs 10" in text
-            assert "Krippendorff" not in text
-        desk.give("ben", item, item % 3 if item else 3)
-    found, text = desk.agreement().coefficients, visitor.get(path).text.replace("−", "-")
-    assert len(found) == 2
-    for one in found:
-        assert f"{one.value:.3f}" in text
-        assert f"{one.interval.low:.3f} – {one.interval.high:.3f}" in text
-    # It may be far lower than it looks, so that nothing is called good.
-    assert found[0].interval.low < 0.4 < 0.8 < found[0].interval.high
-    assert "How far judges agree is not clear" in text
-
-
 def test_an_evaluation_shows_the_numbers_of_the_library_and_its_address_holds_the_view(me, filled):
     _, ids, _ = filled
     scores = calipers.evaluate(ground_truth=TRUTH, run=BM25, metrics="ndcg@3")

@@ -40,14 +40,6 @@ def test_those_that_share_a_name_have_their_ids_behind_it(shelf_and_ids):
     assert list(shelf.comparison(shelf.systems((one, two))).systems) == expected
 
 
-def test_they_can_be_judged_together(shelf_and_ids):
-    shelf, (one, two, _) = shelf_and_ids
-    desk = shelf.judge_these((one, two), {"q0"})
-    assert list(desk.content.runs) == [f"nightly {one[:8]}", f"nightly {two[:8]}"]
-    assert " " not in desk.name
-    assert desk.items
-
-
 def test_one_that_is_given_twice_is_refused(shelf_and_ids):
     shelf, (one, two, _) = shelf_and_ids
     with pytest.raises(InvalidInput, match="is given twice"):

@@ -104,7 +104,6 @@ class Dot:
     colour: str = "accent"
     shape: str = "circle"
     radius: float = 4
-    label: str = ""
     link: str = ""
     """The page that a click opens; it must be linked from another place too."""
 

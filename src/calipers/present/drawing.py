@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from itertools import groupby, pairwise
+from itertools import groupby
 from math import isfinite
 from typing import Literal
 
@@ -116,10 +116,8 @@ class _Plot:
     ) -> None:
         self.panel, self.left, self.top, self.width = panel, left, top, width
         self.room, self.colours = room, colours
-        self.taken: list[Box] = []
-        """Boxes of texts and dots, which labels must avoid."""
-        self.crossed: list[Box] = []
-        """Boxes along lines; a label may cover them if there is no other place."""
+        self.labels: list[Box] = []
+        """Boxes of labels, which others must avoid."""
         lines = max((len(wrapped(text, room)) for _, text in panel.y.ticks), default=1)
         rows = panel.rows * (lines * LINE_HEIGHT + ROW)
         self.height = rows or min(width * panel.ratio, TALLEST)
@@ -137,13 +135,13 @@ class _Plot:
 
     def drawn(self, *, axis: bool) -> Iterator[str]:
         yield from self._axes(axis)
-        # The first marks matter most: they are drawn on top and labelled first.
+        # The first marks matter most: they are drawn on top.
         for kind in (Band, Stroke, Bar, Dot):
             for mark in reversed(self.panel.marks):
                 if isinstance(mark, kind):
                     yield from self._mark(mark)
         for mark in self.panel.marks:
-            if not isinstance(mark, Band) and mark.label:
+            if isinstance(mark, Stroke | Bar) and mark.label:
                 yield from self._label(mark)
 
     def _axes(self, axis: bool) -> Iterator[str]:
@@ -199,7 +197,6 @@ class _Plot:
         elif isinstance(mark, Stroke):
             dash = ' stroke-dasharray="5 4"' if mark.dashed else ""
             for part in _whole(mark.points):
-                self.crossed += self._along(part)
                 path = "L".join(self._place(*one) for one in part)
                 yield (
                     f'<path d="M{path}" fill="none" stroke="{colour}" '
@@ -208,7 +205,6 @@ class _Plot:
         elif isinstance(mark, Bar):
             if isfinite(mark.low + mark.high):
                 left, right = sorted((self.x(mark.low), self.x(mark.high)))
-                self.taken.append((left, self.y(mark.y) - 8, right, self.y(mark.y) + 8))
                 wide = _n(max(right - left, 1))
                 yield (
                     f'<rect x="{_n(left)}" y="{_n(self.y(mark.y) - 8)}" height="16" rx="2" '
@@ -216,7 +212,6 @@ class _Plot:
                 )
         elif isfinite(mark.x + mark.y):
             x, y, r = self.x(mark.x), self.y(mark.y), mark.radius
-            self.taken.append((x - r, y - r, x + r, y + r))
             # Wider than it looks, so that it is easy to point at.
             drawn = (
                 f'<path class="dot" d="{_shape(mark.shape, x, y, r)}" fill="{colour}" '
@@ -226,45 +221,24 @@ class _Plot:
             before = f'<a href="{_safe(mark.link)}" tabindex="-1" aria-hidden="true">'
             yield f"{before}{drawn}</a>" if mark.link else drawn
 
-    def _label(self, mark: Stroke | Bar | Dot) -> Iterator[str]:
-        """The label beside its mark, or nothing if there is no room."""
-        near = 7.0
-        if isinstance(mark, Stroke):
-            x, y = self.x(mark.points[-1][0]), self.y(mark.points[-1][1])
-        elif isinstance(mark, Bar):
+    def _label(self, mark: Stroke | Bar) -> Iterator[str]:
+        """The label right or left of the end of its mark, or nothing if there is no room."""
+        if isinstance(mark, Bar):
             x, y = self.x(max(mark.low, mark.high)), self.y(mark.y) + 4
         else:
-            x, y, near = self.x(mark.x), self.y(mark.y), mark.radius + 3
+            x, y = self.x(mark.points[-1][0]), self.y(mark.points[-1][1]) + 15
         wide = text_width(mark.label)
-        places = [(x + near, y), (x - near - wide, y)] if isinstance(mark, Bar) else []
-        for up in (-6.0, 15.0, 4.0):
-            places += [(x + near, y + up), (x - near - wide, y + up)]
-        places += [(x - wide / 2, y - 10), (x - wide / 2, y + 20)]
-        for obstacles in ([*self.taken, *self.crossed], self.taken):
-            for left, base in places:
-                box = (left - 1, base - 10, left + wide + 1, base + 3)
-                if self._has_room(box) and not any(_meet(box, one) for one in obstacles):
-                    self.taken.append(box)
-                    colour = mark.colour if mark.colour in ("worse", "accent") else "ink"
-                    yield self._text(mark.label, left, base, colour=colour, halo=True)
-                    return
-
-    def _has_room(self, box: Box) -> bool:
-        left, top, right, bottom = box
-        across = self.left - 4 <= left and right <= self.left + self.width + EDGE
-        return across and self.top - 4 <= top and bottom <= self.top + self.height + 5
+        for left in (x + 7, x - 7 - wide):
+            box = (left - 1, y - 10, left + wide + 1, y + 3)
+            fits = self.left - 4 <= left and left + wide <= self.left + self.width + EDGE
+            if fits and not any(_meet(box, one) for one in self.labels):
+                self.labels.append(box)
+                colour = mark.colour if mark.colour in ("worse", "accent") else "ink"
+                yield self._text(mark.label, left, y, colour=colour, halo=True)
+                return
 
     def _place(self, x: float, y: float) -> str:
         return f"{_n(self.x(x))},{_n(self.y(y))}"
-
-    def _along(self, points: Sequence[tuple[float, ...]]) -> Iterator[Box]:
-        """Small boxes along a line."""
-        places = [(self.x(x), self.y(y)) for x, y in points]
-        for (x1, y1), (x2, y2) in pairwise(places):
-            steps = int(max(abs(x2 - x1), abs(y2 - y1)) // 6) + 1
-            for step in range(steps + 1):
-                x, y = x1 + (x2 - x1) * step / steps, y1 + (y2 - y1) * step / steps
-                yield (x - 1, y - 1, x + 1, y + 1)
 
     def _stroke(self, start: tuple[float, float], end: tuple[float, float]) -> str:
         path = f"M{_n(start[0])},{_n(start[1])}L{_n(end[0])},{_n(end[1])}"
