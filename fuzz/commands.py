@@ -36,7 +36,6 @@ USUAL: dict[str, str] = {
     "retrieve": "search.py:search evals.jsonl -o out.jsonl",
     "history show": "@nightly --store history.db",
     "history check": "--store history.db",
-    "history copy": "out.db --store history.db",
     "history prune": "--keep 1 --dry-run --store history.db",
     "history trend": "nightly --store history.db",
 }
@@ -109,7 +108,6 @@ OWN: dict[str, tuple[str, ...]] = {
         "history alarm nightly --store history.db",
         "history check --store history.db",
         "compare @nightly '@nightly~1' --store history.db",
-        "history copy out.db --store history.db",
         "history prune --keep 1 --dry-run --store history.db",
         "labels export --list --store history.db",
         "labels export pool -o out.jsonl --store history.db",

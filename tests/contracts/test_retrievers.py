@@ -57,13 +57,6 @@ class LlamaIndexLike:
         ]
 
 
-class HaystackLike:
-    __haystack_input__ = None
-
-    def run(self, query: str, top_k: int) -> dict[str, list[Document]]:
-        return {"documents": [Document(**_named(one)) for one in answer_to(query, top_k)]}
-
-
 def _named(one: dict[str, Any]) -> dict[str, Any]:
     return {"item": one["id"], "score": one["score"]}
 
@@ -73,7 +66,6 @@ IN_PROCESS: dict[str, tuple[Any, dict[str, Any]]] = {
     "async function": (later, {}),
     "langchain": (LangChainLike(), {}),
     "llama_index": (LlamaIndexLike(), {}),
-    "haystack": (HaystackLike(), {}),
 }
 KINDS = [*IN_PROCESS, "get", "post", "command"]
 

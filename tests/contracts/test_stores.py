@@ -6,17 +6,17 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, text, update
 
-from calipers import evaluate, history_check, history_copy
+from calipers import evaluate, history_check
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile, WriteFailed
 from calipers.store import blob
 from calipers.store import open as opening
-from calipers.store.care import check, copy, give_room_back, problems, prune, remove
+from calipers.store.care import check, give_room_back, problems, prune, remove
 from calipers.store.git import GitState
 from calipers.store.listing import count, evaluations, resolve
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import open_store
 from calipers.store.record import write
-from calipers.store.schema import CONTENT, EVALUATION, SUMMARY
+from calipers.store.schema import CONTENT, EVALUATION
 from tests.store.saved import START, filled, hostile, record
 from tests.systems import records, tagged
 
@@ -196,50 +196,6 @@ def test_a_damaged_content_is_said_so_everywhere(place):
     with pytest.raises(UnreadableFile, match="is damaged"):
         load_scores(store, one)
     assert history_check(place).problems == (f"The scores of nightly ({one.short}) are damaged.",)
-
-
-def test_everything_moves_to_the_other_kind_and_back(server, tmp_path):
-    here, there, back = (str(tmp_path / "a.db"), server.new_database(), str(tmp_path / "b.db"))
-    store = filled(here, [[1, 2], [3, None]])
-    scores, kept = record(hostile(), "odd", tags={"a": "ö"}, git=GitState("d" * 40, "x", None))
-    write(store, kept)
-    out = history_copy(there, store=here)
-    assert (out.copied, out.present) == (3, 0)
-    again = history_copy(there, store=here)
-    assert (again.copied, again.present) == (0, 3)
-    returned = history_copy(back, store=there)
-    assert returned.copied == 3
-    first, last = open_store(here), open_store(back)
-    plain = [[dataclasses.replace(e, number=0) for e in evaluations(s)] for s in (first, last)]
-    assert plain[0] == plain[1]
-    odd = resolve(last, "@odd")
-    assert load_scores(last, odd).to_dict() == scores.to_dict()
-    assert "***" in out.target
-    assert list(problems(open_store(there))) == []
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        update(CONTENT).values(bytes=b"broken"),
-        update(EVALUATION).values(queries=7),
-        update(SUMMARY).values(mean=0.5),
-        update(EVALUATION).values(facts="{}"),
-    ],
-)
-def test_a_damaged_source_is_not_copied(place, tmp_path, damage):
-    source, target = filled(str(tmp_path / "a.db"), [[1]]), open_store(place, create=True)
-    with source.writing() as connection:
-        connection.execute(damage)
-    with pytest.raises(UnreadableFile, match="is damaged"):
-        copy(source, target)
-    assert count(target) == 0
-
-
-def test_a_history_is_not_copied_into_itself(place):
-    store = filled(place, [[1]])
-    with pytest.raises(InvalidInput, match="cannot be copied into itself"):
-        copy(store, store)
 
 
 def test_a_newer_history_is_refused(place):

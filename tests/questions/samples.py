@@ -376,13 +376,6 @@ SAMPLES: dict[str, Sample] = {
         ("--store", "history.db", "--json"),
         prepare=write_saved,
     ),
-    "history_copy": Sample(
-        lambda: calipers.history_copy("other.db", store="history.db"),
-        ("other.db", "--store", "history.db", "--json"),
-        prepare=write_saved,
-        comparable=without("fingerprint"),
-        left=lambda: len(calipers.history(store="other.db").evaluations),
-    ),
     "history_prune": Sample(
         lambda: calipers.history_prune(keep=1, tagged=True, store="history.db"),
         ("--keep", "1", "--tagged", "--yes", "--store", "history.db", "--json"),

@@ -241,33 +241,6 @@ def test_ten_judges_of_five_labels_each_leave_fifty(quick_place):
     assert all(one.grade == one.item % 4 for one in labels(desk))
 
 
-def test_a_copy_has_every_pool_with_its_log_and_says_which_labels_it_does_not_bring(
-    place, tmp_path
-):
-    desk, other, target = pool(place), pool(place, "second"), str(tmp_path / "copy.db")
-    other.give("anna", 1, 2)
-    desk.give("anna", 0, 3, note="clear")
-    desk.give("ben", 0, 1)
-    desk.give("ben", kind="undo")
-    for _ in range(2):  # a second copy brings nothing twice
-        assert calipers.history_copy(target, store=place).left == ()
-    assert [one.entries for one in calipers.labels_list(target).pools] == [1, 3]
-    copied = calipers.labels_desk("first", store=target)
-    assert copied.items == desk.items
-    assert copied.state().current(0, "anna").note == "clear"
-    assert copied.state().current(0, "ben") is None
-    desk.give("anna", 1, 2)
-    found = calipers.history_copy(target, store=place)
-    assert found.left == ("first",)
-    assert "The pool first was there already and lacks labels" in str(found)
-    path = tmp_path / "labels.jsonl"
-    calipers.labels_export("first", path, every_label=True, store=place)
-    calipers.labels_import("first", path, store=target)
-    assert calipers.history_copy(target, store=place).left == ()
-    assert copied.give("anna", kind="undo").item == 1
-    assert calipers.history_check(target).problems == ()
-
-
 def test_a_damaged_pool_is_found(tmp_path):
     place = str(tmp_path / "h.db")
     pool(place)

@@ -94,20 +94,6 @@ def history_check() -> None:
     """
 
 
-@command(short_help="Copy every evaluation to another history.", answers=[JSON])
-def history_copy() -> None:
-    """Copy every evaluation to TARGET, an SQLite file or a PostgreSQL address.
-
-    What TARGET has already stays as it is; what is damaged is refused. The other
-    way round: name the other history with --store, and this one as TARGET.
-
-    \b
-    Examples:
-      calipers history copy postgresql://user@host/evaluations
-      calipers history copy .calipers/history.db --store theirs.db
-    """
-
-
 @command(flag("--yes", "Do not ask."), answers=[JSON])
 def history_prune(asked: CommandInput, yes: bool) -> None:
     """Remove old evaluations, of NAME or of all names.
@@ -149,7 +135,6 @@ def _confirm(said: str) -> None:
         history_trend,
         history_alarm,
         history_check,
-        history_copy,
         history_prune,
     ],
 )

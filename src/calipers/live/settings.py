@@ -36,8 +36,8 @@ def retrieve(
 ) -> "LiveRun":
     """Ask a retriever every question and return what came back as a run.
 
-    ``search`` is a function of (query, k), sync or async; an object of LangChain, LlamaIndex or
-    Haystack; or a text: an address, ``cmd:`` and a command, ``mcp:server#tool``, or
+    ``search`` is a function of (query, k), sync or async; an object of LangChain or
+    LlamaIndex; or a text: an address, ``cmd:`` and a command, ``mcp:server#tool``, or
     ``package.module:function``. ``questions`` is a path, a ground
     truth, a mapping of id to text, or a list of texts or records; ``columns`` says which column of
     a table is what, where its name does not, such as ``{"query": "Frage"}``.

@@ -5,29 +5,25 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, text
+from sqlalchemy import Connection, delete, func, select, text
 
 from calipers.errors import CalipersError, InvalidInput
 from calipers.model.evaluation import Evaluation
 from calipers.model.result import from_moment
-from calipers.store.blob import check_content, digest_of
-from calipers.store.label_pools import label_state
+from calipers.store.blob import digest_of
 from calipers.store.listing import evaluations, resolve
 from calipers.store.load import read_parts
-from calipers.store.open import Store, spoken
-from calipers.store.record import EvaluationRecord, sound, write_on
-from calipers.store.result import Checked, Copied, Pruned
+from calipers.store.open import Store
+from calipers.store.record import sound
+from calipers.store.result import Checked, Pruned
 from calipers.store.schema import (
     CONTENT,
     EVALUATION,
     HEAD,
-    LABEL,
     PART,
     POOL,
     POOL_CONTENT,
-    SUMMARY,
 )
 
 
@@ -209,92 +205,3 @@ def give_room_back(store: Store) -> None:
     else:
         names = ", ".join(table.name for table in EVALUATION.metadata.sorted_tables)
         store.outside(f"VACUUM (ANALYZE) {names}")
-
-
-def copy(source: Store, target: Store) -> Copied:
-    """Copy the evaluations and pools that the target lacks, in one transaction.
-
-    If any of it is damaged, nothing is copied.
-    """
-    if source.place.is_same(target.place):
-        # The write would wait for its own read to finish.
-        raise InvalidInput(
-            f"A history cannot be copied into itself: {source.place.shown} is given twice; name "
-            "another one."
-        )
-    with source.reading() as reading:
-        found = evaluations(source)
-        with target.writing() as writing:
-            there = set(writing.execute(select(EVALUATION.c.id)).scalars())
-            missing = [one for one in reversed(found) if one.id not in there]
-            for one in missing:
-                with spoken(source.place, writing=False):
-                    record = _record(source, reading, one)
-                write_on(writing, record)
-            left = _copy_pools(reading, writing)
-    present = len(found) - len(missing)
-    return Copied(source.place.shown, target.place.shown, len(missing), present, left)
-
-
-def _record(store: Store, connection: Connection, one: Evaluation) -> EvaluationRecord:
-    """The full record of an evaluation whose rows passed their checksums."""
-    row = _rows(connection, EVALUATION, EVALUATION.c.number == one.number, ("number", "id"))[0]
-    mine = SUMMARY.c.evaluation == one.number
-    kinds = select(PART.c.kind).where(PART.c.evaluation == one.number)
-    _, contents = read_parts(store, connection, one, connection.execute(kinds).scalars().all())
-    for digest, content in contents.values():
-        check_content(content, digest, f"The evaluation {one.id} in {store.place.shown}")
-    return EvaluationRecord(
-        one.id,
-        row,
-        one.tags,
-        _rows(connection, SUMMARY, mine, ("evaluation", "position")),
-        contents,
-    )
-
-
-def _rows(
-    connection: Connection, table: Table, mine: Any, but: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Rows as plain values, in order, without checksums and the columns in ``but``."""
-    statement = select(table).where(mine).order_by(*table.primary_key)
-    names = {column.name for column in table.c} - {*but, "checksum"}
-    rows = connection.execute(statement).mappings()
-    return [{name: value for name, value in row.items() if name in names} for row in rows]
-
-
-def _copy_pools(reading: Connection, writing: Connection) -> tuple[str, ...]:
-    """Copy the pools that the target lacks; return those it has with labels missing.
-
-    Entries get new numbers, so each undo is changed to the new number of its entry.
-    """
-    there = {row.name: row.number for row in writing.execute(select(POOL.c.name, POOL.c.number))}
-    left = []
-    pools = select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number)
-    for row in reading.execute(pools).mappings().all():
-        if row["name"] in there:
-            known_here = label_state(writing, there[row["name"]])
-            for given, _ in label_state(reading, row["number"]).held():
-                known = known_here.current(given.item, given.judge)
-                if given.kind == "label" and (known is None or known.saved < given.saved):
-                    left.append(row["name"])
-                    break
-            continue
-        plain = {name: value for name, value in row.items() if name != "number"}
-        statement = insert(POOL).values(plain).returning(POOL.c.number)
-        number = int(writing.execute(statement).scalar_one())
-        theirs = POOL_CONTENT.c.pool == row["number"]
-        for one in reading.execute(select(POOL_CONTENT).where(theirs)).mappings():
-            writing.execute(insert(POOL_CONTENT).values({**one, "pool": number}))
-        _copy_labels(reading, writing, row["number"], number)
-    return tuple(left)
-
-
-def _copy_labels(reading: Connection, writing: Connection, old: int, new: int) -> None:
-    numbers: dict[int, int] = {}
-    log = select(LABEL).where(LABEL.c.pool == old).order_by(LABEL.c.number)
-    for one in reading.execute(log).mappings():
-        row = {name: value for name, value in one.items() if name != "number"}
-        row |= {"pool": new, "undoes": numbers.get(one["undoes"])}
-        statement = insert(LABEL).values(row).returning(LABEL.c.number)
-        numbers[one["number"]] = int(writing.execute(statement).scalar_one())

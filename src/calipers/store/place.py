@@ -35,12 +35,6 @@ class StorePlace:
     address: str = field(default="", repr=False)
     """The full address with secrets; never show it."""
 
-    def is_same(self, other: "StorePlace") -> bool:
-        """Whether both are the same history, also through a link."""
-        if self.path is None or other.path is None:
-            return self.address == other.address and self.path is other.path
-        return self.path.exists() and other.path.exists() and self.path.samefile(other.path)
-
     def redact(self, text: str) -> str:
         """Remove the password from a driver's message, however the driver writes it."""
         for secret in _secrets(self.address):

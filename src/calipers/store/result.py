@@ -1,4 +1,4 @@
-"""Results of checking, copying and pruning a history."""
+"""Results of checking and pruning a history."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,21 +29,6 @@ class Checked(Plain, ShowsItself):
     """The size of the file, or of the tables on the server."""
     problems: tuple[str, ...]
     """One sentence for each damaged part."""
-
-
-@dataclass(frozen=True, repr=False)
-class Copied(Plain, ShowsItself):
-    """What a copy from one history to another did."""
-
-    shown_by: ClassVar[str] = "calipers.store.result:copy_document"
-
-    source: str
-    target: str
-    copied: int
-    present: int
-    """Evaluations that the target already had."""
-    left: tuple[str, ...] = ()
-    """Pools left unchanged: the target already had them, but lacks labels of the source."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,21 +64,6 @@ def check_document(found: Checked) -> Document:
         ]
     read = plural(found.evaluations, "evaluation")
     return Document(f"{found.place} is whole: {read} read.", "passed", blocks=[Lines(lines)])
-
-
-def copy_document(found: Copied) -> Document:
-    """Show what was copied and what was left."""
-    present = f", {found.present:,} were there already" if found.present else ""
-    return Document(
-        f"{plural(found.copied, 'evaluation')} copied from {found.source} to {found.target}"
-        f"{present}.",
-        notes=[
-            f"The pool {one} was there already and lacks labels, which are not copied; bring them: "
-            f"`calipers labels export {one} --store {found.source} --every-label -o labels.jsonl`, "
-            f"then `calipers labels import {one} labels.jsonl --store {found.target}`"
-            for one in found.left
-        ],
-    )
 
 
 def prune_document(found: Pruned) -> Document:

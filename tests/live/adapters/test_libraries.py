@@ -1,4 +1,4 @@
-"""Objects of LangChain, LlamaIndex and Haystack, asked as the retrievers that they are."""
+"""Objects of LangChain and LlamaIndex, asked as the retrievers that they are."""
 
 from typing import Any
 
@@ -110,59 +110,3 @@ def test_an_index_of_llama_index_is_asked_for_k_and_left_as_it_was() -> None:
     assert run.frame.height == 6
     assert set(run.frame["item"]) <= {"n0", "n1", "n2", "n3"}
     assert retriever.similarity_top_k == 1
-
-
-def haystack_retriever(kind: str, **settings: Any) -> Any:
-    document = library("haystack").Document
-    store = library("haystack.document_stores.in_memory").InMemoryDocumentStore()
-    about = [{"source_id": "book", "split_idx_start": 5 * i} for i in range(3)]
-    pairs = zip(TEXTS, about, strict=True)
-    store.write_documents(
-        [document(id=f"d{i}", content=text, meta=meta) for i, (text, meta) in enumerate(pairs)]
-    )
-    made = getattr(library("haystack.components.retrievers.in_memory"), f"InMemory{kind}Retriever")
-    return made(store, **settings)
-
-
-def reverser():
-    library("haystack")
-    from haystack import Document, component
-
-    @component
-    class Reverse:
-        @component.output_types(documents=list[Document])
-        def run(self, documents: list[Document], top_k: int = 10):
-            return {"documents": documents[::-1][:top_k]}
-
-    return Reverse()
-
-
-def test_a_component_of_haystack() -> None:
-    run = retrieve(haystack_retriever("BM25"), ["war", "party"], k=2)
-    assert run.frame.filter(rank=1).select(PLACE).rows() == [
-        ("d0", TEXTS[0], "book", 0, 13),
-        ("d1", TEXTS[1], "book", 5, 22),
-    ]
-    assert run.report.cut == 0
-
-
-def test_a_pipeline_of_haystack() -> None:
-    pipeline = library("haystack").Pipeline()
-    pipeline.add_component("first", haystack_retriever("BM25", top_k=3))
-    pipeline.add_component("ranker", reverser())
-    pipeline.connect("first.documents", "ranker.documents")
-    run = retrieve(pipeline, ["war", "party"], k=1)
-    assert run.frame.height == 2
-    assert run.report.cut == 0
-
-
-def test_what_cannot_be_asked_of_haystack() -> None:
-    pipeline = library("haystack").Pipeline()
-    pipeline.add_component("ranker", reverser())
-    for value, words in (
-        (pipeline, r"open inputs are ranker\.documents"),
-        (reverser(), "none of these is a question"),
-        (haystack_retriever("Embedding"), "give a pipeline that embeds it"),
-    ):
-        with pytest.raises(InvalidInput, match=words):
-            retrieve(value, ["a"])

@@ -153,9 +153,6 @@ for line in sys.stdin:
         if asked["params"]["arguments"]["query"] == answer.get("dies"):
             print("no memory", file=sys.stderr, flush=True)
             sys.exit(3)
-        if "raw" in answer:
-            print(answer["raw"], flush=True)
-            continue
         said |= {{name: one for name, one in answer.items() if name != "dies"}}
     else:
         said["error"] = {{"code": -32601, "message": "Method not found"}}
@@ -181,10 +178,9 @@ def told(**result: Any) -> dict[str, Any]:
         (told(structuredContent={"hits": [{"id": "a"}]}), ""),
         ({"error": {"code": 429, "message": "go\x1b[31m away\n"}}, "error 429: go"),
         ({"result": 7}, "no answer within"),
-        (told(content=[{"type": "odd"}]), "the answer is not one of MCP: content.0"),
+        (told(content=[{"type": "odd"}]), "content.0"),
         (told(content=[{"type": "text", "text": "[" * 5000}]), ""),
         ({"sleep": 30}, "no answer within"),
-        ({"raw": "hello \x1b[31m"}, "no answer within"),
     ],
 )
 def test_a_server_that_does_not_behave(
@@ -205,7 +201,7 @@ def test_a_server_that_does_not_behave(
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        ("mcp:./not-there#find", "cannot be started: No such file"),
+        ("mcp:./not-there#find", "No such file"),
         ("mcp:false#find", "Connection closed"),
         ("mcp:http://127.0.0.1:9/mcp#find", "cannot be asked"),
     ],
@@ -219,9 +215,6 @@ def test_a_server_that_is_not_there(target: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("target", "options", "words"),
     [
-        ("mcp:#find", {}, "The command is empty"),
-        ("mcp:http://#find", {}, "names no host"),
-        ("mcp:a 'b#find", {}, "quotation"),
         ("mcp:a#find", {"headers": {"A": "b"}}, "means nothing for the command"),
         ("mcp:a#find", {"request": '["{query}"]'}, "holds all of its arguments"),
         ("mcp:a#find", {"request": '{"q": "{query}"}', "params": {"a": 1}}, "no parameters beside"),
@@ -259,12 +252,6 @@ def tool(name: str = "search", required: tuple[str, ...] = (), **properties: Any
             {"searchQuery": "Who?", "max_results": 5},
         ),
         ({"phrase": TEXT}, {"phrase": "Who?"}),
-        (
-            {"query": TEXT, "count": {"anyOf": [WHOLE, {"type": "null"}]}},
-            {"query": "Who?", "count": 5},
-        ),
-        ({"query": {}, "limit": TEXT}, {"query": "Who?"}),
-        ({"query": {"type": "array"}, "text": TEXT}, {"text": "Who?"}),
     ],
 )
 def test_arguments_are_found_in_the_schema(properties: Any, expected: Any) -> None:
@@ -280,8 +267,6 @@ def test_arguments_are_found_in_the_schema(properties: Any, expected: Any) -> No
         (tool(a=TEXT, b=TEXT), {}, "does not say which argument is the question; it takes a, b"),
         (tool(), {}, "it takes nothing"),
         (tool(query=TEXT), {"indx": 1}, "takes no argument 'indx'; it takes query"),
-        (tool(required=("index",), query=TEXT, index=TEXT), {}, "--param index=VALUE"),
-        (tool(query=TEXT, limit={**WHOLE, "maximum": 3}), {}, "at most 3 results and was asked"),
     ],
 )
 def test_a_tool_that_cannot_be_asked_says_what_to_do(one: Any, params: Any, words: str) -> None:
@@ -290,12 +275,14 @@ def test_a_tool_that_cannot_be_asked_says_what_to_do(one: Any, params: Any, word
     assert failed.value.hopeless
 
 
-def test_one_tool_that_takes_a_question_needs_no_name() -> None:
+def test_the_only_tool_needs_no_name() -> None:
     able = tool("find", query=TEXT)
-    assert chosen_tool("", [tool("ping"), able]) is able
+    assert chosen_tool("", [able]) is able
     with pytest.raises(AskFailed, match=r"after a #; the server has find, find2"):
         chosen_tool("", [able, tool("find2", q=TEXT)])
-    with pytest.raises(AskFailed, match=r"no tool 'fnd'; it has find\. Did you mean find\?"):
+    with pytest.raises(
+        AskFailed, match=r"no tool 'fnd'; the server has find\. Did you mean find\?"
+    ):
         chosen_tool("fnd", [able])
 
 
@@ -318,8 +305,6 @@ BOTH = [{"id": "a", "score": 1.0}, {"id": "b", "score": 0.5}]
         (returned(structured={"results": BOTH}), ["a", "b"]),
         (returned(text("2 found"), structured={"result": BOTH}), ["a", "b"]),
         (returned(structured={"result": json.dumps(BOTH)}), ["a", "b"]),
-        (returned(structured={"result": ["a", "b"]}), ["a", "b"]),
-        (returned(structured=BOTH), ["a", "b"]),
         (returned(text({"hits": BOTH})), ["a", "b"]),
         (returned(*map(text, BOTH)), ["a", "b"]),
         (returned(text(BOTH[0])), ["a"]),
@@ -329,8 +314,6 @@ BOTH = [{"id": "a", "score": 1.0}, {"id": "b", "score": 0.5}]
         (returned(LINK, structured={"results": []}), ["file:///a.md"]),
         (returned(text("one"), text("two")), [None, None]),
         (returned(text("   ")), []),
-        (returned(), []),
-        (returned(text([])), []),
         (returned(structured={"result": []}), []),
         (returned(structured={"result": "plain"}), []),
     ],

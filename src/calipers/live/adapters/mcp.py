@@ -1,18 +1,15 @@
 """The search tool of an MCP server as a retriever: over a command's pipes, or over HTTP.
 
-The official library speaks the protocol. Every worker has its own connection, and all of them
-live in one event loop. A server's standard error is kept for error messages and never printed.
+The official library speaks the protocol. Every worker has its own connection. A server's standard
+error is kept for error messages and never printed.
 """
 
-import concurrent.futures as futures
 import logging
 import os
-import re
-import ssl
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,14 +30,7 @@ from calipers.live.adapters.command import TAIL_LINES, listen, shown_words, word
 from calipers.live.adapters.http import RequestTemplate, header_marks, read_address, shown_address
 from calipers.live.answers import Layout
 from calipers.live.code import code_of_files
-from calipers.live.failures import (
-    LARGEST_ANSWER,
-    TOO_LARGE,
-    AskFailed,
-    bad_answer,
-    beginning,
-    explain,
-)
+from calipers.live.failures import AskFailed, beginning, explain
 from calipers.names import LISTS, RESULT
 from calipers.version import __version__, pip_install
 from calipers.words import did_you_mean
@@ -51,8 +41,7 @@ ALONE = (*RESULT["id"], *RESULT["text"], *RESULT["document"])
 """Fields that mark a single result returned without a list around it."""
 START_SECONDS = 120.0
 """Time a server may take to start; not counted in any latency."""
-MOST_PAGES = 100
-"""Pages of tools to read at most, in case a server's list never ends."""
+NO_LIMIT = 1e8
 
 Arguments = Callable[[str, int], dict[str, Any]]
 Connect = Callable[[AsyncExitStack, deque[bytes]], Any]
@@ -79,7 +68,7 @@ def from_mcp(
         ) from None
     # The library logs the server's own text, which is only for users who configure logging.
     logging.getLogger("mcp").addHandler(logging.NullHandler())
-    place, _, tool = target.rpartition("#") if "#" in target else (target, "", "")
+    place, _, tool = target.partition("#")
     layout = layout or Layout()
     secrets = secrets_in(params)
     template = None if request is None else RequestTemplate.read(request, secrets)
@@ -106,164 +95,108 @@ def from_mcp(
     about = {"headers": header_marks(headers), "params": params}
     if template is not None:
         about["request"] = template.source
-    server = _Server(connect, tool, template, dict(params or {}), layout.results is not None)
+
+    def arguments_of(chosen: Any) -> Arguments:
+        return arguments_for(chosen, dict(params or {})) if template is None else template.filled
+
     return Retriever(
         name=name,
         settings=settings_of(name, layout, **about),
-        open=server.open,
+        open=lambda: _Session(connect, tool, arguments_of, layout.results is not None),
         code=code_of_files(words),
         layout=layout,
         secrets=secrets,
         # As with any command, each worker starts its own process.
         workers=WORKERS if by_http else 1,
         keeps_time=True,
-        close=server.close,
     )
 
 
 @dataclass(eq=False)
-class _Server:
-    """What all sessions share, and the event loop they run in."""
-
-    connect: Connect
-    tool: str
-    template: RequestTemplate | None
-    params: dict[str, Any]
-    paths: bool
-    """Whether the caller gave paths to the results."""
-    stack: ExitStack = field(default_factory=ExitStack)
-    portal: Any = None
-    starting: threading.Lock = field(default_factory=threading.Lock)
-
-    def open(self) -> "_Session":
-        from anyio.from_thread import start_blocking_portal
-
-        with self.starting:
-            if self.portal is None:
-                self.portal = self.stack.enter_context(start_blocking_portal())
-        return _Session(self)
-
-    def close(self) -> None:
-        """Close what is still open, as after Ctrl-C, so that no process is left running."""
-        if self.portal is not None:
-            self.portal.call(self.portal.stop, True)
-            self.stack.close()
-
-
 class _Session(Session):
     """One connection, opened when needed and again after a failure."""
 
-    def __init__(self, server: _Server) -> None:
-        self.server = server
-        self.stderr: deque[bytes] = deque(maxlen=TAIL_LINES)
-        self.connection: futures.Future[None] | None = None
-        self.answered = False
+    connect: Connect
+    name: str
+    arguments_of: Callable[[Any], Arguments]
+    paths: bool
+    """Whether the caller gave paths to the results."""
+    stderr: deque[bytes] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
+    connection: ExitStack | None = None
+    answered: bool = False
 
     def close(self) -> None:
         connection, self.connection = self.connection, None
         if connection is not None:
-            connection.cancel()
+            connection.close()
 
     def prepare(self) -> None:
         """Start the server and list its tools, before the time of a question begins."""
         if self.connection is not None:
             return
-        ready: futures.Future[Any] = futures.Future()
-        self.connection = self.server.portal.start_task_soon(self._stay_connected, ready)
-        self.client, tools = self._first_of(ready, START_SECONDS)
-        try:
-            chosen = chosen_tool(self.server.tool, tools)
-            template = self.server.template
-            self.arguments: Arguments = (
-                arguments_for(chosen, self.server.params) if template is None else template.filled
-            )
-        except AskFailed:
-            self.close()
-            raise
-        self.tool = chosen.name
+        from anyio.from_thread import start_blocking_portal
+
+        with ExitStack() as stack:
+            try:
+                self.portal = stack.enter_context(start_blocking_portal())
+                opened = self.portal.wrap_async_context_manager(self._connected())
+                self.client, tools = stack.enter_context(opened)
+            except Exception as error:
+                raise self._explained(error, START_SECONDS, hopeless=True) from error
+            chosen = chosen_tool(self.name, tools)
+            self.arguments, self.tool = self.arguments_of(chosen), chosen.name
+            self.connection = stack.pop_all()
 
     def ask(self, question: Question, k: int, timeout: float | None) -> Any:
         self.prepare()
+        seconds = NO_LIMIT if timeout is None else timeout
         arguments = self.arguments(question.text, k)
-        call = self.server.portal.start_task_soon(self.client.call_tool, self.tool, arguments)
-        answer = read_result(self._first_of(call, timeout), self.server.paths)
+        try:
+            result = self.portal.call(self.client.call_tool, self.tool, arguments, seconds)
+        except Exception as error:
+            failed = self._explained(error, seconds, hopeless=False)
+            self.close()
+            raise failed from error
         self.answered = True
-        return answer
+        return read_result(result, self.paths)
 
-    async def _stay_connected(self, ready: "futures.Future[Any]") -> None:
-        """Stay connected until cancelled, in one task as the library requires."""
-        import anyio
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[tuple[Any, list[Any]]]:
         from mcp import Client
         from mcp.types import Implementation
 
+        about = Implementation(name="calipers", version=__version__)
         async with AsyncExitStack() as stack:
-            transport = await self.server.connect(stack, self.stderr)
-            about = Implementation(name="calipers", version=__version__)
-            client = await stack.enter_async_context(Client(transport, client_info=about))
-            tools, cursor = [], None
-            for _ in range(MOST_PAGES):
-                page = await client.list_tools(cursor=cursor)
+            transport = await self.connect(stack, self.stderr)
+            opened = Client(transport, client_info=about, read_timeout_seconds=START_SECONDS)
+            client = await stack.enter_async_context(opened)
+            page = await client.list_tools()
+            tools = page.tools
+            while page.next_cursor:
+                page = await client.list_tools(cursor=page.next_cursor)
                 tools += page.tools
-                cursor = page.next_cursor
-                if not cursor:
-                    break
-            ready.set_result((client, tools))
-            await anyio.sleep_forever()
+            yield client, tools
 
-    def _first_of(self, call: "futures.Future[Any]", seconds: float | None) -> Any:
-        """Return the result of the call; raise if it failed, timed out or the connection ended."""
-        connection = self.connection
-        futures.wait({call, connection} if connection else {call}, seconds, futures.FIRST_COMPLETED)
-        try:
-            if call.done():
-                return call.result()
-            call.cancel()
-            if connection is not None and connection.done():
-                connection.result()
-                sentence = "the server closed the connection" + self._last_words()
-                raise AskFailed("mcp", sentence, retry=True)
-        except AskFailed:
-            raise
-        except Exception as error:
-            self.close()
-            raise self._explained(error) from error
-        self.close()
-        raise AskFailed(
-            "timeout",
-            f"no answer within {seconds:g} s{self._last_words()}",
-            retry=self.answered,
-            # If no answer ever came, none will.
-            hopeless=not self.answered,
-        )
-
-    def _last_words(self) -> str:
-        lines = b" / ".join(b" ".join(one.split()) for one in self.stderr if one)
-        return f"; its last words: {beginning(lines, 300)}" if lines else ""
-
-    def _explained(self, error: BaseException) -> AskFailed:
+    def _explained(self, error: BaseException, seconds: float, *, hopeless: bool) -> AskFailed:
         from mcp import MCPError
-        from pydantic import ValidationError
+        from mcp.types import REQUEST_TIMEOUT
 
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
+        lines = b" / ".join(b" ".join(one.split()) for one in self.stderr if one)
+        heard = f"; its last words: {beginning(lines, 300)}" if lines else ""
         failed = explain(error)
-        kind, why = failed.kind, failed.sentence + self._last_words()
-        if isinstance(error, ValidationError):
-            wrong = error.errors()[0]
-            place = ".".join(map(str, wrong["loc"])) or "it"
-            kind, why = "bad answer", f"the answer is not one of MCP: {place} {wrong['msg']:.100}"
-        elif isinstance(error, MCPError):
-            # Its code is not an HTTP status, whatever the number.
-            text = beginning(" ".join(said_by(error).split()), 300) + self._last_words()
-            failed = AskFailed("mcp", f"the server answered with error {error.code}: {text}")
-            kind, why = failed.kind, failed.sentence
-        elif isinstance(error, FileNotFoundError | PermissionError):
-            kind = "command"
-            why = (
-                f"the command of the server cannot be started: {error.strerror}; give the path of "
-                "a program that exists and may be run"
-            )
-        return AskFailed(kind, why, retry=failed.retry, hopeless=not hasattr(self, "tool"))
+        if not isinstance(error, MCPError):
+            why = failed.sentence + heard
+            return AskFailed(failed.kind, why, retry=failed.retry, hopeless=hopeless)
+        if error.code == REQUEST_TIMEOUT:
+            why = f"no answer within {seconds:g} s{heard}"
+            # If no answer ever came, none will.
+            return AskFailed("timeout", why, retry=self.answered, hopeless=not self.answered)
+        # Its code is not an HTTP status, whatever the number.
+        why = beginning(" ".join(said_by(error).split()), 300) + heard
+        said = f"the server answered with error {error.code}: {why}"
+        return AskFailed("mcp", said, hopeless=hopeless)
 
 
 async def _by_pipes(stack: AsyncExitStack, arguments: list[str], stderr: deque[bytes]) -> Any:
@@ -288,124 +221,59 @@ async def _by_http(stack: AsyncExitStack, address: str, headers: dict[str, str])
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    class Limited(httpx2.AsyncHTTPTransport):
-        """Limits the size of answers, and refuses compressed ones, which may be far larger."""
-
-        async def handle_async_request(self, request: Any) -> Any:
-            response = await super().handle_async_request(request)
-            if response.headers.get("content-encoding", "identity") != "identity":
-                raise bad_answer("the server packs its answer, which nobody asked for")
-            whole: Any = response.stream
-
-            class Counted(httpx2.AsyncByteStream):
-                async def __aiter__(self) -> AsyncIterator[bytes]:
-                    length = 0
-                    async for piece in whole:
-                        length += len(piece)
-                        if length > LARGEST_ANSWER:
-                            raise bad_answer(TOO_LARGE)
-                        yield piece
-
-                async def aclose(self) -> None:
-                    await whole.aclose()
-
-            response.stream = Counted()
-            return response
-
-    client = httpx2.AsyncClient(
-        # The library sets the content types.
-        headers={
-            **{n: v for n, v in headers.items() if n != "Accept"},
-            "Accept-Encoding": "identity",
-        },
-        transport=Limited(verify=ssl.create_default_context()),
-        timeout=None,
-        trust_env=False,
-    )
-    return streamable_http_client(address, http_client=await stack.enter_async_context(client))
+    # Redirects are not followed: a key goes to no other address. The library sets the content type.
+    sent = {name: value for name, value in headers.items() if name != "Accept"}
+    client = await stack.enter_async_context(httpx2.AsyncClient(headers=sent, timeout=None))
+    return streamable_http_client(address, http_client=client)
 
 
 def chosen_tool(name: str, tools: Sequence[Any]) -> Any:
-    """The named tool, or the only one that takes a question if none is named."""
+    """The named tool, or the only one if none is named."""
     named = [tool.name for tool in tools]
-    known = beginning(", ".join(named), 300) or "none"
-    if name:
-        able = [tool for tool in tools if tool.name == name]
-        sentence = f"the server has no tool {name!r}; it has {known}.{did_you_mean(name, named)}"
-    else:
-        able = [tool for tool in tools if _question_in(*_properties(tool))]
-        sentence = f"name the tool to ask after a #; the server has {known}"
-    if (len(able) != 1 and not name) or not able:
-        raise AskFailed("mcp", sentence, hopeless=True)
-    return able[0]
-
-
-def _properties(tool: Any) -> tuple[dict[str, Any], list[str]]:
-    """The arguments of a tool, and the names of the required ones."""
-    schema = tool.input_schema or {}
-    found, needed = schema.get("properties"), schema.get("required")
-    return (
-        found if isinstance(found, dict) else {},
-        [one for one in needed if isinstance(one, str)] if isinstance(needed, list) else [],
-    )
-
-
-def _types(schema: Any) -> set[str]:
-    """The types that a schema allows; empty if it names none."""
-    if not isinstance(schema, dict):
-        return set()
-    found = schema.get("type")
-    several = [one for name in ("anyOf", "oneOf") for one in schema.get(name) or ()]
-    listed = [found] if isinstance(found, str) else found or ()
-    return {one for one in listed if isinstance(one, str)}.union(*map(_types, several))
-
-
-def _named(properties: Mapping[str, Any], names: Sequence[str], kinds: set[str]) -> str | None:
-    plain = {re.sub("[_-]", "", name).lower(): name for name in reversed([*properties])}
-    fits = (plain[name] for name in names if name in plain)
-    return next((one for one in fits if (_types(properties[one]) or kinds) & kinds), None)
-
-
-def _question_in(properties: Mapping[str, Any], required: Sequence[str]) -> str | None:
-    found = _named(properties, QUERY_NAMES, {"string"})
-    if found is not None:
-        return found
-    texts = [name for name, schema in properties.items() if "string" in _types(schema)]
-    needed = [name for name in texts if name in required]
-    return needed[0] if len(needed) == 1 else texts[0] if len(texts) == 1 else None
+    able = [tool for tool in tools if tool.name == name] if name else tools
+    if len(able) == 1:
+        return able[0]
+    known = f"the server has {beginning(', '.join(named), 300) or 'none'}"
+    why = f"there is no tool {name!r}" if name else "name the tool to ask after a #"
+    raise AskFailed("mcp", f"{why}; {known}.{did_you_mean(name, named)}", hopeless=True)
 
 
 def arguments_for(tool: Any, params: dict[str, Any]) -> Arguments:
-    """Find out how to turn a question into the tool's arguments, before the first question."""
+    """Find out how to turn a question into the tool's arguments, before the first question.
 
-    def refused(sentence: str) -> AskFailed:
-        return AskFailed("mcp", f"the tool {tool.name!r} {sentence}", hopeless=True)
-
-    properties, required = _properties(tool)
+    The server itself refuses arguments that are missing or of another type.
+    """
+    schema = tool.input_schema or {}
+    properties = schema.get("properties") or {}
     takes = beginning(", ".join(properties), 300) or "nothing"
     for name in params:
-        if name not in properties and not tool.input_schema.get("additionalProperties"):
-            raise refused(f"takes no argument {name!r}; it takes {takes}")
-    left = {name: schema for name, schema in properties.items() if name not in params}
-    question = _question_in(left, required)
+        # A server may ignore it silently.
+        if name not in properties and not schema.get("additionalProperties"):
+            raise AskFailed(
+                "mcp",
+                f"the tool {tool.name!r} takes no argument {name!r}; it takes {takes}",
+                hopeless=True,
+            )
+    left = [name for name in properties if name not in params]
+    limit = _named(left, LIMIT_NAMES)
+    others = [name for name in left if name != limit]
+    required = [name for name in others if name in (schema.get("required") or ())]
+    alone = next((names[0] for names in (required, others) if len(names) == 1), None)
+    question = _named(others, QUERY_NAMES) or alone
     if question is None:
-        raise refused(
-            f"does not say which argument is the question; it takes {takes}: say it with "
-            '--request \'{"NAME": "{query}"}\''
+        raise AskFailed(
+            "mcp",
+            f"the tool {tool.name!r} does not say which argument is the question; it takes "
+            f'{takes}: say it with --request \'{{"NAME": "{{query}}"}}\'',
+            hopeless=True,
         )
-    limit = _named(left, LIMIT_NAMES, {"integer", "number"})
-    for name in required:
-        if name in left and name not in (question, limit):
-            raise refused(f"needs the argument {name!r}; give it with --param {name}=VALUE")
-    schema = None if limit is None else left[limit]
-    most = schema.get("maximum") if isinstance(schema, dict) else None
+    return lambda query, k: {**params, question: query, **({} if limit is None else {limit: k})}
 
-    def arguments(query: str, k: int) -> dict[str, Any]:
-        if isinstance(most, int | float) and k > most:
-            raise refused(f"gives at most {most:g} results and was asked for {k}; ask for fewer")
-        return {**params, question: query, **({limit: k} if limit is not None else {})}
 
-    return arguments
+def _named(properties: Sequence[str], names: Sequence[str]) -> str | None:
+    """The argument with the first of the usual names, whatever its case and signs."""
+    plain = {name.replace("_", "").replace("-", "").lower(): name for name in properties}
+    return next((plain[name] for name in names if name in plain), None)
 
 
 def read_result(result: Any, paths: bool = False) -> Any:

@@ -101,7 +101,7 @@ def _from_object(
             f"{name or 'The retriever'} is a {type(value).__name__}, which Calipers does not know "
             "how to ask; give a function of (query, k) that returns what the client answers, such "
             "as lambda query, k: collection.query(query_texts=[query], n_results=k); an object of "
-            "LangChain, LlamaIndex or Haystack; or a text that names one."
+            "LangChain or LlamaIndex; or a text that names one."
         )
     _check(options, ("params",), "a function")
     return from_callable(value, name=name or name_of(value), layout=layout, code=code, **options)

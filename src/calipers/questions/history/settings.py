@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from calipers.operation import PYTHON, STATISTICS, Setting, operation
-from calipers.questions.reading import Now, Primary, Store, Where, tag_pairs
+from calipers.questions.reading import Now, Primary, Store, tag_pairs
 
 if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
     from calipers.model.scores import Scores
     from calipers.questions.history.result import Alarm, History, Shown
-    from calipers.store.result import Checked, Copied, Pruned
+    from calipers.store.result import Checked, Pruned
 
 
 class Which(TypedDict, total=False):
@@ -201,17 +201,6 @@ def history_check(store: Store = None) -> "Checked":
     from calipers.store.open import open_store
 
     return check(open_store(store, damaged=True))
-
-
-@operation(page="history", command="history copy")
-def history_copy(
-    target: Annotated[Where, Setting("", argument="TARGET")], *, store: Store = None
-) -> "Copied":
-    """Copy every evaluation that the target lacks from ``store`` to it, of whichever kind."""
-    from calipers.store.care import copy
-    from calipers.store.open import open_store
-
-    return copy(open_store(store), open_store(target, create=True))
 
 
 class HistoryPruneSettings(TypedDict, total=False):
