@@ -116,7 +116,7 @@ def test_an_address_with_headers_and_stages(monkeypatch: pytest.MonkeyPatch) -> 
         (["live_search.py:search", "questions.jsonl", "--workers", "0"], "workers is 0"),
         (["live_search.py:search", "questions.jsonl", "--request", "{}"], "nothing for a function"),
         ([CLOSED, "questions.jsonl", "--header", "tok-12345", "--retries", "0"], "no ':' in it"),
-        ([CLOSED, "questions.jsonl", "--retries", "0"], "refuses connections"),
+        ([CLOSED, "questions.jsonl", "--retries", "0"], "cannot be reached"),
         ([CLOSED, "questions.jsonl", "--stage", "x"], "--stage"),
     ],
 )

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
-from calipers.live import driver as driver_module
 from calipers.live.adapters.base import Question
 from calipers.live.adapters.callable import from_callable
 from calipers.live.driver import SAME_FAILURES, Driver, Pace
@@ -116,20 +115,6 @@ def test_a_late_answer_does_not_count() -> None:
     run = retrieve(search, ["fine", "hang", "last"], k=1, workers=1, timeout=0.5)
     assert dict(run.report.errors) == {"timeout": 1}
     assert run.report.answered == 2
-
-
-def test_too_many_hanging_calls_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver_module, "MOST_STUCK", 5)
-    release = threading.Event()
-
-    def search(query: str, k: int) -> list[str]:
-        if query != "q0":
-            release.wait(20)
-        return ["a"]
-
-    with pytest.raises(RetrieverFailed, match=r"5 calls of .* hang and cannot be stopped"):
-        retrieve(search, [f"q{i}" for i in range(100)], workers=1, timeout=0.02)
-    release.set()
 
 
 def test_whatever_a_function_raises_or_returns_is_one_error() -> None:
@@ -251,7 +236,7 @@ def test_a_dead_server_does_not_spoil_a_run_that_was_begun(server: Server, tmp_p
     before = output.read_bytes()
     server.shutdown()
     server.server_close()
-    with pytest.raises(RetrieverFailed, match=r"refused: .* 11 of 20 questions are finished"):
+    with pytest.raises(RetrieverFailed, match=r"unreachable: .* 11 of 20 questions are finished"):
         retrieve(server.search, questions, **about)
     assert output.read_bytes() == before
 

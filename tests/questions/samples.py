@@ -74,7 +74,7 @@ def save_nights(*files: str) -> None:
         calipers.save(
             calipers.evaluate(pair, metrics="recall@3,mrr"),
             "nightly",
-            tags={"night": f"{number}"},
+            tags={"night": f"{number}"} if number else None,
             ground_truth=pair.ground_truth,
             run=pair.run,
             store="history.db",
@@ -377,8 +377,8 @@ SAMPLES: dict[str, Sample] = {
         prepare=write_saved,
     ),
     "history_prune": Sample(
-        lambda: calipers.history_prune(keep=1, tagged=True, store="history.db"),
-        ("--keep", "1", "--tagged", "--yes", "--store", "history.db", "--json"),
+        lambda: calipers.history_prune(keep=1, store="history.db"),
+        ("--keep", "1", "--yes", "--store", "history.db", "--json"),
         prepare=write_saved,
         comparable=without("id"),
         left=lambda: len(calipers.history(store="history.db").evaluations),

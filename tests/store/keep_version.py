@@ -35,7 +35,6 @@ def keep() -> None:
         )
         write(store, kept)
         expected.append(scores.to_dict())
-    store.outside("VACUUM")
     (FOLDER / f"{HEAD}.json").write_bytes(msgspec.json.encode(expected))
 
 

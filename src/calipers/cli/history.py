@@ -98,21 +98,18 @@ def history_check() -> None:
 def history_prune(asked: CommandInput, yes: bool) -> None:
     """Remove old evaluations, of NAME or of all names.
 
-    The latest of each name stays, and so does what is tagged. Asks before anything is removed.
+    The latest of each name stay, and so does what is tagged. Asks before anything is removed.
 
     \b
-    Examples:
+    Example:
       calipers history prune --keep 30 --dry-run
-      calipers history prune nightly --older-than 90d
     """
-    from datetime import UTC, datetime
-
-    now, is_real = datetime.now(UTC), not asked.settings.pop("dry_run", False)
-    found = asked.answer(dry_run=True, now=now)
+    is_real = not asked.settings.pop("dry_run", False)
+    found = asked.answer(dry_run=True)
     if is_real and found.evaluations:
         if not yes:
             _confirm(str(found))
-        found = asked.answer(now=now, among=[one.id for one in found.evaluations])
+        found = asked.answer()
     asked.show(found)
 
 

@@ -32,8 +32,6 @@ LEAST, MOST = 1e-6, 1e8
 """Largest number of seconds, or questions a second, that every system's clock supports."""
 SAME_FAILURES = 10
 """This many failures of one kind before the first answer stop the run."""
-MOST_STUCK = 100
-"""How many hanging calls may be abandoned; more would only fill the memory."""
 GRACE_SECONDS = 5.0
 """Extra time for a session that enforces the timeout itself."""
 TICK_SECONDS = 0.1
@@ -109,30 +107,14 @@ class Finished(NamedTuple):
     failed: AskFailed | None = None
 
 
+@dataclass(eq=False)
 class _Worker:
     """One thread and its current question."""
 
-    def __init__(self) -> None:
-        self.taken: Numbered | None = None
-        self.overdue_at = NEVER
-        self.abandoned = False
-        self.warms_up = False
-        self.deciding = threading.Lock()
-        """Lock that decides who records the question: the worker, or whoever gave up on it."""
-
-    def claims(self) -> bool:
-        """Whether this worker may record the outcome; False if it was given up."""
-        with self.deciding:
-            self.taken = None
-            return not self.abandoned
-
-    def give_up(self, now: float) -> Numbered | None:
-        """Give up an overdue worker and return the question it will no longer record."""
-        with self.deciding:
-            if self.overdue_at > now:
-                return None
-            self.abandoned = True
-            return self.taken
+    taken: Numbered | None = None
+    overdue_at: float = NEVER
+    abandoned: bool = False
+    warms_up: bool = False
 
 
 class Driver:
@@ -168,12 +150,11 @@ class Driver:
         self._patience = NEVER
         if pace.timeout is not None:
             self._patience = pace.timeout + (GRACE_SECONDS if retriever.keeps_time else 0.0)
-        self._changed = threading.Condition()
+        self._one_at_a_time = threading.Condition()
+        """Held by who records a question, or changes who is active."""
         self._stop = threading.Event()
         self._active: set[_Worker] = set()
-        self._stuck = 0
         self._crash: BaseException | None = None
-        self._writing = threading.Lock()
         self._closed = False
         self._begun = counts.answered > 0
         self._answered = False
@@ -185,24 +166,23 @@ class Driver:
     def run(self, tick: Callable[[], None] | None = None) -> None:
         """Ask every question; return when all are finished, or raise the reason for stopping."""
         begun = time.perf_counter()
-        with self._changed:
-            for _ in range(min(self.pace.workers, len(self._todo))):
-                self._start()
+        for _ in range(min(self.pace.workers, len(self._todo))):
+            self._start()
         try:
             while self._wait():
                 if tick is not None:
                     tick()
         except BaseException:
             self._stop.set()
-            with self._changed:
-                self._changed.wait_for(lambda: not self._active, GOODBYE_SECONDS)
+            with self._one_at_a_time:
+                self._one_at_a_time.wait_for(lambda: not self._active, GOODBYE_SECONDS)
             raise
         finally:
             # Write nothing from now on, even if an answer still arrives. Let a line in progress
-            # finish, but not forever: Ctrl-C may have interrupted it.
+            # finish, but not forever.
             self._closed = True
-            if self._writing.acquire(timeout=GOODBYE_SECONDS):
-                self._writing.release()
+            if self._one_at_a_time.acquire(timeout=GOODBYE_SECONDS):
+                self._one_at_a_time.release()
             self.seconds = time.perf_counter() - begun
             self.retriever.close()
         if tick is not None:
@@ -212,18 +192,19 @@ class Driver:
         self._settle()
 
     def _wait(self) -> bool:
-        with self._changed:
+        with self._one_at_a_time:
             if not self._active:
                 return False
             first = min(worker.overdue_at for worker in self._active)
             pause = min(TICK_SECONDS, max(0.001, first - time.perf_counter()))
-            self._changed.wait(pause)
+            self._one_at_a_time.wait(pause)
             self._give_up_overdue()
             return bool(self._active)
 
     def _start(self) -> None:
         worker = _Worker()
-        self._active.add(worker)
+        with self._one_at_a_time:
+            self._active.add(worker)
         threading.Thread(target=self._work, args=(worker,), daemon=True).start()
 
     def _work(self, worker: _Worker) -> None:
@@ -232,19 +213,17 @@ class Driver:
             session = self.retriever.open()
             while (one := self._take(worker)) is not None:
                 finished = self._ask(worker, session, one)
-                if finished is None or not worker.claims():
-                    break
-                self._record(finished)
+                if finished is not None:
+                    self._record(finished, worker)
         except BaseException as crash:  # noqa: BLE001 - carried over to the caller's thread
-            with self._changed:
-                self._crash = self._crash or crash
+            self._crash = self._crash or crash
             self._stop.set()
         finally:
             if session is not None:
                 session.close()
-            with self._changed:
+            with self._one_at_a_time:
                 self._active.discard(worker)
-                self._changed.notify_all()
+                self._one_at_a_time.notify_all()
 
     def _take(self, worker: _Worker) -> Numbered | None:
         """Take the next question, without a lock, which would make all workers wait."""
@@ -258,7 +237,7 @@ class Driver:
                 worker.warms_up = next(self._turns) <= self._warm_up
                 worker.taken = number, question
                 return worker.taken
-            self._record(Finished(number, question, entry, encode(entry)))
+            self._record(Finished(number, question, entry, encode(entry)), worker)
         return None
 
     def _ask(self, worker: _Worker, session: Session, one: Numbered) -> Finished | None:
@@ -303,29 +282,19 @@ class Driver:
     def _give_up_overdue(self) -> None:
         now = time.perf_counter()
         for worker in [late for late in self._active if late.overdue_at <= now]:
-            one = worker.give_up(now)
-            if one is None:
-                continue
             self._active.discard(worker)
-            self._stuck += 1
-            late = AskFailed(
-                "timeout",
-                f"no answer within {self.pace.timeout:g} s; the call cannot be stopped and was "
-                "left behind",
-            )
-            self._record(self._error(one, late))
-            if self._stuck >= MOST_STUCK:
-                self._stop_for(
-                    f"Stopped: {self._stuck} calls of {self.retriever.name} hang and cannot be "
-                    "stopped; give the function a timeout of its own"
-                )
+            if worker.taken is not None:
+                why = f"no answer within {self.pace.timeout:g} s; the call was left behind"
+                self._record(self._error(worker.taken, AskFailed("timeout", why)), worker)
+            worker.abandoned = True
             if not self._stop.is_set():
                 self._start()
 
-    def _record(self, one: Finished) -> None:
+    def _record(self, one: Finished, worker: _Worker) -> None:
         """Record a finished question; it counts once the operating system has its line."""
-        with self._writing:
-            if self._closed:
+        with self._one_at_a_time:
+            # Who gave up on a call has recorded its question.
+            if self._closed or worker.abandoned:
                 return
             # A cached answer does not show that the retriever works today.
             self.asked += not one.entry.cached

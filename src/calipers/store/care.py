@@ -1,14 +1,12 @@
-"""Maintain a history: check it, copy it, make it smaller."""
+"""Maintain a history: check it, remove what is old."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from sqlalchemy import Connection, delete, func, select, text
 
-from calipers.errors import CalipersError, InvalidInput
+from calipers.errors import CalipersError
 from calipers.model.evaluation import Evaluation
 from calipers.model.result import from_moment
 from calipers.store.blob import digest_of
@@ -29,7 +27,7 @@ from calipers.store.schema import (
 
 @sound
 def check(store: Store) -> Checked:
-    """Read all of the history; return its counts, its size and any damage."""
+    """Read all of the history; return its counts and any damage."""
     with store.reading() as connection:
         n, names, oldest, newest = connection.execute(
             select(
@@ -47,24 +45,8 @@ def check(store: Store) -> Checked:
         names=names,
         oldest=None if oldest is None else from_moment(oldest),
         newest=None if newest is None else from_moment(newest),
-        bytes=_size(store),
         problems=tuple(problems(store)),
     )
-
-
-@sound
-def _size(store: Store) -> int:
-    """The size of the file, or of the tables on the server."""
-    with store.reading() as connection:
-        if connection.dialect.name == "sqlite":
-            pages, size = (
-                connection.execute(text(f"PRAGMA {name}")).scalar_one()
-                for name in ("page_count", "page_size")
-            )
-            return int(pages * size)
-        tables = "', '".join(table.name for table in EVALUATION.metadata.sorted_tables)
-        sizes = f"SELECT sum(pg_total_relation_size(t::regclass)) FROM unnest(ARRAY['{tables}']) t"  # noqa: S608 - our own table names
-        return int(connection.execute(text(sizes)).scalar_one())
 
 
 def problems(store: Store) -> Iterator[str]:
@@ -133,30 +115,10 @@ def _damaged_pools(connection: Connection) -> Iterator[str]:
             yield f"The {row.kind} of the pool {row.name} are damaged."
 
 
-def check_pruning(keep: int | None, before: datetime | None) -> None:
-    """Refuse a pruning that selects nothing, or everything."""
-    if keep is None and before is None:
-        raise InvalidInput(
-            "Nothing says what may go; give --keep N, --older-than AGE (such as 90d), or both."
-        )
-    if keep is not None and keep < 1:
-        raise InvalidInput(f"The number to keep is {keep}; the latest of a name always stays.")
+def prune(store: Store, keep: int, *, name: str | None = None, dry_run: bool = False) -> Pruned:
+    """Remove all but the latest ``keep`` evaluations of each name; tagged ones stay.
 
-
-def prune(
-    store: Store,
-    *,
-    keep: int | None = None,
-    before: datetime | None = None,
-    name: str | None = None,
-    tagged: bool = False,
-    among: Collection[str] | None = None,
-    dry_run: bool = False,
-) -> Pruned:
-    """Remove evaluations older than ``before``, and not among the latest ``keep`` of their name.
-
-    The latest of a name always stays, and so do tagged ones unless ``tagged`` is true. With
-    ``among`` only those ids are removed.
+    What other evaluations share stays. A file does not shrink: later saves take the space.
     """
     if name is not None:
         resolve(store, f"@name:{name}")
@@ -164,23 +126,11 @@ def prune(
     chosen = []
     for one in evaluations(store, name=name, metrics=()):
         seen[one.name] += 1
-        stays = seen[one.name] <= max(keep or 1, 1) or (before is not None and one.saved >= before)
-        if not (stays or (one.tags and not tagged) or (among is not None and one.id not in among)):
+        if seen[one.name] > keep and not one.tags:
             chosen.append(one)
-    removes = bool(chosen) and not dry_run
-    before_it = _size(store)
-    if removes:
+    if chosen and not dry_run:
         remove(store, chosen)
-        # If somebody is reading now, the space is freed another time.
-        with suppress(CalipersError):
-            give_room_back(store)
-    return Pruned(
-        store.place.shown,
-        tuple(chosen),
-        removed=removes,
-        bytes_before=before_it,
-        bytes=_size(store),
-    )
+    return Pruned(store.place.shown, tuple(chosen), removed=bool(chosen) and not dry_run)
 
 
 def remove(store: Store, chosen: Sequence[Evaluation]) -> None:
@@ -190,18 +140,7 @@ def remove(store: Store, chosen: Sequence[Evaluation]) -> None:
             # A save writes the evaluation first, so this waits for every save in progress:
             # none of them may lose a content that it found already stored.
             connection.execute(text("LOCK TABLE calipers_evaluation IN EXCLUSIVE MODE"))
-        numbers = [evaluation.number for evaluation in chosen]
-        for i in range(0, len(numbers), 500):
-            some = numbers[i : i + 500]
+        for one in chosen:
             # The database removes its tags, summaries and parts too.
-            connection.execute(delete(EVALUATION).where(EVALUATION.c.number.in_(some)))
+            connection.execute(delete(EVALUATION).where(EVALUATION.c.number == one.number))
         connection.execute(delete(CONTENT).where(CONTENT.c.digest.not_in(select(PART.c.digest))))
-
-
-def give_room_back(store: Store) -> None:
-    """Return unused space to the disk; a server keeps it for later saves."""
-    if store.place.kind == "sqlite":
-        store.outside("VACUUM")
-    else:
-        names = ", ".join(table.name for table in EVALUATION.metadata.sorted_tables)
-        store.outside(f"VACUUM (ANALYZE) {names}")

@@ -5,11 +5,10 @@ References are @nightly, @nightly~2, @3f2a91c0, @branch:main and @commit:abc123.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, and_, func, or_, select
+from sqlalchemy import Connection, Row, Select, func, or_, select
 
 from calipers.errors import InvalidInput
 from calipers.model.evaluation import Evaluation
@@ -27,12 +26,11 @@ FORMS = (
     "@name, @name~2 (two before the latest), @id, @branch:main, @commit:abc123, and with a name "
     "behind it @branch:main:name"
 )
-FEWEST_CHARACTERS = 4
-"""Fewest characters of an id or a commit; fewer would match too many."""
 MOST_CANDIDATES = 8
 
 _FORM = re.compile(r"@(?:(id|name|branch|commit):)?([^:~]+)(?::([^:~]+))?(?:~(\d{1,6}))?")
-_HEX = re.compile(r"[0-9a-f]+")
+_BEGINNING = re.compile(r"[0-9a-f]{4,}", re.IGNORECASE)
+"""The beginning of an id or a commit; fewer characters would match too many."""
 _COLUMNS: Mapping[str, Any] = {
     "name": EVALUATION.c.name,
     "id": EVALUATION.c.id,
@@ -92,33 +90,24 @@ def count(store: Store) -> int:
 
 
 def _newest_first(*conditions: Any) -> Select[Any]:
-    before = EVALUATION.alias("before")
-    earlier = (
-        select(before.c.number)
-        .where(
-            before.c.name == EVALUATION.c.name,
-            or_(
-                before.c.saved < EVALUATION.c.saved,
-                and_(before.c.saved == EVALUATION.c.saved, before.c.number < EVALUATION.c.number),
-            ),
-        )
-        .order_by(before.c.saved.desc(), before.c.number.desc())
-        .limit(1)
-        .correlate(EVALUATION)
-        .scalar_subquery()
-    )
-    previous = EVALUATION.alias("previous")
+    """Evaluations with the ground truth and the corpus of the one before, of the same name."""
+    number, order = EVALUATION.c.number, (EVALUATION.c.saved, EVALUATION.c.number)
     shown = [column for column in EVALUATION.c if column.name != "facts"]
+    before = select(
+        number,
+        *(
+            func.lag(column).over(partition_by=EVALUATION.c.name, order_by=order).label(label)
+            for column, label in (
+                (EVALUATION.c.ground_truth, "ground_truth_before"),
+                (EVALUATION.c.corpus, "corpus_before"),
+            )
+        ),
+    ).subquery()
     return (
-        select(
-            *shown,
-            previous.c.ground_truth.label("ground_truth_before"),
-            previous.c.corpus.label("corpus_before"),
-            previous.c.number.label("number_before"),
-        )
-        .select_from(EVALUATION.outerjoin(previous, previous.c.number == earlier))
+        select(*shown, before.c.ground_truth_before, before.c.corpus_before)
+        .join(before, before.c.number == number)
         .where(*conditions)
-        .order_by(EVALUATION.c.saved.desc(), EVALUATION.c.number.desc())
+        .order_by(*(column.desc() for column in order))
     )
 
 
@@ -145,9 +134,7 @@ def _evaluation(row: Row[Any], tags: Mapping[str, str], summaries: list[Row[Any]
 
 
 def _changed(row: Row[Any]) -> Iterable[str]:
-    if row.number_before is None:
-        return
-    if row.ground_truth != row.ground_truth_before:
+    if row.ground_truth_before not in (None, row.ground_truth):
         yield "ground truth"
     if row.corpus is not None and row.corpus_before not in (None, row.corpus):
         yield "corpus"
@@ -196,13 +183,11 @@ def _portions(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
     return (numbers[i : i + AT_ONCE] for i in range(0, len(numbers), AT_ONCE))
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(NamedTuple):
     """A parsed reference to an evaluation."""
 
-    text: str
     kind: str | None
-    """id, name, branch or commit; None if it may be an id or a name."""
+    """id, name, branch or commit; None if it may be a name or an id."""
     word: str
     name: str | None
     """The required name of an evaluation on the branch or commit; None: any."""
@@ -213,94 +198,72 @@ def parse_reference(text: str) -> Reference:
     """Parse a reference.
 
     >>> parse_reference("@branch:release/1.2:nightly~3")
-    Reference(text='@branch:release/1.2:nightly~3', kind='branch', word='release/1.2', \
-name='nightly', back=3)
+    Reference(kind='branch', word='release/1.2', name='nightly', back=3)
     """
     found = _FORM.fullmatch(text)
     if not found or (found[3] and found[1] not in ("branch", "commit")):
         raise InvalidInput(f"The reference {text!r} cannot be read; write {FORMS}.")
     kind, word, name, back = found.groups()
-    if kind in ("id", "commit") and not _is_beginning(word):
+    if kind in ("id", "commit") and not _BEGINNING.fullmatch(word):
         raise InvalidInput(
-            f"The reference {text!r} names the {kind} {word!r}; give at least "
-            f"{FEWEST_CHARACTERS} of its characters, which are 0-9 and a-f."
+            f"The reference {text!r} names the {kind} {word!r}; give at least 4 of its "
+            "characters, which are 0-9 and a-f."
         )
-    return Reference(text, kind, word, name, int(back or 0))
+    return Reference(kind, word, name, int(back or 0))
 
 
 def resolve(store: Store, text: str) -> Evaluation:
     """Return the one evaluation that a reference names; raise if there is none or several."""
-    reference = parse_reference(text)
-    fitting = _fitting(store, reference)
+    asked = parse_reference(text)
+    kind, fitting = asked.kind or "name", _fitting(store, asked.kind or "name", asked)
+    if not fitting and asked.kind is None and _BEGINNING.fullmatch(asked.word):
+        kind, fitting = "id", _fitting(store, "id", asked)
     if not fitting:
-        raise InvalidInput(_nothing(store, reference))
+        raise InvalidInput(_nothing(store, asked))
+    value, name, saved = fitting[0]
+    where = [EVALUATION.c.name == name, _COLUMNS[kind] == value]
+    if kind == "id":
+        where[1] = or_(EVALUATION.c.saved < saved, where[1])
     if len(fitting) > 1:
+        named = "" if kind == "id" else ":{1}"
+        several = [f"@{kind}:{{0}}{named}".format(*one) for one in fitting[:MOST_CANDIDATES]]
         raise InvalidInput(
-            f"The reference {text} fits several evaluations; write "
-            f"{' or '.join(list(fitting)[:MOST_CANDIDATES])}"
+            f"The reference {text} fits several evaluations; write {' or '.join(several)}"
             f"{' or another' if len(fitting) > MOST_CANDIDATES else ''}."
         )
-    [where] = fitting.values()
-    found = evaluations(store, where=where, last=reference.back + 1, metrics=())
-    if len(found) <= reference.back:
+    found = evaluations(store, where=where, last=asked.back + 1, metrics=())
+    if len(found) <= asked.back:
         n = len(found)
         raise InvalidInput(
             f"The reference {text} goes back too far: there "
             f"{'is one such evaluation' if n == 1 else f'are {n} such evaluations'}, the oldest "
             f"is {text.partition('~')[0]}~{n - 1}."
         )
-    return found[reference.back]
+    return found[asked.back]
 
 
-def _fitting(store: Store, reference: Reference) -> dict[str, list[Any]]:
-    """Map each exact reference that may be meant to conditions for it and earlier ones."""
-    fitting: dict[str, list[Any]] = {}
-    called = EVALUATION.c.name
-    for kind in [reference.kind] if reference.kind else ["name", "id"]:
-        column, word = _COLUMNS[kind], reference.word
-        if kind in ("id", "commit") and not _is_beginning(word):
-            continue
-        exact = kind in ("name", "branch")
-        where = [column == word if exact else column.startswith(word.lower())]
-        if reference.name is not None:
-            where.append(called == reference.name)
-        latest = func.max(EVALUATION.c.saved)
-        groups = select(column, called, latest).where(*where).group_by(column, called)
-        with store.reading() as connection:
-            rows = connection.execute(groups.order_by(latest.desc())).all()
-        for value, name, saved in rows:
-            if kind == "name":
-                fitting[f"@name:{value}"] = [called == value]
-            elif kind != "id":
-                fitting[f"@{kind}:{value}:{name}"] = [column == value, called == name]
-            elif f"@name:{name}" not in fitting:
-                earlier = or_(EVALUATION.c.saved < saved, column == value)
-                fitting[f"@id:{value}"] = [called == name, earlier]
-    return fitting
-
-
-def _is_beginning(word: str) -> bool:
-    """Whether a word may be the beginning of an id or a commit."""
-    return len(word) >= FEWEST_CHARACTERS and _HEX.fullmatch(word.lower()) is not None
-
-
-def _nothing(store: Store, reference: Reference) -> str:
-    kind = reference.kind or "name"
-    column, prefix = _COLUMNS[kind], "@" if kind == "name" else f"@{kind}:"
+def _fitting(store: Store, kind: str, asked: Reference) -> Sequence[Any]:
+    """What may be meant, latest first: the whole word, the name, and the time of the latest."""
+    column, called, latest = _COLUMNS[kind], EVALUATION.c.name, func.max(EVALUATION.c.saved)
+    exact = kind in ("name", "branch")
+    where = [column == asked.word if exact else column.startswith(asked.word.lower())]
+    if asked.name is not None:
+        where.append(called == asked.name)
+    groups = select(column, called, latest).where(*where).group_by(column, called)
     with store.reading() as connection:
-        latest = func.max(EVALUATION.c.saved)
-        statement = (
-            select(column).where(column.is_not(None)).group_by(column).order_by(latest.desc())
-        )
-        words = [f"{prefix}{one!s:.40}" for one in connection.execute(statement).scalars()]
-    if not words:
-        return (
-            f"There is no evaluation {reference.text} in {store.place.shown}: no evaluation there "
-            f"has a {kind}; write {FORMS}."
-        )
-    asked = f"{prefix}{reference.word}"
+        return connection.execute(groups.order_by(latest.desc())).all()
+
+
+def _nothing(store: Store, asked: Reference) -> str:
+    kind = asked.kind or "name"
+    column, prefix = _COLUMNS[kind], "@" if kind == "name" else f"@{kind}:"
+    latest = func.max(EVALUATION.c.saved).desc()
+    known = select(column).where(column.is_not(None)).group_by(column).order_by(latest)
+    with store.reading() as connection:
+        words = [f"{prefix}{one!s:.40}" for one in connection.execute(known).scalars()]
+    word = f"{prefix}{asked.word}"
+    more = ", …" if len(words) > MOST_CANDIDATES else ""
     return (
-        f"There is no evaluation {asked} in {store.place.shown}; there are "
-        f"{', '.join(words[:MOST_CANDIDATES])}{', …' if len(words) > MOST_CANDIDATES else ''}."
-        f"{did_you_mean(asked, words)}"
+        f"There is no evaluation {word} in {store.place.shown}; there are "
+        f"{', '.join(words[:MOST_CANDIDATES]) or 'none'}{more}.{did_you_mean(word, words)}"
     )

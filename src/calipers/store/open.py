@@ -43,31 +43,21 @@ SQLite has no queue: a writer that finds the file locked retries later and later
 try at once. One of twenty busy threads might then wait until it times out.
 """
 
+LOCKED = "somebody else holds it locked; try again when that one is done"
+DENIED = "it cannot be opened or written; change its permissions, or name another with --store"
 SQLITE: dict[int, str] = {
-    sqlite3.SQLITE_BUSY: "another process holds it locked; try again when that one is done",
-    sqlite3.SQLITE_LOCKED: "another process holds it locked; try again when that one is done",
+    sqlite3.SQLITE_BUSY: LOCKED,
+    sqlite3.SQLITE_LOCKED: LOCKED,
     sqlite3.SQLITE_FULL: "the disk is full; make room and save again",
-    sqlite3.SQLITE_READONLY: "it is read-only; change its permissions, or name another with "
-    "--store",
-    sqlite3.SQLITE_PERM: "there is no permission; change it, or name another with --store",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check the folder and its permissions",
-    sqlite3.SQLITE_IOERR: "the disk reports an error; check the disk",
+    sqlite3.SQLITE_READONLY: f"it is read-only: {DENIED}",
+    sqlite3.SQLITE_PERM: DENIED,
+    sqlite3.SQLITE_CANTOPEN: DENIED,
     sqlite3.SQLITE_NOTADB: "it is not an SQLite database; name another file",
     sqlite3.SQLITE_CORRUPT: "the file is damaged; put back a copy of it, and look at what is left "
     "with `calipers history check`",
 }
-# The first two characters of PostgreSQL's error codes name a class, all five one error.
-POSTGRESQL: dict[str, str] = {
-    "28": "the server does not let this user in; check the user and the password",
-    "3D": "there is no such database on the server; create it, or name another",
-    "42501": "this user has no permission there; ask for it (CREATE for the first save, then "
-    "SELECT, INSERT, UPDATE and DELETE)",
-    "25006": "the server allows no changes (it is read-only); name the one that does",
-    "53100": "the disk of the server is full; make room and save again",
-    "53300": "the server has no connection left; try again",
-    "55P03": "somebody else holds it locked; try again when that one is done",
-    "57014": "the server stopped the work; try again",
-}
+LOCK_TIMEOUT = "55P03"
+"""PostgreSQL's code; its other errors explain themselves."""
 
 
 class StoreUnreadable(StoreAway, UnreadableFile):
@@ -107,16 +97,6 @@ class Store:
             connection.begin(),
         ):
             yield connection
-
-    def outside(self, statement: str) -> None:
-        """Run a statement outside any transaction, such as VACUUM."""
-        with (
-            spoken(self.place, writing=True),
-            self.engine.connect().execution_options(
-                isolation_level="AUTOCOMMIT", outside=True
-            ) as connection,
-        ):
-            connection.execute(text(statement))
 
 
 @contextmanager
@@ -158,14 +138,11 @@ def spoken(place: StorePlace, *, writing: bool) -> Iterator[None]:
 
 def _reason(place: StorePlace, error: SQLAlchemyError) -> str:
     cause = error.orig if isinstance(error, DBAPIError) else None
-    code = getattr(cause, "sqlstate", None) or ""
-    if isinstance(cause, sqlite3.Error):
-        # The low byte is the kind of error; the rest says where it happened.
-        known = SQLITE.get((getattr(cause, "sqlite_errorcode", 0) or 0) & 0xFF)
-    else:
-        known = POSTGRESQL.get(code) or POSTGRESQL.get(code[:2])
-    if known:
-        return known
+    code = getattr(cause, "sqlstate", None)
+    # The low byte is the kind of error; the rest says where it happened.
+    known = SQLITE.get((getattr(cause, "sqlite_errorcode", 0) or 0) & 0xFF)
+    if known or code == LOCK_TIMEOUT:
+        return known or LOCKED
     lines = place.redact(str(cause if cause is not None else error)).strip().splitlines()
     said = lines[0].strip().rstrip(".") if lines else "the database gives no reason"
     if cause is None or code or isinstance(cause, sqlite3.Error):
@@ -256,15 +233,10 @@ def _version(connection: Connection, place: StorePlace) -> str | None:
     version = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608 - a constant
     if version is None or version in VERSIONS:
         return version
-    if str(version).isdigit() and len(str(version)) == len(HEAD):
-        raise InvalidInput(
-            f"The history {place.shown} was written by a newer version of Calipers: its tables "
-            f"have version {version}, and this Calipers knows versions up to {HEAD}. Install the "
-            "newer one."
-        )
-    raise StoreUnreadable(
-        f"The history {place.shown} is damaged: its tables have the version {version!r:.40}; put "
-        "back a copy of it."
+    raise InvalidInput(
+        f"The history {place.shown} was written by a newer version of Calipers, or is damaged: its "
+        f"tables have version {version!s:.40}, and this Calipers knows versions up to {HEAD}. "
+        "Install the newer one."
     )
 
 
@@ -321,9 +293,8 @@ def _on_connect(connection: Any, _: object) -> None:
 
 def _on_begin(connection: Connection) -> None:
     # A writer locks at once: two that read first and write later would deadlock.
-    options = connection.get_execution_options()
-    if not options.get("outside"):
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes") else "BEGIN")
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _postgresql(place: StorePlace, keep: bool) -> Engine:
@@ -348,6 +319,4 @@ def _postgresql(place: StorePlace, keep: bool) -> Engine:
 
 
 def _on_begin_postgresql(connection: Connection) -> None:
-    if not connection.get_execution_options().get("outside"):
-        milliseconds = int(PATIENCE_SECONDS * 1000)
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(PATIENCE_SECONDS * 1000)}")

@@ -78,29 +78,21 @@ def place_of(text: str) -> StorePlace:
     Traceback (most recent call last):
     ...
     calipers.errors.InvalidInput: The history mysql://ann:***@db/team is in a database that \
-Calipers cannot use; a history is a path, sqlite:///path, or postgresql://user@host/database.
+Calipers cannot use, or names no file; a history is a path, sqlite:///path, or \
+postgresql://user@host/database.
     """
     found = _SCHEME.match(text)
-    if not text.strip():
-        raise InvalidInput(f"The name of the history is empty; it is {ALLOWED}.")
-    if "\x00" in text:
-        raise InvalidInput(
-            f"The name of the history holds a NUL character: found {text[:60]!r}; it is {ALLOWED}."
-        )
+    if not text.strip() or "\x00" in text:
+        raise InvalidInput(f"The history cannot be called {text[:60]!r}; it is {ALLOWED}.")
     if not found:
-        return _file(_at_home(text))
+        return _file(Path(os.path.expanduser(text)))  # noqa: PTH111 - leaves an unknown user as is
     scheme, rest = found[1].lower(), text[found.end() :]
     if scheme in ("postgres", "postgresql") or scheme.startswith("postgresql+"):
         return _postgresql(rest)
-    if scheme != "sqlite":
+    if scheme != "sqlite" or not rest.startswith("/") or rest in ("/", "/:memory:"):
         raise InvalidInput(
-            f"The history {without_password(text)} is in a database that Calipers cannot use; "
-            f"a history is {ALLOWED}."
-        )
-    if not rest.startswith("/") or rest in ("/", "/:memory:"):
-        raise InvalidInput(
-            f"The history {text} names no file; write sqlite:///history.db for a file here, or "
-            "sqlite:////folder/history.db for one anywhere."
+            f"The history {without_password(text)} is in a database that Calipers cannot use, or "
+            f"names no file; a history is {ALLOWED}."
         )
     return _file(Path(unquote(rest[1:])))
 
@@ -149,19 +141,6 @@ def _postgresql(rest: str) -> StorePlace:
 
 
 def _file(path: Path) -> StorePlace:
-    absolute = path.absolute()
-    try:
-        shown = str(absolute.relative_to(Path.cwd()))
-    except ValueError:
-        shown = str(absolute)
-    return StorePlace("sqlite", shown, path=absolute)
-
-
-def _at_home(text: str) -> Path:
-    try:
-        return Path(text).expanduser()
-    except RuntimeError:
-        raise InvalidInput(
-            f"The history {text} begins with the home of a user who does not exist; write the "
-            "whole path."
-        ) from None
+    absolute, here = path.absolute(), Path.cwd()
+    shown = absolute.relative_to(here) if absolute.is_relative_to(here) else absolute
+    return StorePlace("sqlite", str(shown), path=absolute)

@@ -1,7 +1,6 @@
 import shutil
 import ssl
 import subprocess
-from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -81,7 +80,7 @@ def test_secrets_in_an_address_are_hidden(place: str) -> None:
     assert SECRET not in retriever.name
     assert SECRET not in str(retriever.settings)
     assert retriever.secrets.redact(f"at {SECRET}") == "at ***"
-    with pytest.raises(RetrieverFailed, match=r"127.0.0.1:1 refuses connections") as failed:
+    with pytest.raises(RetrieverFailed, match=r"127.0.0.1:1 cannot be reached") as failed:
         retrieve(f"http://{place.format(SECRET)}", ["a"], retries=0)
     assert SECRET not in str(failed.value)
 
@@ -124,7 +123,7 @@ def test_a_redirect_is_not_followed(server: Server) -> None:
 
 def test_a_server_that_speaks_no_tls(server: Server) -> None:
     address = server.search.replace("http://", "https://")
-    with pytest.raises(RetrieverFailed, match="does not speak TLS as expected"):
+    with pytest.raises(RetrieverFailed, match="does not speak TLS"):
         retrieve(address, ["a"], retries=0)
 
 
@@ -199,11 +198,8 @@ def test_bad_settings_are_told_before_anything_is_sent(
         retrieve(address, ["a"], **options)
 
 
-def test_retry_after_as_seconds_or_as_a_date() -> None:
-    date = formatdate(1000, usegmt=True)
+def test_retry_after_is_seconds() -> None:
     assert [_retry_after(one) for one in ("7", "-1", "soon", None)] == [7, 0, None, None]
-    assert _retry_after(date, now=lambda: 990) == 10
-    assert _retry_after(date, now=lambda: 2000) == 0
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)

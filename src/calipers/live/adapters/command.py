@@ -102,32 +102,26 @@ class _Session(Session):
         self.answered = False
 
     def close(self) -> None:
-        self._end(PATIENCE_SECONDS)
+        self._end()
 
-    def _end(self, patience: float) -> int:
-        """End the process, killing it after ``patience`` seconds, and return its exit code."""
+    def _end(self, *, kill: bool = False) -> int:
+        """End the process, at once or after it had time to exit, and return its exit code."""
         process, self.process = self.process, None
         if process is None:
             return 0
-        with contextlib.suppress(OSError):
-            if process.stdin is not None and patience:
-                process.stdin.close()
-        try:
-            code = process.wait(patience)
-        except subprocess.TimeoutExpired:
+        if kill:
             process.kill()
-            code = process.wait()
-        # A grandchild may hold the pipes open for ever, so the wait has an end.
-        for thread in self.listening:
-            # A queue full of unread lines would block the thread.
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    self.lines.get_nowait()
-            thread.join(PATIENCE_SECONDS / 4)
-        self.listening = []
         with contextlib.suppress(OSError):
             if process.stdin is not None:
                 process.stdin.close()
+        try:
+            code = process.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait()
+        for thread in self.listening:
+            # A grandchild may hold the pipes open for ever, so the wait has an end.
+            thread.join(PATIENCE_SECONDS / 4)
         return code
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -166,7 +160,7 @@ class _Session(Session):
                 self.process.stdin.flush()
             line = self.lines.get(timeout=timeout)
         except queue.Empty:
-            self._end(0)
+            self._end(kill=True)
             raise AskFailed(
                 "timeout",
                 f"no line within {timeout:g} s; does the command flush its output after each "
@@ -176,25 +170,18 @@ class _Session(Session):
                 hopeless=not self.answered,
             ) from None
         except OSError:
-            # It ended before it read the question, perhaps because we stopped at a line too long.
-            line = self._endless_line()
+            # It ended before it read the question.
+            line = None
         if line is None:
             raise self._ended()
         if len(line) > LARGEST_ANSWER:
-            self._end(0)
+            self._end(kill=True)
             raise bad_answer(f"the line is longer than {LARGEST_ANSWER >> 20} MB")
         self.answered = True
         return self._decoded(line, question)
 
-    def _endless_line(self) -> bytes | None:
-        with contextlib.suppress(queue.Empty):
-            while (line := self.lines.get_nowait()) is not None:
-                if len(line) > LARGEST_ANSWER:
-                    return line
-        return None
-
     def _ended(self) -> AskFailed:
-        code = self._end(PATIENCE_SECONDS)
+        code = self._end()
         stderr = b" / ".join(one for one in self.complaints if one)
         return AskFailed(
             "command",
@@ -208,7 +195,7 @@ class _Session(Session):
             given = answer.get("id")
             if given is not None and str(given) != question.id:
                 # Every later line would be one off too, so the process starts anew.
-                self._end(0)
+                self._end(kill=True)
                 raise bad_answer(
                     f"the command answered question {given!r:.60} when asked {question.id!r:.60}; "
                     "it answers in order, one line per question"

@@ -13,8 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -47,7 +46,7 @@ HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "user-agent", "
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 PIECE = 1 << 16
 QUERY, K = "{query}", "{k}"
-_PLACE = re.compile(r"\{query\}|\{k\}|%7Bquery%7D|%7Bk%7D")
+_PLACE = re.compile(r"\{query\}|\{k\}")
 
 
 def from_address(
@@ -223,14 +222,12 @@ def fill_address(text: str, query: str, k: int) -> str:
     """
     values = {QUERY: query, K: str(k)}
     # One pass, so that a question with {k} in it stays as it is.
-    filled = _PLACE.sub(
-        lambda found: quote(values[unquote(found[0])], safe="", errors="replace"), text
-    )
+    filled = _PLACE.sub(lambda found: quote(values[found[0]], safe="", errors="replace"), text)
     return quote(filled, safe="%/?&=:@!$'()*+,;~[]-._")
 
 
-def _proxy_for(parts: SplitResult, secrets: Secrets) -> "_Proxy | None":
-    """The proxy that the environment sets for an address."""
+def _proxy_for(parts: SplitResult, secrets: Secrets) -> tuple[SplitResult, dict[str, str]] | None:
+    """The proxy that the environment sets for an address, and its headers."""
     host, named = parts.hostname or "", getproxies().get(parts.scheme)
     if named is None or host in LOCAL_HOSTS or proxy_bypass(host):
         return None
@@ -240,14 +237,7 @@ def _proxy_for(parts: SplitResult, secrets: Secrets) -> "_Proxy | None":
             f"The proxy in {parts.scheme.upper()}_PROXY cannot be asked; give one such as "
             f"http://proxy:3128, or name {host} in NO_PROXY to ask it directly."
         )
-    known = {"Proxy-Authorization": _basic(proxy, secrets)} if proxy.username else {}
-    return _Proxy(proxy.hostname, proxy.port or 80, known)
-
-
-class _Proxy(NamedTuple):
-    host: str
-    port: int
-    headers: Mapping[str, str]
+    return proxy, {"Proxy-Authorization": _basic(proxy, secrets)} if proxy.username else {}
 
 
 @dataclass(eq=False)
@@ -257,19 +247,20 @@ class _Session(Session):
     parts: SplitResult
     template: RequestTemplate | None
     headers: Mapping[str, str]
-    proxy: _Proxy | None
+    proxy: tuple[SplitResult, dict[str, str]] | None
     connection: http.client.HTTPConnection | None = None
     until: float | None = None
 
     def _connect(self) -> http.client.HTTPConnection:
-        proxy, host, port = self.proxy, self.parts.hostname or "", self.parts.port
-        place = (host, port) if proxy is None else (proxy.host, proxy.port)
+        host, port = self.parts.hostname or "", self.parts.port
+        place: tuple[str, int | None] = (host, port)
+        if self.proxy is not None:
+            place = self.proxy[0].hostname or "", self.proxy[0].port or 80
         if self.parts.scheme == "http":
             return http.client.HTTPConnection(*place)
-        context = ssl.create_default_context()
-        connection = http.client.HTTPSConnection(*place, context=context)
-        if proxy is not None:
-            connection.set_tunnel(host, port, dict(proxy.headers))
+        connection = http.client.HTTPSConnection(*place, context=ssl.create_default_context())
+        if self.proxy is not None:
+            connection.set_tunnel(host, port, self.proxy[1])
         return connection
 
     def _compose(self, query: str, k: int) -> tuple[str, str, bytes | None, dict[str, str]]:
@@ -279,7 +270,7 @@ class _Session(Session):
         headers = dict(self.headers)
         if self.proxy is not None and self.parts.scheme == "http":
             path = f"http://{self.parts.netloc.rpartition('@')[2]}{path}"
-            headers |= self.proxy.headers
+            headers |= self.proxy[1]
         if self.template is None:
             return "GET", path, None, headers
         headers.setdefault("Content-Type", "application/json")
@@ -369,39 +360,28 @@ def _check_status(response: http.client.HTTPResponse, content: bytes) -> None:
     )
 
 
-def _retry_after(value: str | None, now: Callable[[], float] = time.time) -> float | None:
-    """Seconds to wait from a Retry-After header: a number or a date."""
+def _retry_after(value: str | None) -> float | None:
+    """Seconds to wait from a Retry-After header; one with a date is left to our own pauses."""
     with suppress(ValueError, TypeError):
         return max(0.0, float(value or ""))
-    with suppress(ValueError, TypeError):
-        return max(0.0, parsedate_to_datetime(value or "").timestamp() - now())
     return None
 
 
 def _explained(error: Exception, parts: SplitResult) -> AskFailed:
     place = f"{parts.hostname}:{parts.port or parts.scheme}"
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return AskFailed(
-            "certificate",
-            f"the certificate of {place} cannot be trusted ({error.verify_message}); name the "
-            "file of its authority in the environment variable SSL_CERT_FILE",
-            hopeless=True,
-        )
     if isinstance(error, ssl.SSLError):
+        why = getattr(error, "verify_message", None) or error.reason
         return AskFailed(
             "tls",
-            f"{place} does not speak TLS as expected ({error.reason}); is it http, not "
-            "https, or does it ask for a client certificate?",
+            f"{place} cannot be trusted, or does not speak TLS ({why}); name the file of its "
+            "authority in the environment variable SSL_CERT_FILE, or write http://",
             hopeless=True,
         )
-    if isinstance(error, ConnectionRefusedError):
-        why = f"{place} refuses connections; is the server running?"
-        return AskFailed("refused", why, retry=True, hopeless=True)
-    if isinstance(error, ConnectionError | http.client.IncompleteRead):
-        when = "in mid-answer" if isinstance(error, http.client.IncompleteRead) else "unanswered"
-        return AskFailed("reset", f"{place} closed the connection {when}", retry=True)
+    lost = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
+    if isinstance(error, (*lost, http.client.IncompleteRead)):
+        return AskFailed("reset", f"{place} closed the connection before its answer", retry=True)
     if isinstance(error, http.client.HTTPException):
         why = f"{type(error).__name__} {beginning(str(error))}"
         return bad_answer(f"{place} does not speak HTTP: {why}")
     why = f"{place} cannot be reached: {getattr(error, 'strerror', None) or error}"
-    return AskFailed("unreachable", why, retry=True, hopeless=True)
+    return AskFailed("unreachable", f"{why}; does it run?", retry=True, hopeless=True)

@@ -1,7 +1,7 @@
 """Operations and their settings: names, types and defaults."""
 
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from calipers.operation import PYTHON, STATISTICS, Setting, operation
@@ -203,39 +203,16 @@ def history_check(store: Store = None) -> "Checked":
     return check(open_store(store, damaged=True))
 
 
-class HistoryPruneSettings(TypedDict, total=False):
-    """What `history_prune` takes."""
-
-    name: Annotated[str | None, Setting("", argument="[NAME]")]
-    keep: Annotated[int | None, Setting("Keep the latest N of each name.", metavar="N")]
-    older_than: Annotated[
-        str | datetime | None, Setting("Remove only what is older, such as 90d.", metavar="AGE")
-    ]
-    tagged: Annotated[bool, Setting("Remove also what is tagged.", default=False)]
-    dry_run: Annotated[bool, Setting("Only list what would go.", default=False)]
-    among: Annotated[Collection[str] | None, Setting("Ids; nothing else goes.", only=PYTHON)]
-    store: Store
-    now: Now
-
-
 @operation(page="history", command="history prune")
-def history_prune(**settings: Unpack[HistoryPruneSettings]) -> "Pruned":
-    """Remove old evaluations: beyond the latest ``keep`` of each name, and ``older_than`` a time.
-
-    The latest of each name stays, and so does what is tagged unless ``tagged`` is true.
-    """
-    from calipers.model.age import moment_of
-    from calipers.store.care import check_pruning, prune
+def history_prune(
+    name: Annotated[str | None, Setting("", argument="[NAME]")] = None,
+    *,
+    keep: Annotated[int, Setting("Keep the latest N of each name.", metavar="N", least=1)],
+    dry_run: Annotated[bool, Setting("Only list what would go.")] = False,
+    store: Store = None,
+) -> "Pruned":
+    """Remove all but the latest ``keep`` evaluations of each name; what is tagged stays."""
+    from calipers.store.care import prune
     from calipers.store.open import open_store
 
-    before = moment_of(settings["older_than"], "older-than", settings["now"] or datetime.now(UTC))
-    check_pruning(settings["keep"], before)
-    return prune(
-        open_store(settings["store"]),
-        keep=settings["keep"],
-        before=before,
-        name=settings["name"],
-        tagged=settings["tagged"],
-        among=settings["among"],
-        dry_run=settings["dry_run"],
-    )
+    return prune(open_store(store), keep, name=name, dry_run=dry_run)
