@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.errors import InvalidInput, NoCommonIds
+from calipers.errors import InvalidInput
 from calipers.model.policy import CHOICES, LIKE
 from tests.command import calipers_command, refused
 
@@ -172,45 +172,6 @@ def test_equal_scores_can_be_forbidden() -> None:
         calipers.evaluate(ground_truth={"q": ["c"]}, run=TIED, ties="error")
     fine = {"q": {"a": 1.0, "b": 0.9}}
     assert calipers.evaluate(ground_truth={"q": ["a"]}, run=fine, ties="error").audit.ties == 0
-
-
-def test_the_custom_of_the_format_decides_ties(tmp_path: Path) -> None:
-    run = tmp_path / "run.txt"
-    run.write_text("q Q0 a 1 1.0 t\nq Q0 b 2 1.0 t\n")
-    scores = calipers.evaluate(ground_truth={"q": ["b"]}, run=run, metrics="mrr")
-    assert (scores.policy.ties, scores["mrr"].mean) == ("trec", 1.0)
-    assert (
-        calipers.evaluate(ground_truth={"q": ["b"]}, run=run, metrics="mrr", ties="input")[
-            "mrr"
-        ].mean
-        == 0.5
-    )
-
-
-def test_grades_at_or_below_zero_are_judged_and_not_relevant() -> None:
-    scores = calipers.evaluate(
-        ground_truth={"q": {"a": 1, "b": 0, "c": -1}},
-        run={"q": ["b", "c", "a", "x"]},
-        metrics="mrr,judged@4",
-    )
-    assert scores["mrr"].mean == 1 / 3
-    assert scores["judged@4"].mean == 3 / 4
-
-
-@pytest.mark.parametrize("kind", ["mapping", "trec"])
-def test_a_retriever_that_finds_nothing_scores_0_where_its_ids_are_right(
-    kind: str, tmp_path: Path
-) -> None:
-    truth, run = {"q": ["a"], "r": ["b"]}, {"q": ["x", "b"], "r": ["a"]}
-    given: Any = run
-    if kind == "trec":
-        lines = [f"{q} Q0 {item} 1 1 t\n" for q, items in run.items() for item in items]
-        given = tmp_path / "run.txt"
-        given.write_text("".join(lines))
-    scores = calipers.evaluate(ground_truth=truth, run=given, metrics="recall@10")
-    assert scores["recall@10"].mean == 0.0
-    with pytest.raises(NoCommonIds):
-        calipers.evaluate(ground_truth=truth, run={"q": ["x"], "r": ["y"]})
 
 
 def test_a_run_that_names_queries_by_their_text_is_compared_so_and_said() -> None:

@@ -15,7 +15,6 @@ from calipers.engines.shards import Shards
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.io.files import spill
 from calipers.model.run import Run, in_query_order
-from tests.command import calipers_command
 
 QUERIES, DEPTH = 300, 20
 
@@ -65,11 +64,6 @@ def test_queries_whose_hashes_are_alike_are_told_apart(mixed, small, monkeypatch
     alike = pl.concat(list(Shards()(frames(mixed))()))
     by_query = [one.sort("query", maintain_order=True) for one in (usual, alike)]
     assert by_query[0].equals(by_query[1])
-
-
-def test_a_shard_can_be_read_twice(mixed, small):
-    scan = Shards()(frames(mixed))
-    assert pl.concat(list(scan())).equals(pl.concat(list(scan())))
 
 
 def test_what_fits_stays_in_memory(mixed, monkeypatch):
@@ -228,20 +222,3 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, mixed, small, monkeypatch)
 def test_memory_that_is_none(given):
     with pytest.raises(InvalidInput, match="such as 500MB or 2GB"):
         Shards(given)
-
-
-def test_the_command_takes_both(mixed, judged, tmp_path):
-    mixed.write_parquet(tmp_path / "run.parquet")
-    judged.write_parquet(tmp_path / "truth.parquet")
-    done = calipers_command(
-        "eval",
-        "-g",
-        str(tmp_path / "truth.parquet"),
-        "-r",
-        str(tmp_path / "run.parquet"),
-        "--memory",
-        "300MB",
-        "--temp",
-        str(tmp_path),
-    )
-    assert done.code == 0, done.err

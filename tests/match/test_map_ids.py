@@ -1,7 +1,5 @@
 """Ids written in two ways, brought into one."""
 
-from dataclasses import replace
-
 import polars as pl
 import pytest
 from hypothesis import given
@@ -12,7 +10,7 @@ from calipers.errors import InvalidInput
 from calipers.match.level import map_ids
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matching import ID_RULES, IdMap, parse_id_map
-from calipers.model.run import Run, Scan
+from calipers.model.run import Run
 from tests.strategies import World, worlds
 
 maps = st.builds(
@@ -84,19 +82,3 @@ def test_documents_are_mapped_too() -> None:
         parse_id_map("prefix=docs/,extension"),
     )
     assert calipers.evaluate(ground_truth=truth, run=run, metrics="recall@1")["recall@1"].mean == 1
-
-
-def test_what_else_is_known_of_a_run_stays() -> None:
-    truth, run = sides({"q": ["a"]}, {"q": ["a.md"]})
-    held: list[object] = []
-
-    def together(scan: Scan) -> Scan:
-        held.append(scan)
-        return scan
-
-    mapped = map_ids(
-        truth, replace(run, together=together, asked_for=5), IdMap((), ("extension",))
-    )[1]
-    assert mapped.asked_for == 5
-    assert [one["item"].to_list() for one in mapped.grouped().scan()] == [["a"]]
-    assert held == [mapped.scan]

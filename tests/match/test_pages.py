@@ -83,14 +83,6 @@ def test_a_table_of_documents_and_pages(tmp_path, table):
     assert means(None, "recall@2", "mrr", ground_truth=path, run=results) == [0.5, 0.5]
 
 
-def test_names_of_files_with_blanks_and_commas_are_whole(tmp_path):
-    path = tmp_path / "gold.csv"
-    path.write_text('question,document,page\nq1,"Report; final, 2023.pdf",3\nq2,,\n')
-    found = [{"document": "Report; final, 2023.pdf", "page": 3, "text": "one"}]
-    run = [{"query": "q1", "retrieved": found}, {"query": "q2", "retrieved": []}]
-    assert means(None, "recall@1", ground_truth=path, run=run) == [1.0]
-
-
 def test_documents_of_libraries_say_their_page():
     # The loader of LangChain counts from 0, and keeps the label that people see.
     metadata = {"source": "a.pdf", "page": 2, "page_label": "3"}

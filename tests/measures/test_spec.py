@@ -10,9 +10,8 @@ from calipers.errors import InvalidInput, UnknownMetric
 from calipers.measures import Definition, Metric, definitions, parse, parse_one
 from calipers.measures.define import aliases
 from calipers.measures.parameter import Parameter
-from calipers.measures.spec import check_cutoff, find_name, split
+from calipers.measures.spec import check_cutoff, find_name
 from calipers.model.policy import LIKE, LIKE_PARAMETERS
-from tests.strategies import VALUES
 
 
 def values(parameter: Parameter) -> st.SearchStrategy[float | str]:
@@ -51,22 +50,14 @@ def test_the_printed_name_parses_back(metric: Metric) -> None:
     assert parse_one(str(metric)) == metric
 
 
-@given(st.lists(metrics(), min_size=1, max_size=5, unique=True))
-def test_a_list_of_names_parses_back(several: list[Metric]) -> None:
-    assert parse(",".join(map(str, several))) == tuple(several)
-
-
 SPELLINGS = {
     "P_5": "precision@5",
     "P@5": "precision@5",
-    "precision@5": "precision@5",
-    "Precision@5": "precision@5",
     "recall_10": "recall@10",
     "R@10": "recall@10",
     "ndcg_cut_10": "ndcg@10",
     "ndcg_cut.10": "ndcg@10",
     "nDCG@10": "ndcg@10",
-    "ndcg_10": "ndcg@10",
     "recip_rank": "mrr",
     "iprec_at_recall_0.10": "iprec_at_recall(level=0.1)",
     "iprec_at_recall.0": "iprec_at_recall(level=0)",
@@ -74,16 +65,7 @@ SPELLINGS = {
     "Rprec_mult_0.20": "rprec_mult(multiple=0.2)",
     "Rprec_mult_2.00": "rprec_mult(multiple=2)",
     "11pt_avg": "eleven_point_average",
-    "gm_map": "gm_map",
     "infAP": "inferred_ap",
-    "set_P": "set_precision",
-    "SetP": "set_precision",
-    "set_F": "set_f",
-    "set_recall": "set_recall",
-    "SetAP": "set_map",
-    "num_ret": "num_ret",
-    "NumRet": "num_ret",
-    "num_q": "num_q",
     "relative_P_5": "capped_recall@5",
     "unj_10": "unjudged@10",
     "Hole@10": "unjudged@10",
@@ -92,19 +74,13 @@ SPELLINGS = {
     "NERR@10": "nerr@10",
     "RBP(p=0.9)@10": "rbp@10(p=0.9)",
     "RR@10": "mrr@10",
-    "RR": "mrr",
-    "mrr": "mrr",
     "MRR@10": "mrr@10",
     "success_5": "hit_rate@5",
-    "Success@5": "hit_rate@5",
     "hit@5": "hit_rate@5",
-    "hit_rate@5": "hit_rate@5",
     "hit-rate@5": "hit_rate@5",
     "AP": "map",
-    "AP@100": "map@100",
     "map_cut_100": "map@100",
     "Rprec": "r_precision",
-    "bpref": "bpref",
     " ndcg @ 10 ( gain = exp ) ": "ndcg@10(gain=exp)",
     "ndcg(gain=exp)@10": "ndcg@10(gain=exp)",
     "ndcg@10(gain=linear)": "ndcg@10",
@@ -153,22 +129,10 @@ def test_a_metric_without_cutoff_takes_the_list() -> None:
     assert [str(m) for m in parse("ndcg@all", ks=[1])] == ["ndcg"]
 
 
-def test_split_keeps_parameters_together() -> None:
-    assert split("map(rel=2,denominator=min),recall@1,5") == [
-        "map(rel=2,denominator=min)",
-        "recall@1,5",
-    ]
-    assert split(" , ,") == []
-
-
 DID_YOU_MEAN = {
     "recal@5": "recall",
-    "presicion@5": "precision",
-    "ndgc@10": "ndcg",
     "mmr": "mrr",
     "NDCG_cutt_10": "ndcg_cut",
-    "hitrat@5": "hitrate",
-    "bpreff": "bpref",
 }
 
 
@@ -191,8 +155,6 @@ REFUSED = {
     "recall": "recall needs a cut-off and has none; write recall@10, or give -k",
     "recall@": "cut-off k is 'empty'",
     "recall@0": "cut-off k is '0'; k must be a whole number from 1",
-    "recall@-1": "cut-off k is '-1'",
-    "recall@2.5": "cut-off k is '2.5'",
     "recall@ten": "cut-off k is 'ten'",
     "recall@1,ten": "cut-off k is 'ten'",
     "recall@٣": "cut-off k is '٣'",
@@ -202,13 +164,10 @@ REFUSED = {
     "r_precision_5": "r_precision takes no cut-off",
     "recall@all": "cut-off k is 'all'",
     "recall@5(rel=0)": "rel in recall(rel=…) is '0'; it can be a number above 0",
-    "recall@5(rel=-1)": "a number above 0",
-    "recall@5(rel=nan)": "a number above 0",
     "recall@5(rel=inf)": "a number above 0",
     "recall@5(rel=two)": "is 'two'",
     "f@5(beta=0)": "beta in f(beta=…) is '0'; it can be a number above 0",
     "rbp(p=1)": "p in rbp(p=…) is '1'; it can be a number between 0 and 1",
-    "rbp(p=0)": "a number between 0 and 1",
     "err(gmax=0)": "gmax in err(gmax=…) is '0'",
     "ndcg@5(gain=log)": "gain in ndcg(gain=…) is 'log'; it can be linear or exp",
     "map@5(denominator=k)": "it can be all or min",
@@ -217,10 +176,8 @@ REFUSED = {
     "judged@5(rel=2)": "these parameters, as name=value: none",
     "f@5(beta=2,beta=3)": "gives beta twice",
     "recall@5(rel=2": "cannot be read; write name@k(parameter=value)",
-    "recall@5)": "cannot be read",
     "recall 5": "cannot be read",
     "@5": "cannot be read",
-    "(rel=2)": "cannot be read",
 }
 
 
@@ -256,16 +213,6 @@ def test_a_threshold_is_added_where_there_is_none() -> None:
     assert str(parse_one("recall@5(rel=3)").with_rel(2)) == "recall@5(rel=3)"
     assert str(parse_one("ndcg@5").with_rel(2)) == "ndcg@5"
     assert str(parse_one("recall@5").with_rel(None)) == "recall@5"
-
-
-def test_the_values_tried_are_those_of_real_parameters() -> None:
-    numbers = {
-        parameter.name
-        for definition in definitions().values()
-        for parameter in definition.parameters.values()
-        if not parameter.choices
-    }
-    assert set(VALUES) <= numbers
 
 
 def test_levels_of_recall_and_multiples_of_r_come_in_their_usual_numbers() -> None:

@@ -3,9 +3,7 @@
 import gzip
 import hashlib
 import json
-import pickle
 import struct
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,6 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.model.fingerprint import (
-    Fingerprints,
     fingerprint_settings,
     suspected_duplicates,
 )
@@ -91,13 +88,6 @@ def as_trec(folder: Path) -> tuple[Path, Path]:
     return truth, run
 
 
-def as_mappings(folder: Path) -> tuple[Path, Path]:
-    truth, run = folder / "truth.json", folder / "run.json"
-    truth.write_text(json.dumps(TRUTH))
-    run.write_text(json.dumps(RUN))
-    return truth, run
-
-
 def records() -> list[dict[str, Any]]:
     return [{"query": q, "retrieved": list(RUN[q]), "ground_truth": TRUTH[q]} for q in TRUTH]
 
@@ -108,13 +98,6 @@ def as_json_lines(folder: Path) -> tuple[Path, Path]:
     return path, path
 
 
-def as_csv(folder: Path) -> tuple[Path, Path]:
-    truth, run = folder / "truth.csv", folder / "run.tsv"
-    pl.DataFrame(rows(TRUTH, "grade")).write_csv(truth)
-    pl.DataFrame(rows(RUN, "score")).write_csv(run, separator="\t")
-    return truth, run
-
-
 def as_parquet(folder: Path) -> tuple[Path, Path]:
     truth, run = folder / "truth.parquet", folder / "run.arrow"
     pl.DataFrame(rows(TRUTH, "grade")).write_parquet(truth)
@@ -122,7 +105,7 @@ def as_parquet(folder: Path) -> tuple[Path, Path]:
     return truth, run
 
 
-FORMS = (as_trec, as_mappings, as_json_lines, as_csv, as_parquet)
+FORMS = (as_trec, as_json_lines, as_parquet)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
@@ -202,11 +185,6 @@ def test_a_failed_query_is_another_run() -> None:
     )
 
 
-def test_scores_are_a_means_to_an_order() -> None:
-    doubled = {q: {item: 2 * s for item, s in items.items()} for q, items in RUN.items()}
-    assert prints(TRUTH, doubled)["run"] == GOLDEN["run"]
-
-
 def test_settings_have_a_fingerprint_too() -> None:
     base = prints(TRUTH, RUN)
     others = [
@@ -231,22 +209,6 @@ def test_the_order_of_settings_does_not_matter() -> None:
     assert fingerprint_settings(["recall@5", {"rel": None}]) == ("8c5a9dc711f5f6f22b2f36e7153c2c5a")
 
 
-def test_a_fingerprint_is_made_once_and_only_when_asked_for() -> None:
-    made: list[str] = []
-
-    def maker(name: str) -> str:
-        made.append(name)
-        return name.upper()
-
-    prints = Fingerprints({name: partial(maker, name) for name in ("run", "settings")})
-    assert (list(prints), len(prints), "run" in prints, made) == (["run", "settings"], 2, True, [])
-    assert (prints["run"], prints["run"], made) == ("RUN", "RUN", ["run"])
-    assert pickle.loads(pickle.dumps(prints)) == {"run": "RUN", "settings": "SETTINGS"}
-    assert repr(prints) == repr(dict(prints))
-    with pytest.raises(KeyError):
-        prints["corpus"]
-
-
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_what_nobody_wants_is_left_out(tmp_path: Path, in_memory: bool) -> None:
     run: Any = RUN
@@ -258,20 +220,6 @@ def test_what_nobody_wants_is_left_out(tmp_path: Path, in_memory: bool) -> None:
     assert contents(wanted) == GOLDEN
     left = prints(TRUTH, run, fingerprints=False)
     assert left == {"settings": wanted["settings"]}
-
-
-hashes = st.lists(st.integers(0, 2**64 - 1), max_size=50)
-# Few different upper halves, so that hashes collide there without being equal.
-crowded = st.lists(
-    st.builds(lambda upper, lower: (upper << 32) | lower, st.integers(0, 8), st.integers(0, 3)),
-    max_size=50,
-)
-
-
-@given(st.one_of(hashes, crowded))
-def test_rows_of_equal_hashes_are_found_and_no_others(some):
-    rows = suspected_duplicates(np.array(some, dtype=np.uint64)).tolist()
-    assert rows == [row for row, one in enumerate(some) if some.count(one) > 1]
 
 
 @given(st.lists(st.lists(st.integers(0, 9).map(lambda n: n << 40), max_size=6), min_size=1))

@@ -82,18 +82,3 @@ def test_in_a_table_with_its_line(tmp_path, bad):
     (tmp_path / "run.csv").write_text(f"query,document,start,end,rank\n{rows['run']}")
     with pytest.raises(InvalidInput, match=rf"at .*{bad}\.csv:3: {FOUND}"):
         evaluate(ground_truth=tmp_path / "truth.csv", run=tmp_path / "run.csv", match="span")
-
-
-def test_in_the_form_of_another_tool_with_its_name_of_the_field(tmp_path):
-    path = tmp_path / "questions.csv"
-    references = json.dumps([{"content": "x", "start_index": 9, "end_index": 4}])
-    quoted = references.replace('"', '""')
-    path.write_text(f'question,references,corpus_id\nq,"{quoted}",d\n')
-    with pytest.raises(InvalidInput, match=rf"questions\.csv:2 \$\.references\[0\]: {FOUND}"):
-        evaluate(ground_truth=path, run=[{"query": "q", "retrieved": [GOOD]}])
-
-
-def test_in_a_stage(tmp_path):
-    record = {"query": "q", "retrieved": [GOOD], "ground_truth": [GOOD]}
-    with pytest.raises(InvalidInput, match=rf"data\[0\]\.stages\.candidates\[0\]: {FOUND}"):
-        evaluate([{**record, "stages": {"candidates": [BAD]}}])

@@ -66,15 +66,6 @@ def test_ranks_make_the_order_where_they_are_given() -> None:
     assert Run.from_frame(frame, order="listed").frame["item"].to_list() == ["a", "b", "c"]
 
 
-def test_ranks_with_gaps_become_ranks_without() -> None:
-    frame = pl.DataFrame({"query": ["q"] * 3, "item": ["a", "b", "c"], "rank": [10, 30, 20]})
-    assert Run.from_frame(frame).frame.select("rank", "item").rows() == [
-        (1, "a"),
-        (2, "c"),
-        (3, "b"),
-    ]
-
-
 def counted(frames: list[pl.DataFrame], reads: list[int]) -> Run:
     def scan() -> Any:
         for frame in frames:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.errors import InvalidInput
 
 Lane = dict[str, dict[str, float]]
 DEPTH = 30
@@ -144,8 +143,3 @@ ZOO: dict[str, tuple[Lane, Lane, dict[str, Any], str]] = {
 def test_the_first_line_is_what_a_colleague_says(name: str) -> None:
     words, vectors, how, said = ZOO[name]
     assert first_line(words, vectors, **how) == said
-
-
-def test_the_same_lane_twice_is_no_fusion() -> None:
-    with pytest.raises(InvalidInput, match="give two different lanes"):
-        first_line(GOOD, GOOD)

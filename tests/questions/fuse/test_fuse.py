@@ -18,20 +18,6 @@ def fused(first: Any, second: Any, n: int, **how: Any) -> Any:
     return calipers.fuse(lanes, truth(n), **how)
 
 
-def test_each_setting_is_worth_what_its_run_is_worth() -> None:
-    n = 40
-    found = fused(lambda i: 1 + i % 17, lambda i: 1 + (i * 7) % 23, n)
-    scores = calipers.evaluate(
-        ground_truth=truth(n), run=found.run, metrics=["recall@10", "ndcg@10"]
-    )
-    for name in ("recall@10", "ndcg@10"):
-        assert scores[name].mean == pytest.approx(found.advised.means[name], abs=1e-12)
-    alone = calipers.evaluate(
-        ground_truth=truth(n), run=lane(n, lambda i: 1 + i % 17, "w"), metrics="recall@10"
-    )
-    assert found.lanes[0].means["recall@10"] == alone["recall@10"].mean
-
-
 def test_quotes_are_measured_as_their_run_is() -> None:
     texts = {f"c{j}": f"the text of chunk number {j:03} and no other" for j in range(40)}
     records = [
@@ -58,17 +44,6 @@ def test_quotes_are_measured_as_their_run_is() -> None:
     found = calipers.fuse({"a": run(-33), "b": run(-30)}, records, metrics="mrr")
     scores = calipers.evaluate(ground_truth=records, run=run(-33), metrics="mrr")
     assert found.lanes[0].means["mrr"] == scores["mrr"].mean > 0
-
-
-def test_a_clear_win_is_heard() -> None:
-    # The words find every target first; the vectors never do, and push it down when fused.
-    found = fused(lambda i: 9, lambda i: None if i else 30, 60, metrics="mrr@10")
-    assert found.claim.standing == "better"
-    assert found.best.name == "words alone"
-    assert found.expected_gain.low is not None
-    assert found.expected_gain.low > 0
-    assert found.lanes[1].found_alone == 0
-    assert found.lanes[0].found_alone == 59
 
 
 def test_luck_is_not_called_a_gain() -> None:
