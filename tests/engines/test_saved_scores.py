@@ -1,4 +1,4 @@
-"""Scores per query, read back from every form in which they are written."""
+"""Scores per query, read back from Parquet; other forms hold values alone."""
 
 import json
 
@@ -25,7 +25,7 @@ def scores():
     return evaluate(RUN, ground_truth=TRUTH, metrics=METRICS)
 
 
-@pytest.fixture(params=FORMS)
+@pytest.fixture(params=["parquet"])
 def written(request, scores, tmp_path):
     from calipers.io.records.results import write_scores
 
@@ -56,6 +56,7 @@ def test_compare_and_slices_read_it(written, tmp_path):
     assert "fact" in printed.out
 
 
+@pytest.mark.parametrize("written", FORMS, indirect=True)
 @pytest.mark.parametrize("command", ["convert", "audit"])
 def test_values_are_neither_results_nor_ground_truth(command, written, tmp_path):
     out = [tmp_path / "out.jsonl"] if command == "convert" else []
@@ -63,17 +64,11 @@ def test_values_are_neither_results_nor_ground_truth(command, written, tmp_path)
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_a_value_that_was_edited_is_named(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("query,text,status,retrieved,targets,mrr\nq,,answered,1,1,high\n")
-    with pytest.raises(InvalidInput, match="holds 'high' in the column 'mrr'"):
-        read_saved(path)
+def test_values_alone_are_refused_with_what_to_write(scores, tmp_path):
+    from calipers.io.records.results import write_scores
 
-
-def test_a_value_that_a_spreadsheet_changed_is_named(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text(
-        "query,text,status,retrieved,targets,mrr\np,,answered,1,1,\nq,,answered,1,1,333\n"
-    )
-    with pytest.raises(InvalidInput, match="cannot be: mrr is 333 for the query 'q'"):
-        read_saved(path)
+    write_scores(scores, tmp_path / "scores.csv")
+    for command in (("eval",), ("gate", tmp_path / "scores.csv", "--baseline")):
+        assert "--per-query scores.parquet" in refused(*command, tmp_path / "scores.csv")
+    with pytest.raises(InvalidInput, match="holds values alone"):
+        compare([scores, tmp_path / "scores.csv"])

@@ -5,7 +5,7 @@ import pytest
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import HEAD, Source
 from calipers.io.load import load
-from calipers.io.records.json_files import look, plain_records
+from calipers.io.records.json_files import look
 
 RECORD = {"query": "q", "ground_truth": {"a": 1}}
 
@@ -59,15 +59,3 @@ def test_records_that_are_not_objects(tmp_path, value):
     path.write_text(json.dumps([value]))
     with pytest.raises(InvalidInput, match=r"data \$\[0\]: found \w+; expected object"):
         load(path, "both")
-
-
-def test_plain_records_come_one_by_one(tmp_path):
-    """So that a file whose fields have other names is not held as Python objects."""
-    path = tmp_path / "data.jsonl"
-    path.write_text(json.dumps(RECORD) + "\n\n" + json.dumps(RECORD) + "\nbroken\n")
-    source = Source(path)
-    rows, place = plain_records(source, look(source))
-    assert [next(rows), next(rows)] == [RECORD, RECORD]
-    assert place(1) == f"{path}:3 $"
-    with pytest.raises(UnreadableFile, match=r"data\.jsonl:4:1 is not valid JSON"):
-        next(rows)

@@ -138,14 +138,6 @@ def opened(value: Any) -> Any:
         return None
 
 
-def plain_records(
-    source: Source, seen: Look, key: str | None = None
-) -> tuple[Iterator[dict[str, Any]], Place]:
-    """The records as plain Python, and the place of each."""
-    raw = raw_records(source, seen, key)
-    return raw.plain(), raw.place
-
-
 def as_record(value: Any, place: str) -> Any:
     """The value if it is an object; else refuse it."""
     if not isinstance(value, Mapping):
