@@ -80,8 +80,8 @@ spark: ci-extras ## Test evaluation on Spark, classic and through Connect; needs
 	@# A test that is skipped for want of its library would look like one that passed.
 	@java -version 2>/dev/null
 	@# One process can hold one kind of session, and neither fills two cores.
-	@CALIPERS_SPARK=classic $(MORE)/bin/python -m pytest -q tests/engines tests/contracts/test_every_way.py -k spark & classic=$$!; \
-	  CALIPERS_SPARK=connect $(MORE)/bin/python -m pytest -q tests/engines tests/contracts/test_every_way.py -k spark; connect=$$?; \
+	@CALIPERS_SPARK=classic $(MORE)/bin/python -m pytest -q tests/engines -k spark & classic=$$!; \
+	  CALIPERS_SPARK=connect $(MORE)/bin/python -m pytest -q tests/engines -k spark; connect=$$?; \
 	  wait $$classic && exit $$connect
 
 # The server needs libraries that ours do not go with, so it has an environment of its own.

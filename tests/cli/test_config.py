@@ -1,4 +1,4 @@
-"""calipers config, and the one settings file that every command reads."""
+"""The one settings file that every command reads."""
 
 import json
 from pathlib import Path
@@ -132,7 +132,7 @@ def test_a_stranger_s_file_is_refused_unless_it_is_named(here, monkeypatch, comm
 def test_a_file_above_the_repository_is_not_read(here, monkeypatch):
     (here / "repository" / ".git").mkdir(parents=True)
     monkeypatch.chdir(here / "repository")
-    assert "No settings apply here" in calipers_command("config").out
+    assert "Nothing is given to evaluate" in refused("eval")
 
 
 def test_in_a_container_root_trusts_the_owner_of_the_folder_and_nobody_else(here, monkeypatch):
@@ -186,28 +186,6 @@ def test_the_file_says_what_is_measured_and_options_go_before_it():
     found = json.loads(calipers_command("eval", "-k", "5", "--json").out)
     shown = [(one["metric"], one["mean"]) for one in found["summaries"]]
     assert shown == [("recall@5", 0.5), ("mrr@5", 0.5)]
-
-
-def test_what_applies_is_shown_with_where_it_stands(monkeypatch):
-    printed = calipers_command("config")
-    path = Path.cwd() / "calipers.toml"
-    assert printed.out.splitlines()[0] == f"Settings of {path}:"
-    assert '  retriever = "settled_search:search"  (every command)' in printed.out
-    assert '  gate.require = "recall@2 >= 0.1"  (calipers gate)' in printed.out
-    monkeypatch.setenv("CALIPERS_STORE", "postgresql://ann:secret@db/team")
-    found = json.loads(calipers_command("config", "--json").out)
-    assert found["file"] == str(path)
-    last = found["settings"][-1]
-    assert (last["key"], last["environment"]) == ("store", "CALIPERS_STORE")
-    assert "secret" not in json.dumps(found)
-
-
-def test_nothing_that_applies_is_said_too(here):
-    (here / "calipers.toml").unlink()
-    assert "No settings apply here" in calipers_command("config").out
-    found = json.loads(calipers_command("config", "--json").out)
-    assert found == {"schema": 1, "file": None, "settings": []}
-    assert "Nothing is given to evaluate" in refused("eval")
 
 
 def test_columns_of_the_file_hold_wherever_questions_are_read(here):

@@ -17,11 +17,7 @@ import pytest
 
 from calipers.cli.eval import eval as command
 from tests.command import Printed, calipers_command
-from tests.engines.conftest import KIND
-from tests.engines.spark_frames import FILTERS, every_other
 from tests.workbook import write_workbook
-
-pytestmark = FILTERS
 
 PAIR = ("-g", "truth.jsonl", "-r", "run.parquet")
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -70,8 +66,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "chart": ("--chart", "chart.svg"),
     "corpus": ("--corpus", "corpus.jsonl"),
     "save": ("--save", "night", "--store", "history.db"),
-    "engine": ("--engine", "local"),
-    "master": ("--master", "local[2]"),
     "tags": ("--save", "night", "--store", "history.db", "--tag", "model=e5"),
     "no_results": ("--save", "night", "--store", "history.db", "--no-results"),
     "as_json": (),
@@ -87,22 +81,10 @@ THE_WAY_ITSELF = {
     "saved": ("data",),
     "levels": ("level",),
     "page": ("markdown",),
-    "spark": ("engine", "master"),
 }
 """Settings that lead to a way: there is nothing to compare."""
-OF_THE_PAIR = {
-    *("corrected_by", "sampled", "html", "markdown", "save"),
-    *("full", "tags", "no_results"),
-}
-"""What is asked of a pair on Spark as of any other: ``cluster`` shows it for all of them."""
-KNOWN = {
-    "spark": (
-        *("summaries", "slices", "per_query", "fingerprints", "metrics", "weights", "policy"),
-    ),
-    "saved": ("summaries", "slices", "per_query", "metrics", "weights", "policy"),
-}
-"""What these ways have of an answer: Spark has other examples and notes, and a file of scores says
-what was counted when all of them were measured."""
+KNOWN = {"saved": ("summaries", "slices", "per_query", "metrics", "weights", "policy")}
+"""A file of scores says what was counted when all of them were measured."""
 FILES = ("scores.parquet", "page.html", "short.md", "chart.svg", "history.db", "logged")
 
 
@@ -217,17 +199,8 @@ def in_a_way(way: str, name: str) -> Printed:
         if not Path("base.parquet").exists():
             calipers_command("eval", *PAIR, "--per-query", "base.parquet")
         return calipers_command(*arguments_of(name, saved=True))
-    further = {
-        "levels": ("--level", "all"),
-        "page": ("--markdown", "way.md"),
-        "spark": ("--engine", "spark"),
-    }
-    arguments = arguments_of(name)
-    if way == "spark":
-        # Spark may have been started in another folder, and means names of files from there.
-        files = (".parquet", ".jsonl")
-        arguments = [str(Path(one).resolve()) if one.endswith(files) else one for one in arguments]
-    return calipers_command(*arguments, *further[way])
+    further = {"levels": ("--level", "all"), "page": ("--markdown", "way.md")}
+    return calipers_command(*arguments_of(name), *further[way])
 
 
 def comparable(printed: str, way: str) -> Any:
@@ -242,22 +215,18 @@ def comparable(printed: str, way: str) -> Any:
 
 
 def cases() -> list[tuple[str, str]]:
-    """Every setting and way; on Spark every other setting with one kind of session or the other."""
+    """Every setting and way."""
     settings = {way: EXAMPLES.keys() - {*itself} for way, itself in THE_WAY_ITSELF.items()}
-    on_spark = [name for name in EXAMPLES if name in settings["spark"] - OF_THE_PAIR]
-    settings["spark"] = {*every_other(on_spark)} if KIND else set()
     # By setting: what it does in memory is asked once for all ways.
     return [(name, way) for name in EXAMPLES for way in settings if name in settings[way]]
 
 
 @pytest.mark.parametrize(("name", "way"), cases())
 def test_the_same_effect_or_a_sentence(
-    name: str, way: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    name: str, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if way == "spark":
-        request.getfixturevalue("session")
     here, files = in_memory(name)
-    assert (here.code == 0) == (name != "master"), here.err
+    assert here.code == 0, here.err
     take_away(files)
     if way == "page" and not files & {"page.html", "short.md", "logged"} and len(name) % 2:
         # Half of the pages are enough to see that one can be drawn; it takes longest.
@@ -266,7 +235,7 @@ def test_the_same_effect_or_a_sentence(
     assert "Traceback" not in there.err
     if there.code == 2:
         named = [name, name.upper(), *(one for one in EXAMPLES[name] if one.startswith("-"))]
-        assert here.code == 2 or any(one in there.err for one in named), there.err
+        assert any(one in there.err for one in named), there.err
         return
     assert (there.code, here.code) == (0, 0), (there.err, here.err)
     assert files <= {*written()}

@@ -35,7 +35,7 @@ GROUPS = {
     },
     "Ground truth": {"labels": "labels", "convert": "truth", "seal": "truth"},
     "Over time": {"history": "history"},
-    "More": {"metrics": "start", "config": "start", "mcp": "mcp"},
+    "More": {"metrics": "start", "mcp": "mcp"},
 }
 """Every command in the order of help, with its module."""
 COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}

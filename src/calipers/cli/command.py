@@ -15,10 +15,8 @@ from calipers.cli import every_command
 from calipers.cli.options import (
     ALL,
     CONFIG,
-    ENGINE,
     EXPLAIN,
     JSON,
-    MASTER,
     QUIET,
     FileOption,
     LayeredHelp,
@@ -74,8 +72,6 @@ class CommandInput:
     """Whether --explain is given."""
     files: Mapping[FileOption, str] = field(default_factory=dict)
     """The files to write with the answer."""
-    on_spark: bool = False
-    master: str | None = None
     outputs: Outputs = field(default_factory=Outputs)
     found: Any = None
     """The answer that was printed."""
@@ -124,7 +120,6 @@ class CommandInput:
         """Run the operation, with a progress bar if it takes long."""
         takes, settings = arguments(self.operation), {**self.settings, **more}
         check_together(takes, settings, self._called)
-        settings = on_spark(settings, self.master) if self.on_spark else settings
         call = partial(self.operation, **settings)
         for one in takes.values():
             if one.needed and one.setting and one.name not in call.keywords:
@@ -290,17 +285,11 @@ class Command(LayeredHelp):
             made += (
                 text(f"--{name}", "NAME", said, group=setting.group) for name, said in setting.pairs
             )
-        made += (ENGINE, MASTER) if self._measures else ()
         every = [*made, *self._face, *([CONFIG] if self._is_configured else [])]
         if not self._answers:
             return every
         has_groups = any(getattr(one, "group", "") for one in every)
         return [*every, *self._answers, in_group(QUIET, OUTPUT * has_groups)]
-
-    @cached_property
-    def _measures(self) -> bool:
-        """Whether the operation reads runs and matches them, as Spark can."""
-        return self.takes("match") and self.takes("ties")
 
     @cached_property
     def _is_configured(self) -> bool:
@@ -396,13 +385,6 @@ class Command(LayeredHelp):
             given.pop("explain", False),
             files,
         )
-        if self._measures:
-            asked.master = given.pop("master")
-            asked.on_spark = given.pop("engine") == "spark"
-            if asked.master is not None and not asked.on_spark:
-                raise InvalidInput(
-                    "--master is given without --engine spark; add it, or leave this out."
-                )
         if self._fill and self._is_configured:
             asked.fill()
         token = COMPLETING.set(partial(typed_again, click.get_current_context()))
@@ -513,44 +495,3 @@ def _words(parameter: click.Parameter, value: object) -> list[str]:
         return [parameter.opts[0]]
     short = min(parameter.opts, key=len)
     return [word for one in values for word in (short, str(one))]
-
-
-# Files that Spark reads, passed to any operation as DataFrames.
-
-RUNS = ("run", "before", "candidates", "exact", "systems", "pilot", "old", "new")
-"""The keywords that take runs."""
-NOT_THERE = {
-    "data": "DATA",
-    "retriever": "--retriever",
-    "retrievers": "--retriever",
-    "memory": "--memory",
-    "temp": "--temp",
-}
-"""Options that do not work with Spark, as typed."""
-
-
-def on_spark(settings: Mapping[str, Any], master: str | None) -> dict[str, Any]:
-    """Replace run files by Spark DataFrames; the session ends with the command."""
-    from calipers.engines.spark import is_table_of_spark, run_frame, session
-
-    for name, option in NOT_THERE.items():
-        if settings.get(name):
-            raise InvalidInput(f"{option} does not work with --engine spark; leave one out.")
-    if not any(settings.get(name) for name in RUNS):
-        raise InvalidInput("With --engine spark both --ground-truth and --run are needed.")
-    spark = click.get_current_context().with_resource(session(master))
-
-    def frames(value: Any) -> Any:
-        from calipers.questions.inputs import is_reference
-        from calipers.questions.systems import is_result_file, name_systems
-
-        if isinstance(value, Mapping | list | tuple):
-            return {name: frames(one) for name, one in name_systems(value).items()}
-        is_table = isinstance(value, str) and not is_reference(value)
-        return run_frame(spark, value) if is_table and not is_result_file(value) else value
-
-    there = {name: frames(value) for name, value in settings.items() if name in RUNS}
-    truth = settings.get("ground_truth")
-    if isinstance(truth, str) and is_table_of_spark(truth):
-        there["ground_truth"] = run_frame(spark, truth)
-    return {**settings, **there}

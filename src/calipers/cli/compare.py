@@ -7,7 +7,7 @@ from typing import Any, cast
 import click
 
 import calipers
-from calipers.cli.command import Command, CommandInput, command, on_spark
+from calipers.cli.command import Command, CommandInput, command
 from calipers.cli.options import AS, CHART, FileOption, examples, flag, text
 from calipers.cli.output import (
     asking,
@@ -122,9 +122,7 @@ def _score(asked: CommandInput, named: Any, html: str | None, examples: int) -> 
     from calipers.questions.reading import Reading
     from calipers.questions.systems import matched_to_report
 
-    settings = {**asked.settings, "systems": named}
-    settings = on_spark(settings, asked.master) if asked.on_spark else settings
-    named = settings.pop("systems")
+    settings = {**asked.settings}
     measuring = {name: settings.pop(name, None) for name in ("metrics", "k", "weights")}
     if html:
         # The page shows rankings too, so each run is read and matched once for both.

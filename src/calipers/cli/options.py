@@ -218,19 +218,5 @@ CONFIG = text(
     "pyproject.toml, here or in a folder above]",
     group=READING,
 )
-ENGINE = Option(
-    ["--engine"],
-    type=click.Choice(("local", "spark")),
-    help="Where the work is done: on this machine, or on Spark, which reads tables of one row per "
-    "item (Parquet, CSV, JSON lines) and TREC runs. [default: local]",
-    group=READING,
-)
-MASTER = text(
-    "--master",
-    "URL",
-    "The master of Spark, such as local[*], or the address of a Spark Connect server (sc://…). "
-    "[default: as Spark is set]",
-    group=READING,
-)
 QUIET = flag("--quiet -q", "Print the first line of the answer and nothing else.")
 CHART = FileOption("--chart", "Draw it to an .svg file.", check_chart_place, write_chart)

@@ -1,13 +1,12 @@
 """Commands to begin with: init, metrics and config."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CONFIG, JSON, LayeredHelp, flag, text
+from calipers.cli.options import flag, text
 from calipers.cli.output import print_json
 from calipers.shell import join_words
 
@@ -145,60 +144,3 @@ def metrics(asked: CommandInput) -> None:
       calipers metrics nDCG@10
     """
     asked.show(asked.answer(), lambda one: {"metrics": one})
-
-
-@click.command(
-    "config",
-    cls=LayeredHelp,
-    short_help="Show the settings that apply here, and where they stand.",
-    params=[CONFIG, JSON],
-)
-def config(config: str | None, as_json: bool) -> None:
-    """Show the settings that apply in this folder, and in which file they stand.
-
-    A command takes from there what is not given as an option.
-
-    \b
-    Example:
-      calipers config
-    """
-    import msgspec
-
-    from calipers.config import PLAIN, STORE, find_config, read_config
-    from calipers.live.adapters.base import without_secrets
-    from calipers.present.escape import printable
-
-    file = find_config() if config is None else read_config(config)
-    rows: list[dict[str, Any]] = []
-    for table, values in {None: file.shared, "gate": file.gate, "grid": file.grid}.items():
-        for key, value in values.items():
-            is_store = key == "store" and table is None
-            shown = _shown_store(value) if is_store else without_secrets(value)
-            used_by = f"calipers {table}" if table else "every command"
-            rows.append({"key": key, "value": shown, "table": table, "used_by": used_by})
-    if named := os.environ.get(STORE, "").strip():
-        shared = {"key": "store", "value": _shown_store(named), "table": None}
-        rows.append({**shared, "used_by": "every command", "environment": STORE})
-    if as_json:
-        print_json({"file": None if file.path is None else str(file.path), "settings": rows})
-        return
-    if not rows and file.path is None:
-        click.echo(
-            f"No settings apply here: there is no {PLAIN}, and no [tool.calipers] in a "
-            "pyproject.toml, in this folder or above. `calipers init` writes one."
-        )
-    elif file.path is not None:
-        click.echo(f"Settings of {printable(str(file.path))}:")
-    for one in rows:
-        name = f"{one['table']}.{one['key']}" if one["table"] else one["key"]
-        value = msgspec.json.encode(one["value"], enc_hook=str).decode()
-        click.echo(
-            f"  {name} = {printable(value, 200)}  ({one.get('environment', one['used_by'])})"
-        )
-
-
-def _shown_store(text: str) -> str:
-    """The address of the history without its password."""
-    from calipers.store.place import place_of
-
-    return place_of(text).shown

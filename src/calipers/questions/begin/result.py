@@ -129,7 +129,7 @@ class FirstQuestions(Plain, HasRows):
 
 
 _SETTINGS_TEXT = """\
-# Settings of every calipers command that runs in this folder; `calipers config` shows them.
+# Settings of every calipers command that runs in this folder.
 ground-truth = "{}"
 # Word matching over the documents; put your own here, such as "search.py:search".
 retriever = {}
