@@ -77,8 +77,6 @@ class Setting:
     """Its group in ``--help-all``; if empty, ``--help`` shows it too."""
     only: str = ""
     """The only command with an option for it; others take the keyword in Python."""
-    of_data: tuple[str, ...] = ()
-    """What the data must be, if the operation takes several kinds of it."""
     excludes: tuple[str, ...] = ()
     """Keywords that cannot be combined with it."""
     needs: tuple[str, ...] = ()

@@ -75,9 +75,7 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
     settings, outputs = asked.settings, asked.outputs
-    saving = None
-    if tags or no_results or "save" in settings:
-        saving = Saving(settings, tags, results=not no_results)
+    saved = _to_save(settings, tags, no_results=no_results)
     per_query, html, markdown, chart = (settings.get(name, "") for name in FILES)
     for name, check in FILES.items():
         if name in settings:
@@ -86,11 +84,10 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
     ask = partial(
         asked.answer,
         # A table shows no fingerprints, so they are not computed for it.
-        fingerprints=bool(asked.form == "json" or is_page or saving or per_query),
+        fingerprints=bool(asked.form == "json" or is_page or saved or per_query),
         given=asked.given,
-        one_result_for=["--as csv"] if asked.form == "csv" else [],
     )
-    found: EvaluationAnswer = ask() if saving is None else saving.measured(ask)
+    found: EvaluationAnswer = _also_collapsed(ask, settings) if saved else ask()
     report = None
     if is_page:
         from calipers.questions.evaluate.rule import report_of
@@ -108,9 +105,11 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
     try:
         asked.show(found, _to_dict)
     finally:
-        # Outputs are written even if the reader of the table closed the pipe (`| head`).
-        if saving is not None:
-            outputs.attempt(lambda: saving.keep(found), " The evaluation above was not kept there.")
+        # Kept after it is printed, also if the reader of the table closed the pipe (`| head`).
+        if saved:
+            outputs.attempt(
+                lambda: _save(found, saved, settings), " The evaluation above was not kept there."
+            )
     outputs.finish()
 
 
@@ -122,61 +121,61 @@ def _to_dict(found: "EvaluationAnswer") -> dict[str, Any]:
     return {**found.to_dict(per_query=False), "per_query": rows}
 
 
-class Saving:
-    """The evaluation to save, checked before any work is done."""
-
-    def __init__(
-        self, settings: Mapping[str, Any], tags: tuple[str, ...], *, results: bool
-    ) -> None:
-        from calipers.questions.reading import tag_pairs
-
-        if "save" not in settings:
-            option = "--no-results" if not results else "--tag"
+def _to_save(
+    settings: Mapping[str, Any], tags: tuple[str, ...], *, no_results: bool
+) -> dict[str, Any]:
+    """What to keep in the history, checked before any work is done; empty for nothing."""
+    if "save" not in settings:
+        if tags or no_results:
+            option = "--no-results" if no_results else "--tag"
             raise InvalidInput(
                 f"{option} is given and nothing is kept; add --save NAME, or leave it out."
             )
-        from calipers.store.record import check_name, check_tags
+        return {}
+    from calipers.questions.reading import tag_pairs
+    from calipers.store.record import check_name, check_tags
 
-        self.settings, self.results = settings, results
-        self.name, self.tags = check_name(settings["save"]), check_tags(tag_pairs(tags))
+    tagged = check_tags(tag_pairs(tags))
+    return {"name": check_name(settings["save"]), "tags": tagged, "results": not no_results}
 
-    def measured(self, ask: "Callable[..., EvaluationAnswer]") -> "EvaluationAnswer":
-        """Run ``ask``; if ids that matched in the history match no more, score it as 0.
 
-        Else such a collapse would leave no trace, and the alarm would never ring.
-        """
-        try:
-            return ask()
-        except NoCommonIds as error:
-            from calipers.store.save import knows
+def _also_collapsed(
+    ask: "Callable[..., EvaluationAnswer]", settings: Mapping[str, Any]
+) -> "EvaluationAnswer":
+    """Run ``ask``; if ids that matched in the history match no more, score it as 0.
 
-            found = ask(nothing_in_common="zero")
-            truth = None if found.pair is None else found.pair.ground_truth
-            if truth is None or not knows(truth, self.name, self.settings.get("store")):
-                raise
-            click.echo(
-                f"Nothing that came back is relevant, and {self.name} knows these ids: the "
-                f"collapse is saved with scores of 0. {error}",
-                err=True,
-            )
-            policy = replace(found.result.policy, nothing_in_common="error")
-            return replace(found, scores=replace(found.result, policy=policy))
+    Else such a collapse would leave no trace, and the alarm would never ring.
+    """
+    try:
+        return ask()
+    except NoCommonIds as error:
+        from calipers.store.save import knows
 
-    def keep(self, found: "EvaluationAnswer") -> None:
-        """Save the evaluation, after it is printed, so that a failure here loses no output."""
-        from calipers.questions.history.settings import save
-        from calipers.store.place import locate
-
-        store = self.settings.get("store")
-        saved = save(
-            found.result,
-            self.name,
-            tags=self.tags,
-            store=store,
-            corpus=self.settings.get("corpus"),
-            ground_truth=found.pair and found.pair.ground_truth,
-            run=found.pair and found.pair.run,
-            results=self.results,
+        found, name = ask(nothing_in_common="zero"), settings["save"]
+        truth = None if found.pair is None else found.pair.ground_truth
+        if truth is None or not knows(truth, name, settings.get("store")):
+            raise
+        click.echo(
+            f"Nothing that came back is relevant, and {name} knows these ids: the "
+            f"collapse is saved with scores of 0. {error}",
+            err=True,
         )
-        where = locate(store, create=True).shown
-        click.echo(f"Saved as {saved.name} (@{saved.short}) in {where}.", err=True)
+        policy = replace(found.result.policy, nothing_in_common="error")
+        return replace(found, scores=replace(found.result, policy=policy))
+
+
+def _save(found: "EvaluationAnswer", saved: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    from calipers.questions.history.settings import save
+    from calipers.store.place import locate
+
+    store, pair = settings.get("store"), found.pair
+    kept = save(
+        found.result,
+        **saved,
+        store=store,
+        corpus=settings.get("corpus"),
+        ground_truth=pair and pair.ground_truth,
+        run=pair and pair.run,
+    )
+    where = locate(store, create=True).shown
+    click.echo(f"Saved as {kept.name} (@{kept.short}) in {where}.", err=True)

@@ -158,7 +158,6 @@ Weights = Annotated[
         "WEIGHTS",
         read=weights_by_name,
         file="score",
-        of_data=("a run", "one result"),
         group=STATISTICS,
         recorded=True,
     ),
@@ -178,7 +177,6 @@ Confidence = Annotated[
     Setting(
         "The confidence level of the intervals.",
         default=0.95,
-        of_data=("measuring",),
         group=STATISTICS,
         recorded=True,
     ),
@@ -189,7 +187,6 @@ CorrectedBy = Annotated[
         "What people judged for a sample of the queries: also give each metric as they would have "
         "found it over all of them, where a model judged everything.",
         metavar="FILE",
-        of_data=("pair", "one result"),
         group=STATISTICS,
     ),
 ]
@@ -200,7 +197,6 @@ Sampled = Annotated[
         "all of them.",
         choices=("at-random", "all"),
         needs=("corrected_by",),
-        of_data=("pair", "one result"),
         group=STATISTICS,
     ),
 ]
@@ -211,7 +207,6 @@ Cluster = Annotated[
         "unit in every interval and test.",
         metavar="TAG",
         file="cluster",
-        of_data=("measuring",),
         group=STATISTICS,
         recorded=True,
     ),
@@ -223,7 +218,6 @@ WeightBy = Annotated[
         "asked, in every mean, interval and test.",
         metavar="COLUMN",
         file="weight-by",
-        of_data=("measuring",),
         group=STATISTICS,
         recorded=True,
     ),
@@ -312,7 +306,6 @@ class Inputs(TypedDict, total=False):
             metavar="RETRIEVER",
             file="retriever",
             excludes=("run",),
-            of_data=("a run",),
             recorded=True,
         ),
     ]
@@ -342,7 +335,6 @@ class MatchingSettings(Files, total=False):
             metavar="SCORE",
             file="min-score",
             group=POLICIES,
-            of_data=("this machine", "a run"),
         ),
     ]
     rel: Annotated[
@@ -362,7 +354,6 @@ class MatchingSettings(Files, total=False):
             "[default: evidence; page where the targets are pages]",
             metavar="LEVEL",
             file="level",
-            of_data=("a run",),
         ),
     ]
     map_ids: MapIds

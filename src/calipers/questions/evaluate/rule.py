@@ -129,52 +129,50 @@ def measure_corrected(
     return correct_scores(machine, by_people, level, sample.looks, sample.checked)
 
 
-def answer(
-    asked: Mapping[str, Any], given: Collection[str], needs: Mapping[str, frozenset[str]]
-) -> EvaluationAnswer:
+_OF_SAVED = frozenset({"data", "where", "store", "metrics", "k", "by", "primary", "chart"})
+"""The settings that also work on scores that were measured before."""
+_OF_ONE = frozenset(
+    {"weights", "per_query", "by", "corrected_by", "html", "markdown", "chart", "save"}
+)
+"""The settings that need one result, not that of several levels."""
+_OF_A_PAIR = ("corrected_by", "html", "markdown", "save")
+"""The settings that look into the results again."""
+
+
+def answer(asked: Mapping[str, Any], options: Mapping[str, str]) -> EvaluationAnswer:
     """Answer everything asked for, from results that are read now or from scores of a file.
 
-    ``asked`` has every setting with a value, ``given`` those that the caller wrote. ``needs`` says
-    by option what it needs: a pair (results and ground truth to look into), one result, a run
-    (that is measured now), or measuring (which settles what cannot be changed later).
+    ``asked`` has every setting with a value, ``options`` the spelling of those that the caller
+    wrote: settings of a file are for measuring, and scores that were saved before ignore them.
     """
     data, level = asked.get("data"), asked.get("level")
     # An unknown metric is refused before a large file is read.
     metrics = _chosen(asked, asked.get("like"))
     if _is_measured(data):
-        _refuse(
-            needs,
-            {"pair", "a run", "measuring"},
-            f"{data} holds scores that were measured before, without results and ground truth, so "
-            "{option} does not work; leave it out, or give the run itself.",
-        )
-        named = "metrics" in asked or "k" in given
+        if others := [option for name, option in options.items() if name not in _OF_SAVED]:
+            raise InvalidInput(
+                f"{data} holds scores that were measured before, without results and ground truth, "
+                f"so {others[0]} does not work; leave it out, or give the run itself."
+            )
+        named = "metrics" in asked or "k" in options
         scores = _saved(data, asked.get("where"), metrics if named else None)
         return EvaluationAnswer(scores=scores, **_further(scores, None, asked))
     if level is not None and (level == "all" or "," in level):
-        _refuse(
-            needs,
-            {"one result"},
-            f"{{option}} needs one result and --level {level} makes several; give one level, or "
-            "leave the option out.",
-        )
+        if single := [options.get(name, name) for name in asked if name in _OF_ONE]:
+            raise InvalidInput(
+                f"{single[0]} needs one result and --level {level} makes several; give one level, "
+                "or leave the option out."
+            )
         how = {name: one for name, one in asked.items() if name != "level"}
         return EvaluationAnswer(scores=measure_levels(data, how, level))
     reading: Any = {name: value for name, value in asked.items() if name in _READ_IN_MEMORY}
     fingerprints = reading.pop("fingerprints", True)
     truth, run, matching = as_read(data, reading, deepest(metrics))
-    if any("pair" in one for one in needs.values()):
+    if any(asked.get(name) for name in _OF_A_PAIR):
         run = run.kept(few_bytes(reading.get("memory")))
     pair = match_pair(truth, run, matching, fingerprints=fingerprints)
     scores = _scored(pair, metrics, asked)
     return EvaluationAnswer(scores=scores, pair=pair, **_further(scores, pair, asked))
-
-
-def _refuse(needs: Mapping[str, frozenset[str]], lacking: set[str], why: str) -> None:
-    """Raise for the first option that needs something this input lacks."""
-    for option, one in needs.items():
-        if one & lacking:
-            raise InvalidInput(why.replace("{option}", option))
 
 
 def _saved(data: Any, where: Mapping[str, str] | None, metrics: Sequence[Metric] | None) -> Scores:

@@ -174,10 +174,6 @@ def calls(data: Data = None, **settings: Unpack[CallsSettings]) -> "CallTable":
     return follow_calls(matched(data, settings, again=True), k)
 
 
-PAIR = ("pair", "one result")
-"""The needs of settings that read the results and the ground truth of one evaluation."""
-
-
 _output = partial(Setting, metavar="FILE", changes_nothing=True)
 
 
@@ -188,7 +184,6 @@ class EvaluateSettings(Evaluating, total=False):
         str | None,
         _output(
             "Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
-            of_data=("a run", "one result"),
             group=OUTPUT,
         ),
     ]
@@ -200,7 +195,6 @@ class EvaluateSettings(Evaluating, total=False):
             metavar="TAG",
             several=True,
             default=(),
-            of_data=("one result",),
         ),
     ]
     primary: Primary
@@ -208,16 +202,13 @@ class EvaluateSettings(Evaluating, total=False):
     sampled: Sampled
     html: Annotated[
         str | None,
-        _output(
-            "Write a page with everything that is known.", excludes=("corrected_by",), of_data=PAIR
-        ),
+        _output("Write a page with everything that is known.", excludes=("corrected_by",)),
     ]
     markdown: Annotated[
         str | None,
         _output(
             "Write the short form, for a pull request.",
             excludes=("corrected_by",),
-            of_data=PAIR,
             group=OUTPUT,
         ),
     ]
@@ -226,7 +217,6 @@ class EvaluateSettings(Evaluating, total=False):
         _output(
             "Draw the means with their intervals, or with --by the slices, to an .svg file.",
             excludes=("corrected_by",),
-            of_data=("one result",),
             group=OUTPUT,
         ),
     ]
@@ -248,39 +238,25 @@ class EvaluateSettings(Evaluating, total=False):
             "Keep the evaluation in the history under this name (see `calipers history`).",
             metavar="NAME",
             excludes=("corrected_by",),
-            of_data=PAIR,
             changes_nothing=True,
         ),
     ]
 
 
 def ask(
-    data: Data = None,
-    *,
-    given: Collection[str] | None = None,
-    one_result_for: Sequence[str] = (),
-    **asked: Unpack[EvaluateSettings],
+    data: Data = None, *, given: Collection[str] | None = None, **asked: Unpack[EvaluateSettings]
 ) -> "EvaluationAnswer":
     """Return the scores and everything else asked for on the same data, from any source.
 
     ``given`` names the settings that the caller wrote; the rest are from a settings file.
-    ``one_result_for`` are options of the caller that need one result.
     """
     from calipers.questions.evaluate.rule import answer
 
     named: dict[str, Any] = {**asked} if data is None else {"data": data, **asked}
     written = named.keys() if given is None else given
-    needs = dict.fromkeys(one_result_for, frozenset({"one result"}))
-    for name, one in arguments(ask).items():
-        if name in named and (setting := one.setting) is not None:
-            option = setting.argument.strip("[]") or setting.names(name)[0]
-            needs[option] = _needs(name, setting, is_given=name in written)
-    return answer(named, written, needs)
-
-
-def _needs(name: str, setting: Setting, *, is_given: bool) -> frozenset[str]:
-    needs = frozenset(setting.of_data)
-    if name in Reading.__annotations__ and name not in ("store", "where"):
-        needs |= {"measuring"}
-    # Settings from a file are for measuring; scores that were saved before ignore them.
-    return needs if is_given else needs - {"measuring"}
+    options = {
+        name: setting.argument.strip("[]") or setting.names(name)[0]
+        for name, one in arguments(ask).items()
+        if name in written and (setting := one.setting) is not None
+    }
+    return answer(named, options)
