@@ -16,8 +16,8 @@ class Terminal(io.StringIO):
 
 
 def test_nothing_where_nobody_looks() -> None:
-    with progress.reading() as told, progress.asking() as asked:
-        assert told is asked is None
+    with progress.progress() as told:
+        assert told == {}
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, patience: float) -> str:
@@ -25,9 +25,9 @@ def shown(monkeypatch: pytest.MonkeyPatch, patience: float) -> str:
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(progress, "PATIENCE_SECONDS", patience)
     monkeypatch.setenv("TERM", "xterm")
-    with progress.reading() as told:
-        told(10, 100)
-        told(100, 100)
+    with progress.progress() as told:
+        told["progress"](10, 100)
+        told["progress"](100, 100)
     return terminal.getvalue()
 
 
@@ -41,7 +41,7 @@ def test_a_retriever_is_named_as_it_is_written(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(progress, "PATIENCE_SECONDS", -1.0)
     monkeypatch.setenv("TERM", "xterm")
-    with progress.asking() as told:
-        told(AnswerCounts(1, "a[/x]", answered=1, errors=Counter(timeout=2)), 4)
+    with progress.progress() as told:
+        told["watch"](AnswerCounts(1, "a[/x]", answered=1, errors=Counter(timeout=2)), 4)
     assert "asking a[/x]" in terminal.getvalue()
     assert "2 failed" in terminal.getvalue()

@@ -27,13 +27,13 @@ from calipers.cli.options import (
 )
 from calipers.cli.output import (
     Outputs,
-    asking,
+    check_output,
     check_outputs,
     console,
     is_quiet,
     print_json,
     print_line,
-    reading,
+    progress,
 )
 from calipers.errors import InvalidInput, NoGroundTruth
 from calipers.operation import (
@@ -128,8 +128,7 @@ class CommandInput:
                     f"{what} is not given, and no settings file has it; give it, or write "
                     f"{one.setting.file} = … into calipers.toml."
                 )
-        with asking() as watch, reading() as progress:
-            told = {"watch": watch, "progress": progress}
+        with progress() as told:
             return call(**{name: one for name, one in told.items() if name in takes})
 
     def _called(self, name: str) -> str:
@@ -375,7 +374,7 @@ class Command(LayeredHelp):
         named = {one: given.pop(one.name) for one in self._face if isinstance(one, FileOption)}
         files = {one: path for one, path in named.items() if path}
         for option, path in files.items():
-            option.check(path)
+            check_output(path, option.kind)
         asked = CommandInput(
             self.operation,
             settings,

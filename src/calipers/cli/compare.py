@@ -10,11 +10,9 @@ import calipers
 from calipers.cli.command import Command, CommandInput, command
 from calipers.cli.options import AS, CHART, FileOption, examples, flag, text
 from calipers.cli.output import (
-    asking,
-    check_jsonl,
-    check_page,
-    check_table,
+    check_output,
     print_line,
+    progress,
     write_document,
     write_page,
 )
@@ -36,7 +34,7 @@ def _write_changes(found: Any, path: str) -> None:
 
 @command(
     click.Argument(["systems"], nargs=-1),
-    FileOption("--html", PAGE, check_page, _write_changes),
+    FileOption("--html", PAGE, "page", _write_changes),
     examples("How many of the most changed queries to print."),
     operation="diff",
     leave_out=["old", "new"],
@@ -67,7 +65,7 @@ def _write_queries(comparison: Any, path: str) -> None:
         "--per-query",
         "Write every query's values and differences to a .parquet, .csv, .tsv, .json or .jsonl "
         "file.",
-        check_table,
+        "table",
         _write_queries,
         OUTPUT,
     ),
@@ -97,7 +95,7 @@ def compare(asked: CommandInput, html: str | None, examples: int) -> None:
     """
     systems = asked.settings.get("systems", ())
     if html:
-        check_page(html)
+        check_output(html)
     named, fallback = _systems(asked)
     try:
         asked.with_truth(fallback, lambda: _score(asked, named, html, examples))
@@ -162,10 +160,9 @@ def _systems(asked: CommandInput) -> tuple[Any, str | None]:
         how = {name: given.pop(name, None) for name in ("ask_for", "workers")}
         metrics = choose_metrics(given.get("metrics"), given.get("k"), None, given.get("weights"))
         truth = given.get("ground_truth")
-        with asking() as watch:
-            named = with_retrievers(
-                name_systems(named), live, truth, metrics, {**how, "watch": watch}
-            )
+        with progress() as told:
+            how["watch"] = told.get("watch")
+            named = with_retrievers(name_systems(named), live, truth, metrics, how)
     return named, fallback
 
 
@@ -188,24 +185,17 @@ def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
     return named
 
 
-def _check_run(path: str) -> None:
-    from calipers.io.files.write import is_stream
-
-    if not is_stream(path):
-        check_jsonl(path)
-
-
 @command(
     FileOption(
         "--output -o",
         "Write the fused run to a file, for every other question.",
-        _check_run,
+        "run",
         lambda found, path: calipers.convert(run=found.run, output=path, to="ours"),
     ),
     FileOption(
         "--html",
         PAGE,
-        check_page,
+        "page",
         lambda found, path: write_document(found.document(), "Fusion", path),
     ),
     CHART,

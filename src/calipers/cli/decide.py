@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import JSON, text
-from calipers.cli.output import check_page, print_line, write_bytes
+from calipers.cli.output import check_output, print_line, write_bytes
 from calipers.errors import CalipersError
 from calipers.operation import OUTPUT
 
@@ -65,7 +65,7 @@ def gate(asked: CommandInput, junit: str | None, markdown: str | None) -> None:
     file = asked.fill(gate=True)
     junit, markdown = junit or file.gate.get("junit"), markdown or file.gate.get("markdown")
     for path in filter(None, (junit, markdown)):
-        check_page(path)
+        check_output(path)
 
     def write(checks: Callable[[], bytes], summary: Callable[[], str]) -> None:
         asked.outputs.write(junit, lambda: write_bytes(junit or "", checks()))

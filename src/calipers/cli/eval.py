@@ -10,9 +10,7 @@ import click
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import AS, flag, text
 from calipers.cli.output import (
-    check_chart_place,
-    check_page,
-    check_table,
+    check_output,
     write_chart,
     write_page,
 )
@@ -22,13 +20,8 @@ from calipers.operation import HISTORY, STATISTICS
 if TYPE_CHECKING:
     from calipers.questions.evaluate.rule import EvaluationAnswer
 
-FILES = {
-    "per_query": check_table,
-    "html": check_page,
-    "markdown": check_page,
-    "chart": check_chart_place,
-}
-"""The files to write, and what checks their places."""
+FILES = {"per_query": "table", "html": "page", "markdown": "page", "chart": "chart"}
+"""The files to write, and their kinds."""
 
 
 @command(AS)
@@ -77,9 +70,9 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
     settings, outputs = asked.settings, asked.outputs
     saved = _to_save(settings, tags, no_results=no_results)
     per_query, html, markdown, chart = (settings.get(name, "") for name in FILES)
-    for name, check in FILES.items():
+    for name, kind in FILES.items():
         if name in settings:
-            check(settings[name])
+            check_output(settings[name], kind)
     is_page = bool(html or markdown)
     ask = partial(
         asked.answer,

@@ -7,7 +7,6 @@ import click
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import AS, CHART, JSON, FileOption, flag, text
-from calipers.cli.output import check_table
 from calipers.errors import InvalidInput
 from calipers.present.escape import printable
 
@@ -22,7 +21,7 @@ def _write_scores(found: Any, path: str) -> None:
     FileOption(
         "--per-query",
         "Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
-        check_table,
+        "table",
         _write_scores,
     ),
     AS,

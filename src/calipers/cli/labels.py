@@ -8,7 +8,6 @@ import click
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import JSON, FileOption, flag, output
-from calipers.cli.output import check_jsonl
 from calipers.errors import InvalidInput
 
 NO_CACHE = flag("--no-cache", "Keep no answers.")
@@ -18,7 +17,7 @@ NO_CACHE = flag("--no-cache", "Keep no answers.")
     FileOption(
         "--output -o",
         "Write the questions, with what came back, to a .jsonl.",
-        check_jsonl,
+        "jsonl",
         lambda found, path: found.save(path),
     ),
     operation="labels_traces",

@@ -173,25 +173,21 @@ def write_chart(answer: Any, path: str) -> None:
     answer.save_chart(path)
 
 
-def check_chart_place(path: str) -> None:
-    """Check the path of a chart before any work."""
-    from calipers.present.chart_output import check_chart
+def check_output(path: str, kind: str = "page") -> None:
+    """Check the path of a page, chart, table, run or file of JSON lines before any work."""
+    from calipers.io.files.write import check_place, check_writable, is_stream
 
-    check_chart(path)
+    if kind == "chart":
+        from calipers.present.chart_output import check_chart
 
-
-def check_page(path: str) -> None:
-    """Check the path of a page or a text before any work."""
-    from calipers.io.files.write import check_place
-
-    check_place(path)
-
-
-def check_table(path: str) -> None:
-    """Check the path of a table, and its extension, before any work."""
-    from calipers.io.files.write import check_writable
-
-    check_writable(path)
+        check_chart(path)
+    elif kind == "table":
+        check_writable(path)
+    elif kind in ("run", "jsonl") and not path.endswith(".jsonl"):
+        if kind == "jsonl" or not is_stream(path):
+            raise InvalidInput(f"The output is {path!r}; it is JSON lines, so end it in .jsonl.")
+    else:
+        check_place(path)
 
 
 T = TypeVar("T")
@@ -228,65 +224,30 @@ PATIENCE_SECONDS = 2.0
 
 
 @contextmanager
-def _late_bar(doing: str, *columns: Any) -> Iterator[Any]:
-    """A function that updates a progress bar, which appears once the work takes long."""
+def progress() -> Iterator[dict[str, Any]]:
+    """Callbacks of an operation that draw a progress bar on a terminal once the work takes long."""
+    if not sys.stderr.isatty():
+        yield {}
+        return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.markup import escape
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import TimeRemainingColumn as Remaining
 
-    parts = (TextColumn(doing), BarColumn(), *columns, TimeRemainingColumn())
-    bar = Progress(*parts, console=Console(stderr=True), transient=True)
-    started, task = time.monotonic(), None
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Remaining())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    started, task = time.monotonic(), bar.add_task("")
 
-    def move(**fields: Any) -> None:
-        nonlocal task
-        if time.monotonic() - started < PATIENCE_SECONDS:
-            return
-        if task is None:
+    def move(doing: str, done: int, total: int) -> None:
+        if time.monotonic() - started > PATIENCE_SECONDS:
             bar.start()
-            task = bar.add_task(doing, **fields)
-        bar.update(task, **fields)
+            bar.update(task, description=escape(doing), completed=done, total=total)
+
+    def watch(counts: Any, questions: int) -> None:
+        name, failed = printable(counts.retriever, 40), counts.errors.total()
+        move(f"asking {name}, {failed:,} failed", counts.done, questions)
 
     try:
-        yield move
+        yield {"watch": watch, "progress": lambda done, total: move("reading", done, total)}
     finally:
         bar.stop()
-
-
-@contextmanager
-def asking() -> Iterator[Any]:
-    """A callback (counts, questions in all) for a progress bar if asking takes long."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.markup import escape
-    from rich.progress import MofNCompleteColumn, TextColumn
-
-    errors = TextColumn("{task.fields[errors]} failed")
-    with _late_bar("asking {task.fields[name]}", MofNCompleteColumn(), errors) as move:
-        yield lambda counts, questions: move(
-            name=escape(printable(counts.retriever, 40)),
-            total=questions,
-            completed=counts.done,
-            errors=f"{counts.errors.total():,}",
-        )
-
-
-@contextmanager
-def reading() -> Iterator[Any]:
-    """A callback (bytes read, bytes in total) for a progress bar if reading takes long."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import DownloadColumn
-
-    with _late_bar("reading", DownloadColumn()) as move:
-        yield lambda done, total: move(total=total, completed=done)
-
-
-def check_jsonl(path: str) -> None:
-    """Refuse, before any work, an output that is no file of JSON lines."""
-    from calipers.io.files.write import check_place
-
-    if not path.endswith(".jsonl"):
-        raise InvalidInput(f"The output is {path!r}; it is JSON lines, so end it in .jsonl.")
-    check_place(path)

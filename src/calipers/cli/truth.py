@@ -6,7 +6,7 @@ import click
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import JSON, FileOption, flag, text
-from calipers.cli.output import check_jsonl, print_line
+from calipers.cli.output import print_line
 from calipers.errors import InvalidInput
 
 
@@ -26,7 +26,7 @@ def _write_to_add(found: Any, path: str) -> None:
     FileOption(
         "--output -o",
         "With --traces: write the real questions to add to a .jsonl.",
-        check_jsonl,
+        "jsonl",
         _write_to_add,
     ),
     short_help="Say which differences a ground truth can detect, and what is wrong with it.",

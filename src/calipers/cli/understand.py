@@ -4,7 +4,6 @@ from typing import Any
 
 from calipers.cli.command import command
 from calipers.cli.options import AS, CHART, FileOption, flag
-from calipers.cli.output import check_table
 
 
 @command(AS)
@@ -66,7 +65,7 @@ def _write_misses(found: Any, path: str) -> None:
     FileOption(
         "--output -o",
         "Write one line per miss to a .jsonl, .csv, .tsv, .json or .parquet file.",
-        check_table,
+        "table",
         _write_misses,
     ),
     CHART,
