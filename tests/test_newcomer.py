@@ -91,8 +91,7 @@ def terminal(tmp_path):
 
 
 def test_from_an_empty_folder_to_a_decision(terminal):
-    said = terminal.run("calipers init", typed="\n\n")
-    assert "Where is your retriever" in said
+    said = terminal.run("calipers init")
     assert "Written: questions.csv" in said
     assert said.rstrip().endswith("calipers eval")
     lines = (terminal.folder / "questions.csv").read_text().splitlines()
@@ -132,7 +131,7 @@ def test_from_an_empty_folder_to_a_decision(terminal):
 
 def test_what_runs_in_ci_runs(terminal):
     """The commands of the workflow, in its order, on a pull request and on main."""
-    terminal.run("calipers init --yes")
+    terminal.run("calipers init")
     workflow = yaml.safe_load((terminal.folder / ".github/workflows/retrieval.yml").read_text())
     steps = {one["name"]: one["run"] for one in workflow["jobs"]["gate"]["steps"] if "run" in one}
     alone = "calipers gate --markdown retrieval.md"
@@ -158,7 +157,7 @@ def test_what_runs_in_ci_runs(terminal):
 
 def test_an_own_retriever_is_asked_at_once(terminal):
     (terminal.folder / "mine.py").write_text("def find(query, k):\n    return ['a', 'b'][:k]\n")
-    said = terminal.run("calipers init", typed="mine:find\n2\n")
+    said = terminal.run("calipers init --retriever mine:find -k 2")
     line = said.rstrip().splitlines()[-1].strip()
     assert line == "calipers retrieve mine:find questions.csv -o run.jsonl"
     assert "4 of 4 questions answered" in terminal.run(line)

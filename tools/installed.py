@@ -126,7 +126,7 @@ class Installed:
 
     def begin(self) -> list[str]:
         """The first commands of a newcomer: what went wrong."""
-        return self._run("init --yes") + self._run("eval") + self._run("gate")
+        return self._run("init") + self._run("eval") + self._run("gate")
 
     def walk(self) -> list[str]:
         """Every command: what went wrong."""

@@ -173,7 +173,7 @@ def test_the_first_screen_of_the_readme(first):
     assert text.index("calipers init") < text.index("calipers eval") < text.index("your-own-data")
     assert len(text.splitlines()) < 50
     assert text.count("](") == 1
-    assert typed("init --yes").code == 0
+    assert typed("init").code == 0
     held(text)
 
 

@@ -120,10 +120,6 @@ def _first_examples(listed: str) -> list[str]:
     return found
 
 
-_NO_FILES = ("NAME", "POOL", "REFERENCE")
-"""Arguments that are not files."""
-
-
 def complete_value(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> "list[CompletionItem]":
@@ -139,9 +135,8 @@ def complete_value(
         return behind
     word = (parameter.metavar or "").strip("[].")
     is_file = word in ("FILE", "FOLDER", "PATH") or isinstance(parameter, click.Argument)
-    if not is_file or word in _NO_FILES:
-        return []
-    return [CompletionItem(incomplete, type="dir" if word == "FOLDER" else "file")]
+    is_file &= word not in ("NAME", "POOL", "REFERENCE")
+    return [CompletionItem(incomplete, type="file")] if is_file else []
 
 
 def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:

@@ -23,7 +23,7 @@ DEFAULT_K = 3
     text("-k", None, f"How many results a reader gets. [default: {DEFAULT_K}]", type=int),
     text("--output -o", "FOLDER", "Where to write the files. [default: the current folder]"),
     text("--price", "PRICE", "What a million tokens of the model cost.", type=float),
-    flag("--yes -y", "Ask nothing, and take the defaults."),
+    flag("--yes -y", "Ask a model without asking first what it may cost."),
     operation="first_questions",
     short_help="Make first questions from a folder, or write the files to start with.",
 )
@@ -50,38 +50,22 @@ def init(
     """
     from calipers.live.adapters.recognise import check_target
 
-    as_json = asked.form == "json"
+    if retriever:
+        check_target(retriever)
     if "folder" in asked.settings:
-        if retriever:
-            check_target(retriever)
         named = {"retriever": retriever, **({} if k is None else {"k": k})}
         _begin(asked, Path(output or "."), None if yes else price or 0.0, named)
         return
     from calipers.cli.starter import QUESTIONS, WORKFLOW, start_project
     from calipers.present.escape import printable
 
-    if retriever is None and not yes:
-        said = (
-            "Where is your retriever (package.module:function, an address, cmd:command; nothing: "
-            "write a search.py to fill in)?"
-        )
-        retriever = click.prompt(
-            said, default="", show_default=False, prompt_suffix=" ", err=as_json
-        )
-    if retriever:
-        check_target(retriever)
-    if k is None and not yes:
-        said = "How many results does a reader get?"
-        k = click.prompt(said, default=DEFAULT_K, type=int, prompt_suffix=" ", err=as_json)
-    started = start_project(
-        Path.cwd(), retriever=retriever or None, k=DEFAULT_K if k is None else k
-    )
+    started = start_project(Path.cwd(), retriever=retriever, k=DEFAULT_K if k is None else k)
     after = (
         ("calipers", "eval")
         if started.is_example
         else ("calipers", "retrieve", started.retriever, QUESTIONS, "-o", "run.jsonl")
     )
-    if as_json:
+    if asked.form == "json":
         print_json(
             {
                 "written": list(started.written),
