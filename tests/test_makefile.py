@@ -29,23 +29,6 @@ def planned(target, folder):
     return done.stdout
 
 
-def test_the_demo_installs_what_it_needs_and_no_tools(tmp_path):
-    steps = planned("demo", tmp_path)
-    assert "'.[demo]'" in steps
-    assert "dependency-groups" not in steps
-    installing, running = steps.index('echo "Installing'), steps.index("examples/demo/run.py")
-    assert steps.index("-m venv") < installing < steps.index("'.[demo]'") < running
-
-
-def test_the_tests_add_the_rest(tmp_path):
-    steps = planned("test", tmp_path)
-    assert "'.[demo,excel," in steps
-    assert "dependency-groups" in steps
-    assert steps.rstrip().endswith(
-        '-n $(.venv/bin/python -c "import os; print((os.cpu_count() or 1) + 1)")'
-    )
-
-
 def test_after_the_tests_are_set_up_the_demo_installs_nothing(tmp_path):
     planned("demo", tmp_path)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)

@@ -9,7 +9,6 @@ import yaml
 from calipers.cli import starter
 from calipers.cli.starter import start_project
 from calipers.config import find_config
-from calipers.errors import InvalidInput
 from calipers.version import pip_install
 from tests.command import calipers_command
 
@@ -105,13 +104,6 @@ def test_the_workflow_moves_its_baseline_on_main(tmp_path):
     key = "calipers-baseline-${{ github.sha }}-${{ github.run_id }}"
     assert steps["Keep the baseline"]["with"]["key"] == key
     assert steps["Fetch the baseline of main"]["with"]["restore-keys"] == "calipers-baseline-"
-
-
-@pytest.mark.parametrize("k", [0, -1, True])
-def test_a_k_that_cannot_be_is_refused(tmp_path, k):
-    with pytest.raises(InvalidInput, match="k is"):
-        start_project(tmp_path, retriever=None, k=k)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What people ask is found in two steps of the navigation, and first when they search for it."""
+"""What people ask is found in two steps of the navigation."""
 
 import re
 from pathlib import Path
@@ -8,8 +8,6 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 MOST_WORDS = 28_500  # with pages for agents, for other languages, for beginning with nothing
 ASKED = {
     "which k": "which-k.md",
@@ -55,30 +53,11 @@ def has(text, asked):
     return f" {' '.join(words(asked))} " in f" {' '.join(words(text))} "
 
 
-def relevance(text, asked):
-    """As search does: the title of a page counts most, then headings, then what stands below."""
-    plain = FENCE.sub("", text)
-    (_, title), *headings = HEADING.findall(plain)
-    return (
-        has(title, asked),
-        sum(has(heading, asked) for _, heading in headings),
-        f" {' '.join(words(plain))} ".count(f" {' '.join(words(asked))} "),
-    )
-
-
 @pytest.mark.parametrize("asked", ASKED)
 def test_it_is_found_in_two_steps(asked):
     titles = navigation()[ASKED[asked]]
     assert len(titles) <= 2
     assert has(titles[-1], asked)
-
-
-@pytest.mark.parametrize("asked", ASKED)
-def test_it_is_found_first_by_search(asked):
-    pages = {page.name: page.read_text(encoding="utf-8") for page in DOCS.glob("*.md")}
-    del pages["README.md"]  # the index, which asks every question
-    found = sorted(pages, key=lambda name: relevance(pages[name], asked), reverse=True)
-    assert found[0] == ASKED[asked], found[:3]
 
 
 def test_beginning_with_nothing_comes_first_and_every_page_is_led_to():

@@ -1,4 +1,3 @@
-import ast
 from pathlib import Path
 
 import pytest
@@ -7,9 +6,7 @@ from tools import check_walls
 from tools.check_walls import (
     base_libraries,
     check,
-    imports_of,
     read_modules,
-    slow_imports,
     stale_entries,
 )
 
@@ -34,16 +31,10 @@ def problems(folder: Path, files: dict[str, str]) -> list[str]:
     ("name", "source"),
     [
         ("model/run.py", "import polars\nfrom calipers.errors import InvalidInput"),
-        ("measures/rank.py", "import numpy\nfrom ..model import run"),
-        ("checks/ids.py", "from calipers.io import trec"),
         ("functions.py", "import math\nfrom calipers.text import normalise"),
-        ("cli/eval.py", "import click\nfrom calipers import operations, present"),
-        ("cli/eval.py", "from . import shared\nfrom .shared import table"),
-        ("pytest_plugin.py", "import pytest\nfrom calipers.operations import evaluate"),
         ("match/by_quote.py", "def fuzzy():\n    import rapidfuzz"),
         ("match/by_quote.py", "if TYPE_CHECKING:\n    import rapidfuzz"),
         ("__init__.py", "if TYPE_CHECKING:\n    from calipers.operations import evaluate"),
-        ("__main__.py", "from calipers.cli import main"),
     ],
 )
 def test_allowed_imports_pass(tmp_path, name, source):
@@ -55,13 +46,6 @@ def test_allowed_imports_pass(tmp_path, name, source):
     [
         ("model/run.py", "import calipers.operations", "model may not import operations"),
         ("io/trec.py", "from ..questions.gate import x", "io may not import questions"),
-        ("io/__init__.py", "from ..questions import gate", "io may not import questions"),
-        ("io/trec.py", "from ..labels import desk, draft", "io may not import labels"),
-        (
-            "operations.py",
-            "def f():\n    from calipers import web",
-            "operations may not import web",
-        ),
         ("io/a.py", "if TYPE_CHECKING:\n    import calipers.cli", "io may not import cli"),
         ("measures/rank.py", "from calipers.match import by_id", "measures may not import match"),
         ("measures/rank.py", "def f():\n    import polars as pl", "measures may not import polars"),
@@ -70,7 +54,6 @@ def test_allowed_imports_pass(tmp_path, name, source):
         ("functions.py", "import numpy", "only the standard library, not numpy"),
         ("text.py", "from calipers.model import run", "text may import only the standard"),
         ("match/by_quote.py", "import rapidfuzz.fuzz", "rapidfuzz is optional"),
-        ("match/by_quote.py", "try:\n    import rapidfuzz\nexcept E: ...", "rapidfuzz is optional"),
         ("cellar.py", "", "cellar has no place in LAYERS"),
         ("io/trec.py", "import_module(name)", "loads a module by a string"),
         ("io/trec.py", "x = 1\n" * 601, "601 lines, 600 allowed"),
@@ -82,24 +65,11 @@ def test_broken_walls_are_named(tmp_path, name, source, sentence):
     assert sentence in found
 
 
-def test_the_line_of_the_import_is_given(tmp_path):
-    (found,) = problems(tmp_path, {"model/run.py": "\n\nimport calipers.cli\n"})
-    assert found.startswith("model/run.py:3: ")
-
-
 @pytest.mark.parametrize(
     ("files", "circle"),
     [
         (
             {"io/a.py": "from calipers.io import b", "io/b.py": "from calipers.io.a import x"},
-            "a circle of imports: calipers.io.a → calipers.io.b → calipers.io.a",
-        ),
-        (
-            {"io/a.py": "def f():\n    from . import b", "io/b.py": "from .a import x"},
-            "a circle of imports: calipers.io.a → calipers.io.b → calipers.io.a",
-        ),
-        (
-            {"io/a.py": "if TYPE_CHECKING:\n    from .b import B", "io/b.py": "from .a import x"},
             "a circle of imports: calipers.io.a → calipers.io.b → calipers.io.a",
         ),
         (
@@ -122,21 +92,10 @@ def test_the_line_of_the_import_is_given(tmp_path):
             "calipers.questions.gate",
         ),
     ],
-    ids=["modules", "deferred", "types", "rooms", "questions"],
+    ids=["modules", "rooms", "questions"],
 )
 def test_circles_are_drawn(tmp_path, files, circle):
     assert problems(tmp_path, files) == [circle]
-
-
-def test_a_question_may_build_on_another(tmp_path):
-    files = {
-        "questions/gate/rule.py": "from calipers.questions.compare.rule import compare",
-        "questions/gate/show.py": "from . import result\nfrom ..compare.show import table",
-        "questions/gate/result.py": "",
-        "questions/compare/rule.py": "",
-        "questions/compare/show.py": "",
-    }
-    assert problems(tmp_path, files) == []
 
 
 def test_a_folder_of_more_than_thirty_modules_is_named(tmp_path):
@@ -175,22 +134,7 @@ def test_entries_that_nothing_answers_to_are_named(tmp_path, monkeypatch):
     ]
 
 
-def test_imports_in_the_else_of_type_checking_are_loaded():
-    tree = ast.parse("if TYPE_CHECKING:\n    import a\nelse:\n    import b")
-    assert [(found.name, found.at_load) for found in imports_of(tree, "calipers.web")] == [
-        ("a", False),
-        ("b", True),
-    ]
-
-
 def test_base_libraries_come_from_the_project_file(tmp_path):
     pyproject = tmp_path / "pyproject.toml"
     pyproject.write_text('[project]\ndependencies = ["SQLAlchemy>=2.0", "some-name", "x[y]>1"]')
     assert base_libraries(pyproject) == {"sqlalchemy", "some_name", "x"}
-
-
-@pytest.mark.parametrize(("source", "loaded"), [("import numpy", ["numpy"]), ("import json", [])])
-def test_slow_imports_are_seen_in_a_fresh_interpreter(tmp_path, source, loaded):
-    (tmp_path / "calipers").mkdir()
-    (tmp_path / "calipers" / "__init__.py").write_text(source)
-    assert slow_imports(tmp_path) == loaded

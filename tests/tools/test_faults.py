@@ -59,25 +59,6 @@ def test_what_decides_is_changed_and_texts_and_types_are_not(root):
         assert one.text != RULE.encode()
 
 
-def test_the_tests_of_a_module_are_its_own_or_those_of_its_folder(root):
-    tests = root / "tests"
-    own = [tests / "rules" / "test_half.py"]
-    assert faults.tests_of(Path("rules/half.py"), tests) == own
-    assert faults.tests_of(Path("rules/other.py"), tests) == [tests / "rules"]
-    for gate in ("questions/gate/rule.py", "questions/gate.py"):
-        assert faults.tests_of(Path(gate), tests) == [tests / "questions" / "gate"]
-    source = root / "src" / "calipers"
-    assert faults.modules(source, ["rules"]) == [
-        Path("rules") / name for name in ("__init__.py", "half.py", "many.py")
-    ]
-    with pytest.raises(SystemExit, match="no folder"):
-        faults.modules(source, ["rules/gone"])
-    assert all(
-        faults.tests_of(one, Path("tests"))
-        for one in faults.modules(Path("src/calipers"), faults.RULES)
-    )
-
-
 def test_survivors_are_named_and_their_share_decides(root, monkeypatch, capsys):
     monkeypatch.chdir(root)
     assert faults.main(["rules/half"]) == 1
@@ -87,10 +68,3 @@ def test_survivors_are_named_and_their_share_decides(root, monkeypatch, capsys):
         "  survived src/calipers/rules/half.py:2: 2.0 → 4.0",
         "1 of 3 mutations were noticed; 67% survived.",
     ]
-
-
-def test_tests_that_fail_by_themselves_are_said(root, monkeypatch):
-    monkeypatch.chdir(root)
-    (root / "tests/rules/test_half.py").write_text("def test_half(): assert False\n")
-    with pytest.raises(SystemExit, match="fail without any mutation"):
-        faults.main(["rules/half"])
