@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from calipers.cli import GivenOnce
 from calipers.cli.output import write_chart
 from calipers.operation import (
     READING,
@@ -52,28 +53,8 @@ class FileOption(Option):
         self.kind, self.write = kind, write
 
 
-class LayeredHelp(click.Command):
-    """A command whose --help shows the common options, and --help-all every one.
-
-    It refuses an option given twice; click would silently drop the first.
-    """
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, and refuse repeated options."""
-        try:
-            _, _, given = self.make_parser(ctx).parse_args(list(args))
-        except click.UsageError:
-            given = []  # reported below
-        options = [one for one in given if isinstance(one, click.Option)]
-        single = [one for one in options if not (one.multiple or one.is_flag or one.count)]
-        twice = next((one for one in single if single.count(one) > 1), None)
-        if twice is not None and not ctx.resilient_parsing:
-            several = ", with commas between several" if twice.metavar == "LIST" else ""
-            raise click.UsageError(
-                f"{max(twice.opts, key=len)} is given twice, and only one can count; give it "
-                f"once{several}."
-            )
-        return super().parse_args(ctx, args)
+class LayeredHelp(GivenOnce):
+    """A command whose --help shows the common options, and --help-all every one."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the description, with the first examples or all of them."""
