@@ -111,8 +111,8 @@ def test_spans_against_chunks_with_places():
     assert names("d", 4, 20, LOCK[4:20]) == set()
     assert names("d", 4, 20, "another passage") == {"quote_not_at_span"}
     assert names("d", len(LOCK) - 20, len(LOCK) + 20) == {"evidence_split"}
-    assert names("d", end - 5, end + 1) == {"span_beyond_document"}
-    assert names("elsewhere", 0, 5) == {"document_not_in_corpus"}
+    assert names("d", end - 5, end + 1) == {"evidence_in_no_chunk"}
+    assert names("elsewhere", 0, 5) == {"evidence_in_no_chunk"}
 
 
 def test_spans_in_a_gap_between_chunks():
@@ -164,15 +164,15 @@ def test_a_document_that_is_not_in_the_corpus_is_no_all_clear():
     target = {"quote": "is a lock", "document": "docs/gil.md", "start": 8, "end": 17}
     for start in (0, None):
         corpus = [{**FILE, "start": start}]
-        found = audit(evals(target), corpus=corpus)["document_not_in_corpus"]
-        assert (found.count, found.of) == (1, 1)
+        found = audit(evals(target), corpus=corpus)["evidence_in_no_chunk"]
+        assert found.examples[0].detail == "the corpus does not have this document"
         known = {**target, "document": "gil"}
-        assert "document_not_in_corpus" not in audit(evals(known), corpus=corpus)
+        assert "evidence_in_no_chunk" not in audit(evals(known), corpus=corpus)
 
 
 def test_a_corpus_that_names_no_documents_cannot_lack_one():
     target = {"quote": "is a lock", "document": "docs/gil.md", "start": 8, "end": 17}
-    assert "document_not_in_corpus" not in audit(evals(target), corpus=[FILE["text"]])
+    assert "evidence_in_no_chunk" not in audit(evals(target), corpus=[FILE["text"]])
 
 
 def test_a_quote_that_stands_twice_in_one_file_is_ambiguous():

@@ -46,12 +46,7 @@ def letters_of(text):
 @given(TEXTS, TEXTS, st.sampled_from([0.3, 0.5, 0.7, 0.8, 1.0]))
 def test_exactly_the_similar_pairs_are_found(shingled, naive, index, stream, least):
     series = pl.Series(index, dtype=pl.String), pl.Series(stream, dtype=pl.String)
-    # In two blocks, as long lists are.
-    half, numbers = len(index) // 2, np.arange(len(index))
-    known = SimilarTexts.of(
-        [shingled(series[0][:half], numbers[:half]), shingled(series[0][half:], numbers[half:])],
-        least,
-    )
+    known = SimilarTexts.of(shingled(series[0], np.arange(len(index))), least)
     found = known.find(shingled(series[1], np.arange(len(stream)))).rows()
     expected = [
         (other, owner, pytest.approx(naive_similarity(naive(new), naive(old))))

@@ -42,37 +42,6 @@ CONTRADICTORY_GRADES = Kind(
     "two spellings of a quote. Whatever a retriever returns, one of the grades is wrong.",
     "Decide on one grade.",
 )
-GRADE_NEVER_USED = Kind(
-    "grade_never_used",
-    "info",
-    "grades",
-    "The scale has steps that no target has. Either the scale is finer than the judges, or a kind "
-    "of target was never labelled.",
-    "Check the guideline of the judges; nDCG depends on the distance between the grades in use.",
-)
-ONE_TARGET = Kind(
-    "one_target_per_query",
-    "info",
-    "queries",
-    "A query with one labelled chunk cannot reach a precision@k above 1/k, however good the "
-    "retriever is.",
-    "Read recall@k, hit_rate@k and MRR for these queries, compare precision with its ceiling and "
-    "not with 1, and label the other chunks that answer them.",
-)
-SHORT_QUOTES = Kind(
-    "short_quotes",
-    "warning",
-    "quotes",
-    "Quotes this short stand in many chunks by chance, and each of those counts as a hit.",
-    "Quote a whole sentence.",
-)
-REPEATED_TARGETS = Kind(
-    "repeated_targets",
-    "info",
-    "targets",
-    "The same judgement is given more than once, with the same grade. It is counted once.",
-    "Remove the copies.",
-)
 TOO_FEW_QUERIES = Kind(
     "too_few_queries",
     "warning",
@@ -126,7 +95,7 @@ IN_NO_CHUNK = Kind(
     "error",
     "quotes and spans",
     "No chunk holds this evidence, nor do chunks hold it together, so the query cannot be won.",
-    "Correct the quote, or add the missing document; a quote with small slips is found by "
+    "Correct the quote or span, or add the missing document; a quote with small slips is found by "
     '--match "quote(min=0.8)".',
 )
 SPLIT = Kind(
@@ -177,22 +146,6 @@ SUPERSEDED = Kind(
     "returns the current one is called wrong.",
     "Label the current version, or remove the old one from the corpus.",
 )
-UNKNOWN_DOCUMENT = Kind(
-    "document_not_in_corpus",
-    "error",
-    "targets",
-    "These spans are in documents that the corpus does not have, so no retriever can return them, "
-    "even where their quotes stand in other documents.",
-    "Name the documents as the corpus does, or add them.",
-)
-BEYOND_DOCUMENT = Kind(
-    "span_beyond_document",
-    "error",
-    "targets",
-    "These spans end after the end of their document: the document has changed, or the span "
-    "counts bytes instead of characters.",
-    "Run calipers convert --resolve again from the quotes.",
-)
 MOVED = Kind(
     "quote_not_at_span",
     "error",
@@ -208,10 +161,6 @@ ALONE = (
     NEAR_DUPLICATE_QUERIES,
     COPIED_WORDING,
     CONTRADICTORY_GRADES,
-    GRADE_NEVER_USED,
-    ONE_TARGET,
-    SHORT_QUOTES,
-    REPEATED_TARGETS,
     TOO_FEW_QUERIES,
 )
 AGAINST_CORPUS = (
@@ -221,8 +170,6 @@ AGAINST_CORPUS = (
     AMBIGUOUS,
     NEAR_COPIES,
     REPEATED_ID,
-    UNKNOWN_DOCUMENT,
-    BEYOND_DOCUMENT,
     MOVED,
     CONCENTRATED,
     SUPERSEDED,

@@ -2,17 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from calipers.checks import catalogue
-from calipers.checks.evidence import ENOUGH, ENOUGH_OF_SPAN, Chunks, CorpusEvidence, Row
+from calipers.checks.evidence import CorpusEvidence, Row
 from calipers.checks.ground_truth import target_name
 from calipers.checks.similar import SimilarTexts, word_shingles
 from calipers.io.corpus import Corpus
 from calipers.model.health import EXAMPLES, Example, HealthFinding
+from calipers.text import normalise
 from calipers.words import plural
 
 
@@ -23,18 +23,14 @@ def corpus_findings(evidence: CorpusEvidence) -> Iterator[HealthFinding]:
         if row["grade"] > 0:
             rows[evidence.way(row)].append(row)
     yield from _about_ids(evidence, rows["id"])
-    placed, found = _about_spans(evidence, rows["span"], rows["quote"])
-    yield from found
-    yield from _about_chunks(evidence, rows["quote"], placed)
+    yield from _about_evidence(evidence, rows["quote"], rows["span"])
     yield _ambiguous(evidence, rows["quote"])
 
 
 def unplaced_spans(evidence: CorpusEvidence) -> list[str]:
     """A note about spans that cannot be checked because chunks have no offsets."""
     count = sum(
-        evidence.way(row) == "span"
-        and row["document"] in evidence.spans.reach
-        and not evidence.knows_places(row)
+        evidence.way(row) == "span" and row["document"] in evidence.spans.unplaced
         for row in evidence.targets.iter_rows(named=True)
     )
     if not count:
@@ -50,10 +46,9 @@ def _example(row: Row, detail: str | None = None) -> Example:
 
 
 def _about_ids(evidence: CorpusEvidence, rows: list[Row]) -> Iterator[HealthFinding]:
-    seen = evidence.items.seen
+    seen = evidence.items
     absent = [row for row in rows if not seen[str(row["item"])]]
-    shown = ", ".join(repr(one) for one in evidence.items.sample)
-    detail = f"Ids of the corpus look like {shown}."
+    detail = f"Ids of the corpus look like {', '.join(map(repr, evidence.sample))}."
     if absent and all(" " in str(row["item"]) for row in absent):
         detail += ' If the targets are texts, write them as {"quote": "…"}.'
     yield HealthFinding.of_kind(
@@ -68,63 +63,37 @@ def _about_ids(evidence: CorpusEvidence, rows: list[Row]) -> Iterator[HealthFind
         catalogue.REPEATED_ID,
         (Example(target=one, detail=plural(seen[one], "chunk")) for one in several),
         count=len(several),
-        of=len(evidence.items.items),
+        of=evidence.targets["item"].drop_nulls().n_unique(),
     )
 
 
-def _about_spans(
-    evidence: CorpusEvidence, rows: list[Row], quotes: list[Row]
-) -> tuple[list[Row], list[HealthFinding]]:
-    """The spans that can be checked, and the findings about the others.
-
-    Targets that were looked up by quote may have spans, too: a span in a document that is not in
-    the corpus is lost, even if the quote is found in another document.
-    """
-    reach = evidence.spans.reach
-    unknown = [row for row in rows if row["document"] not in reach]
-    if evidence.documents_known:
-        with_spans = [row for row in quotes if row["start"] is not None]
-        unknown += [row for row in with_spans if row["document"] not in reach]
-        rows = [*rows, *with_spans]
-    placed: list[Row] = []
-    beyond: list[Example] = []
-    moved: list[Example] = []
-    for row in (row for row in rows if evidence.way(row) == "span" and evidence.knows_places(row)):
-        end = reach[str(row["document"])]
-        if int(str(row["end"])) > end:
-            beyond.append(_example(row, f"the document ends at {end}"))
-            continue
-        placed.append(row)
-        there = evidence.span_sightings(row).moved
-        if there is not None:
-            moved.append(_example(row, f"there stands {there!r}"))
-    of = len(rows)
-    return placed, [
-        HealthFinding.of_kind(
-            catalogue.UNKNOWN_DOCUMENT, map(_example, unknown), count=len(unknown), of=of
-        ),
-        HealthFinding.of_kind(catalogue.BEYOND_DOCUMENT, beyond, count=len(beyond), of=of),
-        HealthFinding.of_kind(catalogue.MOVED, moved, count=len(moved), of=of),
-    ]
-
-
-def _about_chunks(
+def _about_evidence(
     evidence: CorpusEvidence, quotes: list[Row], spans: list[Row]
 ) -> Iterator[HealthFinding]:
-    """Findings about evidence that no single chunk contains: absent, or split over several."""
+    """Findings about evidence that no single chunk contains, and spans whose text has changed."""
     absent: list[Example] = []
     split: list[Example] = []
+    moved: list[Example] = []
     lost: set[object] = set()
-    shares = [(row, _quote_share(evidence, row), ENOUGH) for row in quotes]
-    shares += [(row, _span_share(evidence, row), ENOUGH_OF_SPAN) for row in spans]
-    for row, share, enough in shares:
-        if share is None:
-            continue
-        if share >= enough:
-            split.append(_example(row, f"chunks hold at least {share:.0%} of it together"))
-        else:
-            known = f"chunks hold {share:.0%} of it" if share else "no part of it was found"
-            absent.append(_example(row, known))
+    reach = evidence.spans.reach
+    for row in [*quotes, *spans]:
+        document, by_span = row["document"], evidence.way(row) == "span"
+        seen, why = evidence.sightings(row), None
+        names_document = by_span or (row["start"] is not None and evidence.documents_known)
+        if names_document and document not in reach:
+            why = "the corpus does not have this document"
+        elif by_span and document in evidence.spans.unplaced:
+            continue  # a note says so
+        elif by_span and int(str(row["end"])) > reach[str(document)]:
+            why = f"the document ends at {reach[str(document)]}"
+        elif seen.moved is not None:
+            moved.append(_example(row, f"there stands {seen.moved!r}"))
+        elif not seen.chunks and evidence.is_split(row):
+            split.append(_example(row))
+        elif not seen.chunks:
+            why = "chunks do not hold it, not even together"
+        if why:
+            absent.append(_example(row, why))
             lost.add(row["query"])
     of = len(quotes) + len(spans)
     detail = f"{plural(len(lost), 'query', 'queries')} cannot be won in full."
@@ -132,19 +101,7 @@ def _about_chunks(
         catalogue.IN_NO_CHUNK, absent, count=len(absent), of=of, detail=detail
     )
     yield HealthFinding.of_kind(catalogue.SPLIT, split, count=len(split), of=of)
-
-
-def _quote_share(evidence: CorpusEvidence, row: Row) -> float | None:
-    """The share of a quote that chunks contain together; None if one contains all of it."""
-    seen = evidence.sightings(row)
-    return None if seen.chunks else seen.share(len(str(row["plain"])))
-
-
-def _span_share(evidence: CorpusEvidence, row: Row) -> float | None:
-    """The share of a span that chunks cover together; None if one covers enough of it."""
-    seen = evidence.span_sightings(row)
-    start, end = int(str(row["start"])), int(str(row["end"]))
-    return None if seen.holders else seen.share(start, end)
+    yield HealthFinding.of_kind(catalogue.MOVED, moved, count=len(moved), of=of)
 
 
 def _ambiguous(evidence: CorpusEvidence, quotes: list[Row]) -> HealthFinding:
@@ -195,57 +152,51 @@ SIMILAR_CHUNKS = 0.8
 """The share of common five-word shingles from which two chunks are near-duplicates."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Labels:
-    """The labels of one query."""
-
-    items: set[str]
-    quotes: set[str]
-
-    def hold(self, chunk: str, text: str) -> bool:
-        """Whether the chunk is labelled, by its id or by a quote in it."""
-        return chunk in self.items or any(quote in text for quote in self.quotes)
-
-
 def near_copies(evidence: CorpusEvidence, corpus: Corpus) -> HealthFinding:
     """Find unlabelled near-duplicates of relevant chunks, in a second pass over the corpus."""
-    labels, wanted = _labels(evidence)
+    items, quotes, wanted = _labels(evidence)
     names = sorted(wanted)
     texts = pl.Series([evidence.texts[name] for name in names], dtype=pl.String)
-    index = SimilarTexts.of([word_shingles(texts, np.arange(len(names)))], SIMILAR_CHUNKS)
+    index = SimilarTexts.of(word_shingles(texts, np.arange(len(names))), SIMILAR_CHUNKS)
     count = 0
     examples: list[Example] = []
-    if names:
-        for batch in corpus.batches():
-            chunks = Chunks(batch)
-            shingled = word_shingles(batch["text"], np.arange(batch.height))
-            found: set[int] = set()
-            for number, owner, similarity in index.find(shingled).iter_rows():
-                original, copy = names[owner], chunks.ids[number]
-                if copy == original or number in found:
-                    continue
-                text = chunks.normalised[number]
-                query = next((q for q in wanted[original] if not labels[q].hold(copy, text)), None)
-                if query is None:
-                    continue
-                found.add(number)
-                if len(examples) < EXAMPLES:
-                    detail = f"{copy!r} is {similarity:.0%} like it"
-                    examples.append(Example(query, original, detail))
-            count += len(found)
+    for batch in corpus.batches() if names else ():
+        found: set[int] = set()
+        shingled = word_shingles(batch["text"], np.arange(batch.height))
+        for number, owner, similarity in index.find(shingled).iter_rows():
+            original, copy = names[owner], batch["id"][number]
+            if copy == original or number in found:
+                continue
+            text = normalise(batch["text"][number])
+            unlabelled = (
+                query
+                for query in wanted[original]
+                if copy not in items[query] and not any(one in text for one in quotes[query])
+            )
+            query = next(unlabelled, None)
+            if query is None:
+                continue
+            found.add(number)
+            if len(examples) < EXAMPLES:
+                detail = f"{copy!r} is {similarity:.0%} like it"
+                examples.append(Example(query, original, detail))
+        count += len(found)
     return HealthFinding.of_kind(catalogue.NEAR_COPIES, examples, count=count, of=evidence.chunks)
 
 
-def _labels(evidence: CorpusEvidence) -> tuple[dict[str, _Labels], dict[str, list[str]]]:
-    """The labels of each query, and the queries for which each chunk is relevant."""
-    labels: dict[str, _Labels] = defaultdict(lambda: _Labels(set(), set()))
+def _labels(
+    evidence: CorpusEvidence,
+) -> tuple[dict[str, set[str]], dict[str, set[str]], dict[str, list[str]]]:
+    """The labelled chunks and quotes of each query, and the queries that want each chunk."""
+    items: dict[str, set[str]] = defaultdict(set)
+    quotes: dict[str, set[str]] = defaultdict(set)
     wanted: dict[str, list[str]] = defaultdict(list)
     for row in evidence.targets.iter_rows(named=True):
         holders = [one for one in evidence.holders(row) if one in evidence.texts]
-        labels[row["query"]].items.update(holders)
+        items[row["query"]].update(holders)
         if row["plain"] is not None:
-            labels[row["query"]].quotes.add(row["plain"])
+            quotes[row["query"]].add(row["plain"])
         if row["grade"] > 0:
             for holder in holders:
                 wanted[holder].append(row["query"])
-    return labels, wanted
+    return items, quotes, wanted

@@ -10,7 +10,7 @@ import polars as pl
 from calipers.checks import catalogue
 from calipers.checks.similar import WORDS, SimilarTexts, letter_shingles, plain_words
 from calipers.errors import InvalidInput
-from calipers.match.choose import FEW, check_target_spans
+from calipers.match.choose import check_target_spans
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import EXAMPLES, Example, HealthFinding
 from calipers.model.slicing import ASKED
@@ -90,19 +90,15 @@ def near_duplicates(ground_truth: GroundTruth) -> tuple[HealthFinding, float]:
     """
     everyone = same_queries(ground_truth).with_row_index("number")
     queries = everyone.unique("plain", keep="first", maintain_order=True)
-    index = SimilarTexts.of(
-        (
-            letter_shingles(some["plain"], np.arange(start, start + some.height))
-            for start in range(0, max(queries.height, 1), QUERIES_AT_ONCE)
-            for some in [queries[start : start + QUERIES_AT_ONCE]]
-        ),
-        SIMILAR_QUERIES,
-    )
+    shingled = letter_shingles(queries["plain"], np.arange(queries.height))
+    index = SimilarTexts.of(shingled, SIMILAR_QUERIES)
     cluster = everyone.select(pl.col("number").first().over("plain")).to_series().to_numpy().copy()
-    pairs = pl.concat(
-        [index.find(one).filter(pl.col("owner") < pl.col("other")) for one in index.blocks]
+    some = (
+        shingled.filter(pl.col("owner").is_between(start, start + QUERIES_AT_ONCE - 1))
+        for start in range(0, max(queries.height, 1), QUERIES_AT_ONCE)
     )
-    alike = queries["query"][pl.concat([pairs["owner"], pairs["other"].cast(pl.UInt32)]).unique()]
+    pairs = pl.concat([index.find(one).filter(pl.col("owner") < pl.col("other")) for one in some])
+    alike = queries["query"][pl.concat([pairs["owner"], pairs["other"]]).unique()]
     shared = _targets_by_query(ground_truth, alike)
     joined = 0
     for other, owner, _ in pairs.iter_rows():
@@ -197,13 +193,6 @@ def _longest_run(words: Sequence[str], passage: Sequence[str]) -> Sequence[str]:
     return words[block.b : block.b + block.size]
 
 
-SHORT_QUOTE = FEW
-"""Quotes with fewer characters may match by chance."""
-CEILING_AT = (1, 3, 5, 10)
-WIDEST_SCALE = 100
-"""Grades with more steps than this are measurements, not a scale."""
-
-
 def with_plain_quotes(ground_truth: GroundTruth) -> pl.DataFrame:
     """The targets with ``plain``, the normalised quote or null."""
     quotes = ground_truth.targets["quote"].unique()
@@ -276,69 +265,3 @@ def _distinct(row: dict[str, list[object]]) -> list[tuple[object, object]]:
     for grade, query in zip(row["grade"], row["query"], strict=True):
         first.setdefault(grade, query)
     return list(first.items())
-
-
-def unused_grades(ground_truth: GroundTruth) -> HealthFinding:
-    """Integer grades between the lowest and the highest that no target has."""
-    grades = ground_truth.targets["grade"].unique().sort()
-    if grades.is_empty() or not (grades == grades.round(0)).all():
-        return HealthFinding.of_kind(catalogue.GRADE_NEVER_USED, count=0)
-    low, high = int(grades[0]), int(grades[-1])
-    if high - low > WIDEST_SCALE:
-        return HealthFinding.of_kind(catalogue.GRADE_NEVER_USED, count=0)
-    used = {int(grade) for grade in grades}
-    unused = [grade for grade in range(low, high + 1) if grade not in used]
-    detail = (
-        f"Grades in use: {', '.join(map(str, sorted(used)))}. Never used: "
-        f"{', '.join(map(str, unused))}."
-    )
-    return HealthFinding.of_kind(
-        catalogue.GRADE_NEVER_USED, count=len(unused), of=high - low + 1, detail=detail
-    )
-
-
-def single_targets(ground_truth: GroundTruth) -> HealthFinding:
-    """Queries with one relevant target, and the resulting ceiling of precision@k."""
-    relevant = ground_truth.targets.filter(pl.col("grade") > 0)
-    per_query = relevant.group_by("query", maintain_order=True).len("targets")
-    single = per_query.filter(pl.col("targets") == 1)
-    ceilings = ", ".join(f"{_ceiling(per_query['targets'], k):.3f} @{k}" for k in CEILING_AT)
-    detail = f"Over all queries with targets, mean precision can be at most {ceilings}."
-    if ground_truth.kinds - {"item"}:
-        detail += " Only chunks that overlap, or say the same twice, can lift it above that."
-    examples = (Example(query) for query in single["query"].head(EXAMPLES))
-    return HealthFinding.of_kind(
-        catalogue.ONE_TARGET, examples, count=single.height, of=per_query.height, detail=detail
-    )
-
-
-def _ceiling(targets: pl.Series, k: int) -> float:
-    won = int(targets.clip(upper_bound=k).sum())
-    return won / (k * targets.len()) if targets.len() else 0.0
-
-
-def short_quotes(ground_truth: GroundTruth) -> HealthFinding:
-    """Quotes that are too short to identify one place."""
-    quotes = with_plain_quotes(ground_truth).drop_nulls("plain")
-    short = quotes.filter(pl.col("plain").str.len_chars() < SHORT_QUOTE)
-    examples = (
-        Example(query, quote, f"{length} characters")
-        for query, quote, length in short.select(
-            "query", "quote", pl.col("plain").str.len_chars().alias("length")
-        )
-        .head(EXAMPLES)
-        .iter_rows()
-    )
-    return HealthFinding.of_kind(
-        catalogue.SHORT_QUOTES,
-        examples,
-        count=short.height,
-        of=quotes.height,
-        detail=f"Shorter than {SHORT_QUOTE} characters.",
-    )
-
-
-def repeated_targets(ground_truth: GroundTruth) -> HealthFinding:
-    """Repeated judgements, which the reader dropped."""
-    of = ground_truth.targets.height + ground_truth.repeated
-    return HealthFinding.of_kind(catalogue.REPEATED_TARGETS, count=ground_truth.repeated, of=of)

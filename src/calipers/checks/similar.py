@@ -3,12 +3,10 @@
 A text is the set of its shingles: runs of a few words or letters. The similarity of two texts is
 the share of their shingles that both have (Jaccard). Only texts that share one of the rarest
 shingles are candidates: of two texts with a similarity of at least t, the second must have one of
-any ``n - ceil(t * n) + 1`` of the n shingles of the first. Candidates are compared in full only if
-their signatures, with one bit per shingle, allow that similarity. So nothing is missed, and a
-stream can be compared with an index of the few texts that matter.
+any ``n - ceil(t * n) + 1`` of the n shingles of the first. So nothing is missed, and a stream can
+be compared with an index of the few texts that matter.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -27,8 +25,6 @@ MOST_SHARING = 100
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHINGLED = {"owner": pl.Int64(), "shingle": pl.UInt64()}
-_KEPT = {"owner": pl.UInt32(), "shingle": pl.UInt64()}
-_SIZES = {"owner": pl.UInt32(), "size": pl.UInt32()}
 
 
 def word_shingles(texts: pl.Series, owners: Ints) -> pl.DataFrame:
@@ -85,119 +81,85 @@ def _shingled(units: np.ndarray, owner: Ints, size: int) -> pl.DataFrame:
 class SimilarTexts:
     """An index of shingled texts to compare others with."""
 
-    blocks: list[pl.DataFrame]
-    """owner, shingle, without repeats; all shingles of a text are in one block."""
+    shingled: pl.DataFrame
+    """owner, shingle, without repeats."""
     least: float
     """The similarity from which two texts are near-duplicates."""
 
     @classmethod
-    def of(cls, shingled: Iterable[pl.DataFrame], least: float) -> Self:
-        """Build an index from blocks of whole texts, which may repeat shingles.
-
-        Blocks are sorted and joined one at a time: that takes many times the memory of the index.
-        """
-        return cls([block.cast({"owner": pl.UInt32}).unique() for block in shingled], least)
+    def of(cls, shingled: pl.DataFrame, least: float) -> Self:
+        """Build an index from texts, which may repeat shingles."""
+        return cls(shingled.unique(), least)
 
     @cached_property
-    def _shingled(self) -> pl.DataFrame:
-        return pl.concat([pl.DataFrame(schema=_KEPT), *self.blocks])
-
-    @cached_property
-    def _sizes(self) -> pl.DataFrame:
-        sizes = [block.group_by("owner").len("size") for block in self.blocks]
-        return pl.concat([pl.DataFrame(schema=_SIZES), *sizes])
+    def _sharing(self) -> pl.DataFrame:
+        return self.shingled.group_by("shingle").len("sharing")
 
     @cached_property
     def _rarest(self) -> pl.DataFrame:
-        """The rarest shingles of each text: a similar text must have at least one of them."""
-        sharing = self._shingled.group_by("shingle").len("sharing")
-        position = pl.int_range(pl.len()).over("owner")
+        return self._rarest_of(self.shingled)
+
+    def _rarest_of(self, shingled: pl.DataFrame) -> pl.DataFrame:
+        """The rarest shingles of each text: two similar texts have one of them in common."""
+        position, count = pl.int_range(pl.len()).over("owner"), pl.len().over("owner")
         # Subtract a little so that 0.7 * 10 = 7.000000000000001 does not become 8.
-        needed = (pl.len().over("owner") * self.least - 1e-9).ceil()
-        kept = [
-            block.join(sharing, on="shingle")
+        needed = (count * self.least - 1e-9).ceil()
+        return (
+            shingled.join(self._sharing, on="shingle", how="left")
+            .with_columns(pl.col("sharing").fill_null(0))
             .sort("owner", "sharing", "shingle")
-            .filter(
-                position < pl.len().over("owner") - needed + 1, pl.col("sharing") <= MOST_SHARING
-            )
+            .filter(position < count - needed + 1, pl.col("sharing") <= MOST_SHARING)
             .select("owner", "shingle")
-            for block in self.blocks
-        ]
-        return pl.concat([pl.DataFrame(schema=_KEPT), *kept])
-
-    @cached_property
-    def _signatures(self) -> "_Signatures":
-        return _Signatures(self._shingled["owner"], self._shingled["shingle"])
-
-    def _may_be_similar(self, pairs: pl.DataFrame, others: pl.DataFrame) -> pl.Series:
-        """Whether the signatures allow two texts to be similar."""
-        theirs = _Signatures(others["other"], others["shingle"])
-        sizes, other_sizes = pairs["size"].to_numpy(), pairs["other_size"].to_numpy()
-        shared = (sizes.astype(np.int64) + other_sizes) * (self.least / (1 + self.least))
-        lacking = self._signatures.lacking(pairs["owner"], theirs, pairs["other"])
-        return pl.Series(lacking <= sizes - shared + 1e-9)
+        )
 
     def find(self, others: pl.DataFrame) -> pl.DataFrame:
         """Find the others (owner, shingle) that are similar to texts of the index.
 
         Returns other, owner, similarity.
         """
-        others = others.select(pl.col("owner").alias("other"), "shingle")
-        pairs = others.join(self._rarest, on="shingle").select("other", "owner").unique()
-        # Most texts of a stream resemble nothing in the index, so the full work starts only here.
-        others = others.join(pairs.select("other").unique(), on="other", how="semi").unique()
-        sizes = others.group_by("other").len("other_size")
+        # Most texts of a stream resemble nothing in the index, so the full work is for few.
+        some = others.join(self._rarest, on="shingle", how="semi").select("owner").unique()
+        others = others.join(some, on="owner", how="semi").unique()
+        pairs = self._rarest_of(others).rename({"owner": "other"}).join(self._rarest, on="shingle")
+        pairs, others = pairs.select("other", "owner").unique(), others.rename({"owner": "other"})
+        known = self.shingled.join(pairs.select("owner").unique(), on="owner", how="semi")
+        size, other_size = pl.col("size"), pl.col("size_right")
+        lacking = (pl.col("bits") & ~pl.col("bits_right")).bitwise_count_ones()
+        # So many of the shingles of the first may be missing in the second, at most.
+        most = size - (size + other_size) * (self.least / (1 + self.least))
         candidates = (
-            pairs.join(sizes, on="other")
-            .join(self._sizes, on="owner")
+            pairs.join(_sketched(known, "owner"), on="owner")
+            .join(_sketched(others, "other"), on="other")
             .filter(
-                pl.col("other_size") >= pl.col("size") * self.least - 1e-9,
-                pl.col("size") >= pl.col("other_size") * self.least - 1e-9,
+                other_size >= size * self.least - 1e-9,
+                size >= other_size * self.least - 1e-9,
+                lacking <= most + 1e-9,
             )
-        )
-        candidates = candidates.filter(self._may_be_similar(candidates, others))
-        # A join builds a hash table of its whole input, so reduce that to the texts compared.
-        compared = self._shingled.filter(
-            pl.col("owner").is_in(candidates["owner"].unique().implode())
         )
         shared = (
             candidates.select("other", "owner")
             .join(others, on="other")
-            .join(compared, on=["owner", "shingle"])
+            .join(known, on=["owner", "shingle"])
             .group_by("other", "owner")
             .len("shared")
         )
-        together = pl.col("size") + pl.col("other_size") - pl.col("shared")
         return (
             candidates.join(shared, on=["other", "owner"])
-            .select("other", "owner", similarity=pl.col("shared") / together)
+            .select(
+                "other",
+                "owner",
+                similarity=pl.col("shared") / (size + other_size - pl.col("shared")),
+            )
             .filter(pl.col("similarity") >= self.least - 1e-9)
             .sort("other", "owner")
         )
 
 
-class _Signatures:
-    """For each text one bit per shingle; several shingles may share a bit."""
-
-    WORDS = 8
-    """The number of 64-bit words per signature."""
-    AT_ONCE = 1 << 17
-    """The number of pairs whose signatures are compared at once."""
-
-    def __init__(self, owners: pl.Series, shingles: pl.Series) -> None:
-        self.owners, rows = np.unique(owners.to_numpy(), return_inverse=True)
-        self.bits = np.zeros((self.owners.size, self.WORDS), dtype=np.uint64)
-        mixed = shingles.to_numpy()
-        word = (mixed >> np.uint64(55)).astype(np.int64) % self.WORDS
-        np.bitwise_or.at(self.bits, (rows, word), np.uint64(1) << (mixed >> np.uint64(58)))
-
-    def lacking(self, mine: pl.Series, others: "_Signatures", theirs: pl.Series) -> Ints:
-        """For each pair, a lower bound of the first's shingles that the second lacks."""
-        first = np.searchsorted(self.owners, mine.to_numpy())
-        second = np.searchsorted(others.owners, theirs.to_numpy())
-        parts = [
-            np.bitwise_count(self.bits[first[some]] & ~others.bits[second[some]]).sum(axis=1)
-            for start in range(0, first.size, self.AT_ONCE)
-            for some in [slice(start, start + self.AT_ONCE)]
-        ]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *parts]).astype(np.int64)
+def _sketched(shingled: pl.DataFrame, owner: str) -> pl.DataFrame:
+    """The size of each text, and one bit per shingle; several shingles may share a bit."""
+    bits = np.uint64(1) << (shingled["shingle"].to_numpy() >> np.uint64(58))
+    return (
+        shingled.with_columns(bits=pl.Series(bits, dtype=pl.UInt64))
+        .group_by(owner)
+        .agg(size=pl.len().cast(pl.Int64), bits=pl.col("bits").bitwise_or())
+    )

@@ -39,8 +39,8 @@ def test_results_that_cannot_be_scored_are_said():
 
 
 def test_quotes_asked_for_by_name():
-    health = audit({"q": {"short": 1}}, match="quote")
-    assert health["short_quotes"].count == 1
+    health = audit({"q": {"a lock": 1}}, match="quote", corpus={"c": "It is a lock."})
+    assert "id_not_in_corpus" not in health
 
 
 def test_results_alone_are_no_ground_truth(tmp_path):

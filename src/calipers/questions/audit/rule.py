@@ -55,10 +55,6 @@ CHECKS = (
     ground_truth.without_ground_truth,
     ground_truth.duplicates,
     ground_truth.contradictions,
-    ground_truth.unused_grades,
-    ground_truth.single_targets,
-    ground_truth.short_quotes,
-    ground_truth.repeated_targets,
 )
 """What can be checked without a corpus."""
 
@@ -154,12 +150,10 @@ def _too_few(truth: GroundTruth) -> HealthFinding:
 
 def _evidence(truth: GroundTruth, corpus: Corpus, notes: list[str]) -> CorpusEvidence:
     """Look up every target in the corpus; ids that look like text are taken as quotes."""
-    evidence = CorpusEvidence.of(truth)
-    evidence.look_through(corpus)
-    unknown = truth.kinds == {"item"} and not evidence.items.seen
+    evidence = CorpusEvidence.of(truth, corpus)
+    unknown = truth.kinds == {"item"} and not evidence.items
     if unknown and truth.targets["item"].str.contains(r"\s").all():
-        evidence = CorpusEvidence.of(as_quotes(truth))
-        evidence.look_through(corpus)
+        evidence = CorpusEvidence.of(as_quotes(truth), corpus)
         notes.append(
             "No target is the id of a chunk, and all read like texts, so they were taken as "
             'quotes; write them as {"quote": "…"} to make that plain.'

@@ -1,13 +1,14 @@
 """Look up targets in the corpus: whole in a chunk, split over chunks, or absent."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
-from calipers.match.cover import Assembly, Covered, Piece, enough, size
-from calipers.match.quote import Quote, near_pairs
+from calipers.checks.evidence import Batches, SpanEvidence, among, split_quotes
+from calipers.match.cover import Covered, enough, size
+from calipers.match.quote import Quote
 from calipers.match.text_index import Shelf
 from calipers.model.arrays import Bools
 from calipers.model.matching import MatchRule
@@ -15,8 +16,6 @@ from calipers.text import normalise
 
 CUT = 200
 """Characters of a chunk that are kept for display."""
-Batches = Callable[[], Iterator[pl.DataFrame]]
-"""The corpus from its beginning: tables of id, document, text, start, end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,7 @@ def study_corpus(
     text_of: dict[str, str] = {}
     found: set[str] = set()
     for batch in batches():
-        near = _among(batch, "id", wanted)
+        near = among(batch, "id", wanted)
         document_of.update(zip(near["id"], near["document"], strict=True))
         text_of.update(zip(near["id"], near["text"].str.slice(0, CUT), strict=True))
         # Targets may be whole documents, too.
@@ -76,11 +75,6 @@ def study_corpus(
     documents = pl.Series([place.document for place in places], dtype=pl.String)
     named = targets["document"].fill_null(documents)
     return CorpusFacts(there & ~split, split, named, document_of, text_of)
-
-
-def _among(batch: pl.DataFrame, column: str, wanted: set[str]) -> pl.DataFrame:
-    """The rows with a wanted name; the set is built once, not for every batch."""
-    return batch.filter(pl.Series([one in wanted for one in batch[column]], dtype=pl.Boolean))
 
 
 def _quotes(batches: Batches, texts: list[str], matching: MatchRule) -> list[Place]:
@@ -114,10 +108,11 @@ def _pieced_together(
 ) -> Iterator[tuple[str, Place]]:
     """Find quotes without an exact match: close enough in one chunk, or split over several."""
     if matching.least == 1:
-        yield from _split_quotes(batches, quotes, matching)
+        split = split_quotes(batches, quotes, matching.ignore_case)
+        yield from ((text, Place(document, split=True)) for text, document in split.items())
         return
     alone: dict[str, str] = {}
-    split: dict[str, str] = {}
+    split = {}
     covered: dict[tuple[str, str], Covered] = {}
     for batch in batches():
         shelf = Shelf([_plain(text, matching) for text in batch["text"]])
@@ -138,61 +133,19 @@ def _pieced_together(
     yield from ((text, Place(document)) for text, document in alone.items())
 
 
-def _split_quotes(
-    batches: Batches, quotes: list[Quote], matching: MatchRule
-) -> Iterator[tuple[str, Place]]:
-    """Find quotes split over chunks of one document; none is whole in a chunk."""
-    near: dict[str, set[int]] = {}
-    for batch in batches():
-        documents = batch["document"].to_list()
-        chunks = [_plain(text, matching) for text in batch["text"]]
-        for number, at in near_pairs(quotes, chunks):
-            near.setdefault(documents[at], set()).add(number)
-    if not near:
-        return
-    split: dict[str, str] = {}
-    assemblies: dict[tuple[str, int], Assembly] = {}
-    for batch in batches():
-        for document, raw in _among(batch, "document", set(near)).select("document", "text").rows():
-            chunk = _plain(raw, matching)
-            for number in near[document]:
-                quote = quotes[number]
-                held = quote.edge_pieces(chunk)
-                if held and assemblies.setdefault((document, number), Assembly(quote.length)).add(
-                    held
-                ):
-                    split.setdefault(quote.text, document)
-    yield from ((text, Place(document, split=True)) for text, document in split.items())
-
-
 def _plain(text: str, matching: MatchRule) -> str:
     return normalise(text, ignore_case=matching.ignore_case)
 
 
 def _spans(batches: Batches, spans: pl.DataFrame, least: float) -> list[Place]:
-    wanted = set(spans["document"])
-    chunks: dict[str, list[Piece]] = {}
+    plain = pl.lit(None, dtype=pl.String).alias("plain")
+    evidence = SpanEvidence(spans.with_row_index("row").with_columns(plain), least)
     for batch in batches():
-        near = _among(batch, "document", wanted)
-        for document, start, end in near.select("document", "start", "end").iter_rows():
-            held = chunks.setdefault(document, [])
-            if start is not None and end is not None:
-                held.append((start, end))
-    return [
-        _span(chunks, document, start, end, least) for document, start, end in spans.iter_rows()
-    ]
-
-
-def _span(
-    chunks: dict[str, list[Piece]], document: str, start: int, end: int, least: float
-) -> Place:
-    if document not in chunks:
-        return Place()
-    if not chunks[document]:
-        # The chunks have no offsets: all that is known is that the document is there.
-        return Place(document)
-    held = [(max(a, start), min(b, end)) for a, b in chunks[document] if a < end and start < b]
-    needed = enough(end - start, least)
-    if any(b - a >= needed for a, b in held):
-        return Place(document)
-    return Place(document, split=True) if size(held) >= needed else Place()
+        evidence.add(batch)
+    places = []
+    for row, (document, start, end) in enumerate(spans.iter_rows()):
+        # Without offsets, all that is known is that the document is there.
+        is_there = document in evidence.unplaced or evidence.seen[row].chunks
+        is_split = not is_there and evidence.is_split(row, start, end)
+        places.append(Place(document, split=is_split) if is_there or is_split else Place())
+    return places
