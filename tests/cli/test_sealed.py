@@ -65,11 +65,7 @@ def test_the_settings_file_names_both_parts(folder):
     "words",
     [
         ("eval", "-r", "new.jsonl", "-g", "gt.sealed.jsonl"),
-        ("compare", "new.jsonl", "old.jsonl", "-g", "gt.sealed.jsonl"),
-        ("gate", "-r", "new.jsonl", "-g", "gt.sealed.jsonl", "--require", "mrr > 0"),
-        ("convert", "gt.sealed.jsonl", "gt.qrels"),
         ("labels", "draft", "new.jsonl", "-g", "gt.sealed.jsonl", "-o", "draft.csv"),
-        ("audit", "gt.sealed.jsonl"),
         ("plan", "new.jsonl", "old.jsonl", "-g", "gt.sealed.jsonl", "--queries", "90"),
     ],
 )

@@ -7,12 +7,8 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.io.load import load
-from calipers.questions.confirm.rule import look_at
-from calipers.statistics.agreement_interval import agreement_interval, cohen_kappa
 from calipers.statistics.bounded_mean import largest_mean
 from calipers.statistics.nights import watch
-from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.prediction_powered import corrected_mean
 from calipers.statistics.score_interval import score_ends
 from simulations.differences import (
@@ -25,7 +21,6 @@ from simulations.gates import COLLAPSES, METRICS, RULES, UNCHANGED, collapse, ga
 from simulations.means import moments
 from simulations.nights import ALLOW, LEVEL, NIGHTS
 from simulations.results import pair_of, result
-from simulations.sealed import PER_LOOK
 from simulations.shapes import SEED
 from tests.statistics.ends import score_interval
 from tests.systems import records
@@ -75,37 +70,6 @@ def test_the_test_is_that_of_compare_and_of_gate():
     assert verdicts == {"better", "worse", "no clear difference"}
 
 
-def test_metrics_nobody_asked_for_do_not_change_the_verdict():
-    rng = np.random.default_rng(4)
-    names = ("recall@10", "ndcg@10", *(f"precision@{k}" for k in (1, 3, 5, 10)))
-    stopped = set()
-    for loss in (-0.05, 0.02, 0.1):
-        before = 0.5 + 0.5 * rng.random((60, len(names)))
-        now = before - loss + rng.normal(0, 0.08, (60, 1))
-        many = calipers.gate(result(now, metrics=names), baseline=result(before, metrics=names))
-        pair = [result(one[:, :2], metrics=names[:2]) for one in (now, before)]
-        alone = calipers.gate(pair[0], baseline=pair[1])
-        assert many.asked == alone.asked == ("recall@10", "ndcg@10")
-        assert [one.change for one in many.checks] == [one.change for one in alone.checks]
-        assert many.stops == alone.stops
-        stopped.add(alone.stops)
-    assert stopped == {True, False}
-
-
-def test_clusters_are_those_of_compare():
-    rng = np.random.default_rng(5)
-    for _ in range(5):
-        names = np.repeat(np.arange(12), rng.integers(2, 6, 12))
-        values = np.clip(rng.normal(0.1, 0.2, 12)[names] + rng.normal(0, 0.2, len(names)), -1, 1)
-        tags = {"intent": names.tolist()}
-        systems = {
-            name: result(np.maximum(sign * values, 0.0), tags)
-            for name, sign in (("old", -1), ("new", 1))
-        }
-        found = calipers.compare(systems, cluster="intent").difference("new", "recall@10")
-        assert found.p_value == paired_rows([values], names)[0].p
-
-
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.03, 0.08])
 def test_the_bound_on_losses_is_that_of_sweep(share):
     rng = np.random.default_rng([8, int(share * 100)])
@@ -123,21 +87,6 @@ def test_the_bound_on_losses_is_that_of_sweep(share):
         bound = largest_mean(lost / 4)
         assert found.safe_k == (5 if bound <= 0.05 else 10)
         assert found.safe_bound == (bound if bound <= 0.05 else 0.0)
-
-
-def test_diagnose_says_of_k_what_sweep_says():
-    rng = np.random.default_rng(9)
-    said = set()
-    for n in (40, 70, 200, 400):
-        data = records(np.minimum(rng.geometric(0.5, n), 10).tolist())
-        for one in data:
-            one["retrieved"] += [f"y{i}" for i in range(20)]
-        pair = calipers.read(data)
-        says = calipers.sweep(pair, metrics="recall").recall.says
-        evidence = [one.evidence for one in calipers.diagnose(pair, k=30).findings]
-        assert says in evidence[-1]
-        said.add(says)
-    assert len(said) > 1
 
 
 def test_the_gate_is_that_of_its_rows():
@@ -190,30 +139,3 @@ def test_the_corrected_mean_is_that_of_corrected():
         expected = corrected_mean(told, known)
         assert found["mrr"].value == expected.value
         assert (found["mrr"].interval.low, found["mrr"].interval.high) == expected.interval
-
-
-def test_the_interval_of_kappa_is_that_of_agreement(tmp_path):
-    rng = np.random.default_rng(12)
-    table = rng.choice(3, (25, 2), p=[0.7, 0.2, 0.1]).astype(float)
-    table[:15, 1] = table[:15, 0]
-    files = [tmp_path / "anna.csv", tmp_path / "bo.csv"]
-    for file, column in zip(files, table.T, strict=True):
-        rows = [f"q{i},a,{int(grade)},{file.stem}" for i, grade in enumerate(column)]
-        file.write_text("\n".join(["query_id,item,grade,judge", *rows]))
-    found = calipers.labels_export([str(file) for file in files]).agreement
-    kappa = next(one for one in found.coefficients if one.name == "Cohen's kappa")
-    expected = agreement_interval(table, lambda some: cohen_kappa(some).value)
-    assert (kappa.interval.low, kappa.interval.high) == pytest.approx(tuple(expected), abs=1e-12)
-
-
-@pytest.mark.parametrize("won", [5, 12])
-def test_confirmations(won, tmp_path):
-    truth = {f"q{i}": ["a"] for i in range(60)}
-    sealed = calipers.seal(truth, output=tmp_path / "gt").files["sealed"]
-    names = sorted(load(sealed, "ground_truth", sealed=True).ground_truth.names)
-    old = {query: ["b"] if query in names[:won] else ["a"] for query in truth}
-    found = calipers.confirm(old, truth, sealed=sealed)
-    [row] = look_at([np.array([1.0] * won + [0.0] * (len(names) - won))], None, PER_LOOK)
-    assert found.confirmed == (row.standing == "better")
-    shown = (row.difference, *row.interval) if found.confirmed else (None, None, None)
-    assert (found.gain, found.low, found.high) == shown

@@ -1,6 +1,6 @@
 """The results of every query as a language model sees them, with the targets they contain."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TypeVar
@@ -114,16 +114,8 @@ class Context:
     @cached_property
     def holds_target(self) -> Bools:
         """Which results contain a relevant target."""
-        relevant: Bools = self.matches.relevant(self.rel)[self.matches.edge_target]
-        return self._at_edges(relevant)
-
-    @cached_property
-    def judged(self) -> Bools:
-        """Which results contain any target, relevant or not."""
-        return self._at_edges(np.ones(self.matches.edge_query.size, dtype=np.bool_))
-
-    def _at_edges(self, which: Bools) -> Bools:
-        query, rank = self.matches.edge_query[which], self.matches.edge_rank[which]
+        held = self.matches.relevant(self.rel)[self.matches.edge_target]
+        query, rank = self.matches.edge_query[held], self.matches.edge_rank[held]
         starts, lengths = self._stretches
         there = rank <= lengths[query]
         mask = np.zeros(self.frame.height, dtype=np.bool_)
@@ -300,51 +292,34 @@ def _in_block(
     ]
 
 
-def known_in_run(pair: Matched, wanted: Mapping[str, pl.Series]) -> dict[str, pl.DataFrame]:
-    """Look up fields (document, text) of some items in the results, column by column.
+def known_in_run(pair: Matched, name: str, items: pl.Series) -> pl.DataFrame:
+    """Look up a field (document, text) of some items in the results; columns ``item`` and it.
 
     An item may be in the results of many queries: the first value in the order of the ground
     truth wins.
     """
-    sought = {
-        name: items.drop_nulls().unique()
-        for name, items in wanted.items()
-        if pair.run.has("item", name)
-    }
-    sought = {name: items for name, items in sought.items() if len(items)}
-    found: dict[str, list[pl.DataFrame]] = {name: [] for name in wanted}
-    for said in over_contexts(pair, partial(_first_values, sought)) if sought else ():
-        for name, part in said.items():
-            found[name].append(part)
-    empty = pl.DataFrame(schema={"item": pl.String()})
-    return {
-        name: pl.concat(parts)
-        .sort("code", "rank")
-        .unique("item", keep="first", maintain_order=True)
-        .select("item", name)
-        if parts
-        else empty.with_columns(pl.lit(None, dtype=pl.String).alias(name))
-        for name, parts in found.items()
-    }
+    sought = items.drop_nulls().unique()
+    found = [pl.DataFrame(schema={"item": pl.String(), name: pl.String()})]
+    if pair.run.has("item", name) and len(sought):
+        said = pl.concat(over_contexts(pair, partial(_first_values, name, sought)))
+        first = said.sort("code", "rank").unique("item", keep="first", maintain_order=True)
+        found.append(first.select("item", name))
+    return pl.concat(found)
 
 
-def _first_values(sought: Mapping[str, pl.Series], context: Context) -> dict[str, pl.DataFrame]:
+def _first_values(name: str, sought: pl.Series, context: Context) -> pl.DataFrame:
     """The first values in a block for the items that are looked up."""
-    found = {}
-    for name, items in sought.items():
-        values = context.frame.select("code", "rank", "item", name).drop_nulls()
-        values = values.join(items.to_frame("item"), on="item", how="semi", maintain_order="left")
-        first = values.unique("item", keep="first", maintain_order=True)
-        code = pl.Series("code", context.codes[first["code"].to_numpy()])
-        found[name] = first.with_columns(code)
-    return found
+    values = context.frame.select("code", "rank", "item", name).drop_nulls()
+    values = values.join(sought.to_frame("item"), on="item", how="semi", maintain_order="left")
+    first = values.unique("item", keep="first", maintain_order=True)
+    return first.with_columns(pl.Series("code", context.codes[first["code"].to_numpy()]))
 
 
 def with_documents(pair: Matched, targets: pl.DataFrame | None = None) -> pl.DataFrame:
     """The targets of a pair, with documents from the run filled in by id."""
     targets = pair.targets if targets is None else targets
     unnamed = targets.filter(pl.col("document").is_null())["item"]
-    known = known_in_run(pair, {"document": unnamed})["document"]
+    known = known_in_run(pair, "document", unnamed)
     if known.is_empty():
         return targets
     named = targets.select("item").join(known, on="item", how="left", maintain_order="left")

@@ -11,7 +11,6 @@ from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load
 from calipers.io.tables.columns import Columns
 from calipers.model.matched import Matched
-from calipers.model.run import Run
 from calipers.model.scores import Scores
 from calipers.model.slicing import (
     clusters_in,
@@ -19,14 +18,7 @@ from calipers.model.slicing import (
     query_weights_in,
     query_weights_of,
 )
-from calipers.questions.inputs import (
-    is_reference,
-    kept_before,
-    matched,
-    plain_run,
-    run_within,
-    without_inputs,
-)
+from calipers.questions.inputs import is_reference, matched, without_inputs
 from calipers.questions.reading import DEPTH, MatchingSettings, Reading, Where
 
 if TYPE_CHECKING:
@@ -122,29 +114,12 @@ def matched_to_report(
     return matched_systems(named, reading.get("ground_truth"), without_inputs(reading), again=True)
 
 
-def named_run(
-    value: Any,
-    name: str,
-    store: Where,
-    columns: Columns,
-    memory: str | int | None = None,
-    temp: Where = None,
-) -> Run:
-    """Load a run and name it after its file, or by ``name``."""
-    if isinstance(value, Matched):
-        return value.run
-    found = run_within(plain_run(kept_before(value, store)), name, columns, memory, temp)
-    return replace(found, name=str(value) if isinstance(value, str | os.PathLike) else name)
-
-
 def _name_of(value: Any) -> str:
     """The display name of a retriever: its file name without the extension."""
-    if isinstance(value, Matched):
-        value = value.run
-    if isinstance(value, str | os.PathLike):
-        return Path(value).name.split(".")[0] or "the retriever"
-    named = getattr(value, "name", None) or getattr(value, "__name__", None)
-    return Path(named).name.split(".")[0] if isinstance(named, str) else "the retriever"
+    value = value.run if isinstance(value, Matched) else value
+    is_path = isinstance(value, str | os.PathLike)
+    named = value if is_path else getattr(value, "name", None) or getattr(value, "__name__", None)
+    return (Path(named).name.split(".")[0] if named else "") or "the retriever"
 
 
 def measured_before(value: Any, store: Where = None) -> "Baseline | None":
@@ -242,15 +217,6 @@ def summarised(scores: Scores) -> Scores:
         query_weights_in(scores),
     )
     return replace(scores, summaries=means)
-
-
-def baseline_of(value: Any, store: Where) -> "Baseline | None":
-    """The baseline in a value; the reader raises if it is not a result."""
-    if value is None:
-        return None
-    from calipers.questions.baseline import read_baseline
-
-    return measured_before(value, store) or read_baseline(value)
 
 
 def is_result_file(value: Any) -> bool:

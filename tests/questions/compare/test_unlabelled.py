@@ -15,7 +15,6 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.io.files import spill
 from calipers.model.run import Run
-from calipers.questions import pooling
 from calipers.questions.compare import unlabelled
 from calipers.questions.compare.unlabelled import (
     diff_runs,
@@ -113,39 +112,24 @@ def test_what_cannot_be_meant_is_refused(settings):
         calipers.diff({"q": ["a"]}, {"q": ["a"]}, **settings)
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_runs_read_side_by_side_give_what_both_at_once_give(seed, monkeypatch):
-    monkeypatch.setattr(unlabelled, "RESULTS_AT_ONCE", 7)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_run_in_pieces_gives_what_a_whole_one_gives(seed, monkeypatch):
     draw = random.Random(seed)
-    asked = [f"question {i}" for i in range(draw.randint(1, 30))]
+    asked = [f"question {i}" for i in range(20)]
+    old, new = ({one: draw.sample("abcdefgh", 6) for one in draw.sample(asked, 15)} for _ in "ab")
 
-    def lists(names):
-        return {name: draw.sample("abcdefgh", draw.randint(1, 6)) for name in names}
-
-    old = lists([one for one in asked if seed % 3 or draw.random() < 0.8])
-    names = [one for one in (*asked, "only here") if draw.random() < (1.0 if seed % 2 else 0.9)]
-    if seed % 4 == 0:
-        draw.shuffle(names)
-    new = lists(names)
-
-    def in_pieces(found, mixed):
+    def in_pieces(found):
         rows = [(q, item, i) for q, some in found.items() for i, item in enumerate(some, 1)]
-        if mixed:
-            rows.sort(key=lambda row: row[2])
+        rows = sorted(rows, key=lambda row: row[2]) if seed % 2 else rows
         table = pl.DataFrame(rows, ["query", "item", "rank"], orient="row")
-        size = draw.randint(1, 20)
-        return replace(Run.from_frame(table), scan=lambda: table.iter_slices(size))
+        return replace(Run.from_frame(table), scan=lambda: table.iter_slices(7))
 
-    runs = [in_pieces(one, mixed=seed == 5) for one in (old, new)]
-    if not old.keys() & new.keys():
-        return
-    whole = calipers.diff(old, new, k=4)
-    found = diff_runs(*runs, k=4)
-    assert found.to_dict() == whole.to_dict()
-    assert found.explain() == whole.explain()
+    runs = [in_pieces(one) for one in (old, new)]
+    every = calipers.diff(old, new, k=4).to_dict()
+    assert diff_runs(*runs, k=4).to_dict() == every
     # Few are listed, and all are counted.
     monkeypatch.setattr(unlabelled, "MOST_LISTED", 3)
-    few, every = diff_runs(*runs, k=4).to_dict(), whole.to_dict()
+    few = diff_runs(*runs, k=4).to_dict()
     assert few == {**every, "per_query": every["per_query"][:3]}
 
 
@@ -158,20 +142,3 @@ def test_a_limit_of_memory_that_printing_exceeds_is_noted_once(tmp_path, monkeyp
     done = calipers_command("compare", "a.jsonl", "b.jsonl", "--json", "--memory", "500MB")
     assert json.loads(done.out)["changed"] == 1
     assert done.err.count("900MB of memory were used") == 1
-
-
-def test_runs_in_the_same_order_are_never_in_memory_together(monkeypatch):
-    monkeypatch.setattr(unlabelled, "RESULTS_AT_ONCE", 50)
-    table = pl.DataFrame({"query": [f"q{i // 5}" for i in range(5_000)], "item": "a", "rank": 1})
-    table = table.with_columns(item=pl.int_range(pl.len()).cast(pl.String))
-    runs = [replace(Run.from_frame(table), scan=lambda: table.iter_slices(50)) for _ in "ab"]
-    sizes = []
-    several = pooling.by_queries
-
-    def by_queries(frames, names):
-        sizes.append(sum(frame.height for frame in frames))
-        return several(frames, names)
-
-    monkeypatch.setattr(unlabelled, "by_queries", by_queries)
-    assert len(diff_runs(*runs).queries) == 1_000
-    assert max(sizes) <= 200

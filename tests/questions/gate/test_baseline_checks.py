@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from calipers import evaluate, gate
-from calipers.errors import InvalidInput
 from calipers.model.arrays import frozen_array
 
 
@@ -121,19 +120,3 @@ def test_the_correction_covers_all_rows_and_leaves_out_what_nobody_asked_for():
     assert all(check.change.p_adjusted >= check.change.p_value for check in checks)
     alone = compare(scores_of(now), scores_of(before), asked=2)
     assert [one.change.p_value for one in alone] == [one.change.p_value for one in checks[:2]]
-
-
-def test_queries_are_paired_by_name_and_not_by_row():
-    values = np.arange(10, dtype=float)[:, np.newaxis] / 10
-    now = scores_of(values)
-    order = np.arange(10)[::-1]
-    turned = replace(now, values=frozen_array(values[order]), queries=now.queries[order])
-    (check,) = compare(now, turned)
-    assert (check.change.same, check.change.baseline) == (10, pytest.approx(0.45))
-
-
-def test_results_without_a_query_in_common_cannot_be_compared():
-    now = scores_of(np.ones((3, 1)))
-    other = replace(now, queries=now.queries.with_columns(query=pl.col("query") + "x"))
-    with pytest.raises(InvalidInput, match="share no queries"):
-        compare(now, other, anyway=True)

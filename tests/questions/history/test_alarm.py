@@ -94,7 +94,6 @@ def test_a_loss_is_seen_the_same_night_with_its_queries_and_its_day():
         assert {check.standing for check in found.values()} == {"failed"}
         recall = found["recall@5", None]
         assert (recall.before, recall.now, recall.worse, recall.better) == (1.0, 0.5, 10, 0)
-        assert recall.since == START + timedelta(days=7)
         # Of equals those that come first by name.
         assert [one.query for one in recall.lost] == ["q0", "q1", "q2", "q3", "q4"]
         assert recall.claim.fact == (
@@ -104,21 +103,17 @@ def test_a_loss_is_seen_the_same_night_with_its_queries_and_its_day():
 
 def test_what_recovered_is_over_and_a_gain_is_no_alarm():
     assert not answer([GOOD] * 7 + [BAD] * 4 + [GOOD]).raised
-    again = answer([GOOD] * 7 + [BAD] * 4 + [GOOD] * 2 + [BAD])
-    assert {check.since for check in again.checks} == {START + timedelta(days=7 + 6)}
     found = answer([BAD] * 7 + [GOOD] * 2)
     assert (found.raised, found.exit_code, found.claims[0].standing) == (False, 0, "passed")
 
 
-def test_new_gone_and_reworded_queries_are_counted_and_no_drop():
+def test_new_gone_and_reworded_queries_are_no_drop():
     before, now = records([1] * 10), records([1] * 10)
     now[0]["query"] = "asks something else"
     now[1]["id"] = "new"
     now[2]["ground_truth"] = {"elsewhere": 1}
     check = answer([before] * 5 + [now]).checks[0]
     assert (check.standing, check.difference, check.n) == ("passed", 0.0, 7)
-    reference = check.reference
-    assert (reference.shared, reference.new, reference.gone, reference.rejudged) == (7, 1, 1, 2)
 
 
 def test_less_is_worse_only_where_more_is_better():

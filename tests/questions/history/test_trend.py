@@ -5,11 +5,9 @@ from datetime import timedelta
 import pytest
 
 from calipers import evaluate
-from calipers.engines.summary import slice_summaries
 from calipers.errors import InvalidInput
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Interval, Summary
-from calipers.questions.default_metrics import headlines
 from calipers.questions.history.rule import changes, lines_of
 from tests.store.saved import START
 from tests.systems import records, tagged
@@ -59,16 +57,3 @@ def test_one_line_for_each_value_of_a_tag_beside_that_of_all():
     assert means == {None: [0.1] * 3, "a": [0.75], "b": [0.5, 0.75]}
     with pytest.raises(InvalidInput, match="no tag 'type'"):
         lines([one(2, 0.1)], scores[2:], by=("type",))
-
-
-def test_slices_have_the_means_of_their_queries():
-    scores = evaluate(tagged({"a": [1, None], "b": [2, 2]}), metrics="mrr")
-    assert {v: s.mean for v, s in slice_summaries(scores, "type")} == {"a": 0.5, "b": 0.5}
-    assert [(v, s.n) for v, s in slice_summaries(scores, "length")] == [("1 to 4 words", 4)]
-
-
-def test_the_headlines_are_few_and_deep():
-    several = ["precision@1", "recall@1", "recall@20", "recall@5"]
-    assert headlines(several) == ["recall@20", "precision@1"]
-    assert headlines(["tp@5"]) == ["tp@5"]
-    assert headlines(["recall@5", "score"]) == ["score", "recall@5"]

@@ -1,6 +1,7 @@
 """Whether results may be compared at all, and if so, on which queries and metrics."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,49 @@ _WITHOUT_EFFECT = {
     *(f"setting {name}" for name in ("calipers", "confidence", "cluster", "notes")),
     *(f"policy {name}" for name in ("ties", "nothing_in_common")),
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """Some metrics of several results, on the queries that all of them have, sorted by id."""
+
+    queries: pl.DataFrame
+    facts: tuple[MetricFacts, ...]
+    values: dict[str, Floats]
+    """One row per query and one column per metric."""
+    overridden: list[str]
+    """Reasons not to compare that ``anyway`` overrode."""
+
+    def gains(self, system: str, over: str, metric: str) -> Floats:
+        """The difference of each query, positive where the system is better."""
+        at = [one.name for one in self.facts].index(metric)
+        gains: Floats = self.facts[at].turn * (self.values[system] - self.values[over])[:, at]
+        return gains
+
+
+def align(
+    systems: Mapping[str, Scores], wanted: Sequence[str] | None, *, anyway: bool, repair: str
+) -> Aligned:
+    """Bring results together that were measured in the same way; others are an error.
+
+    ``wanted`` are metrics (default: all that they share); ``repair`` is what the error advises.
+    """
+    blocked = obstacles(systems)
+    if blocked and not anyway:
+        raise InvalidInput(f"{' '.join(blocked)} {repair}")
+    queries, facts = shared_queries(systems), facts_shared(systems, wanted)
+    values = {
+        name: np.column_stack([scores.of(metric.name) for metric in facts])[
+            scores.rows_of(queries["query"])
+        ]
+        for name, scores in systems.items()
+    }
+    for column, metric in enumerate(facts):
+        by_system = {name: table[:, column] for name, table in values.items()}
+        blocked += undefined_in_some(metric.name, by_system, queries["query"])
+    if blocked and not anyway:
+        raise InvalidInput(f"{' '.join(blocked)} {repair}")
+    return Aligned(queries, facts, values, blocked)
 
 
 def obstacles(systems: Mapping[str, Scores]) -> list[str]:
@@ -81,12 +125,6 @@ def facts_shared(
     return tuple(first[name] for name in dict.fromkeys(wanted))
 
 
-def aligned(scores: Scores, queries: pl.DataFrame, facts: Sequence[MetricFacts]) -> Floats:
-    """Return the values in the order of the shared queries."""
-    table: Floats = np.column_stack([scores.of(metric.name) for metric in facts])
-    return table[scores.rows_of(queries["query"])]
-
-
 def clusters_shared(
     systems: Mapping[str, Scores], queries: pl.DataFrame, cluster: str | None
 ) -> Ints | None:
@@ -119,12 +157,12 @@ def _different_queries(a: str, first: Scores, b: str, second: Scores) -> Iterato
         parts += [f"{len(only):,} only in {name} ({some_queries(only)})"] if len(only) else []
     if parts:
         yield f"{a} and {b} were measured on different queries: {'; '.join(parts)}."
+    pairs = [("text", "text", "with different questions")]
     ours, theirs = (one.fingerprints.get("ground_truth") for one in (first, second))
-    truth = "against different ground truth"
-    columns = [("text", "text", "with different questions")]
     if ours is None or ours != theirs:
-        columns.append(("targets", "number of targets", truth))
-    for column, what, how in columns:
+        pairs.append(("targets", "number of targets", "against different ground truth"))
+    changed = both.clear()
+    for column, what, how in pairs:
         changed = both.filter(pl.col(column) != pl.col(f"{column}_right"))
         if changed.height:
             row = changed.row(0, named=True)
@@ -133,9 +171,8 @@ def _different_queries(a: str, first: Scores, b: str, second: Scores) -> Iterato
                 f"{a} and {b} were measured {how}: the {what} of query {row['query']!r} is "
                 f"{row[column]!r:.60} in {a} and {row[f'{column}_right']!r:.60} in {b}{more}."
             )
-            truth = truth if column == "text" else ""
-    if truth and ours != theirs and not parts:
-        yield f"{a} and {b} were measured {truth}: other items, quotes or grades."
+    if ours != theirs and not parts and not changed.height:
+        yield f"{a} and {b} were measured against different ground truth: other items or grades."
 
 
 def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """A comparison as a document: which system is better, the table, and what these queries settle."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 from calipers.model.claim import Standing, p_text
 from calipers.model.document import (
@@ -100,112 +100,71 @@ def _cell(comparison: Comparison, system: str, metric: str, *, leads: bool) -> C
     return Cell(f"{shown}  {signed(found.difference):>6}", standing)
 
 
-class Compared(NamedTuple):
-    """One metric of one system; the baseline has no difference."""
-
-    comparison: Comparison
-    mean: SystemMean
-    found: Difference | None
-
-
-class ComparedColumn(NamedTuple):
-    """A column of a comparison: in CSV if it has a name, in printed tables if it has a head."""
-
-    name: str
-    value: Callable[[Compared], Any]
-    head: Column | str | None = None
-    shown: Callable[[Any], str] = str
-    """Format a value that is not None."""
-
-
-def _p(one: Compared) -> str | None:
-    if one.found is None:
-        return None
-    p = one.found.p_value if one.found.p_adjusted is None else one.found.p_adjusted
-    return None if p is None else p_text(p).removeprefix("p = ").removeprefix("p ")
-
-
-def _counts(one: Compared) -> str | None:
-    found = one.found
-    return None if found is None else f"{found.wins}/{found.losses}/{found.ties}"
-
-
-def _tested(name: str) -> ComparedColumn:
-    return ComparedColumn(name, lambda one: one.found and getattr(one.found, name))
-
-
-def _end(name: str, of: str, value: Callable[[Compared], Any]) -> ComparedColumn:
-    """One end of the interval of a mean or of a difference."""
-    return ComparedColumn(
-        name, lambda one: (ends := getattr(value(one), "interval", None)) and getattr(ends, of)
-    )
-
-
-COLUMNS: tuple[ComparedColumn, ...] = (
-    ComparedColumn("metric", lambda one: one.mean.metric, Column("metric", words=True)),
-    ComparedColumn(
-        "system",
-        lambda one: one.mean.system,
-        Column("system", words=True),
-        lambda name: printable(name, LONGEST),
-    ),
-    ComparedColumn("baseline", lambda one: one.comparison.baseline),
-    ComparedColumn("mean", lambda one: one.mean.mean, "mean", number),
-    ComparedColumn(
-        "",
-        lambda one: one.mean.interval and one.mean.interval.shown,
-        Column("interval", spare=True),
-    ),
-    _end("low", "low", lambda one: one.mean),
-    _end("high", "high", lambda one: one.mean),
-    ComparedColumn("n", lambda one: one.mean.n),
-    ComparedColumn(
-        "difference", lambda one: one.found and one.found.difference, "difference", signed
-    ),
-    ComparedColumn("", lambda one: one.found and in_words(one.found.interval), "likely"),
-    _end("difference_low", "low", lambda one: one.found),
-    _end("difference_high", "high", lambda one: one.found),
-    ComparedColumn("", _p, "p"),
-    _tested("p_value"),
-    _tested("p_adjusted"),
-    _tested("effect_size"),
-    ComparedColumn("", _counts, "+/-/="),
-    _tested("wins"),
-    _tested("losses"),
-    _tested("ties"),
-    _tested("verdict"),
-    ComparedColumn("primary", lambda one: one.mean.metric == one.comparison.primary),
-    ComparedColumn("overridden", lambda one: " ".join(one.comparison.overridden)),
-)
-"""Every column, once: those with a name are in CSV, those with a head in printed tables."""
-
-
-def _compared(comparison: Comparison) -> Iterator[Compared]:
-    """Every metric of every system."""
+def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """One row per metric and system, at full precision; the baseline has no difference."""
     for facts in comparison.metrics:
         for name in comparison.systems:
+            mean = comparison.mean(name, facts.name)
             is_baseline = name == comparison.baseline
             found = None if is_baseline else comparison.difference(name, facts.name)
-            yield Compared(comparison, comparison.mean(name, facts.name), found)
+            yield {
+                "metric": facts.name,
+                "system": name,
+                "baseline": comparison.baseline,
+                "mean": mean.mean,
+                **_ends(mean, "low", "high"),
+                "n": mean.n,
+                "difference": found and found.difference,
+                **_ends(found, "difference_low", "difference_high"),
+                **{one: found and getattr(found, one) for one in TESTED},
+                "primary": facts.name == comparison.primary,
+                "overridden": " ".join(comparison.overridden),
+            }
 
 
-def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """One row per metric and system, at full precision."""
-    for one in _compared(comparison):
-        yield {column.name: column.value(one) for column in COLUMNS if column.name}
+TESTED = ("p_value", "p_adjusted", "effect_size", "wins", "losses", "ties", "verdict")
+IN_TABLES = {
+    *("metric", "system", "baseline", "mean", "low", "high", "n", "difference", "difference_low"),
+    *("difference_high", *TESTED, "primary", "overridden"),
+}
+"""What a printed table has in a shorter form, or leaves out; it has every other column as it is."""
+
+
+def _ends(one: SystemMean | Difference | None, low: str, high: str) -> dict[str, float | None]:
+    ends = None if one is None else one.interval
+    return {low: None if ends is None else ends.low, high: None if ends is None else ends.high}
 
 
 def _every_metric(comparison: Comparison) -> Table:
     """Every metric of every system, with intervals, p and how many queries moved."""
-    heads = [(column.head, column) for column in COLUMNS if column.head is not None]
-
-    def cell(column: ComparedColumn, one: Compared) -> str:
-        value = column.value(one)
-        unknown = "undefined" if column.name == "mean" else ""
-        return unknown if value is None else column.shown(value)
-
-    table = [[cell(column, one) for _, column in heads] for one in _compared(comparison)]
-    return Table([head for head, _ in heads], table, "Every metric", detail=True)
+    rows = list(comparison_rows(comparison))
+    further = [name for name in rows[0] if name not in IN_TABLES]
+    table: list[Cells] = []
+    for row in rows:
+        name, metric = row["system"], row["metric"]
+        mean, changed = comparison.mean(name, metric), ["", "", "", ""]
+        if name != comparison.baseline:
+            found = comparison.difference(name, metric)
+            p = found.p_value if found.p_adjusted is None else found.p_adjusted
+            changed = [
+                "" if found.difference is None else signed(found.difference),
+                in_words(found.interval) or "",
+                "" if p is None else p_text(p).removeprefix("p = ").removeprefix("p "),
+                f"{found.wins}/{found.losses}/{found.ties}",
+            ]
+        table.append(
+            [
+                metric,
+                printable(name, LONGEST),
+                "undefined" if mean.mean is None else number(mean.mean),
+                mean.interval.shown if mean.interval else "",
+                *changed,
+                *("" if row[one] is None else str(row[one]) for one in further),
+            ]
+        )
+    words = (Column("metric", words=True), Column("system", words=True))
+    numbers = ("mean", Column("interval", spare=True), "difference", "likely", "p", "+/-/=")
+    return Table([*words, *numbers, *further], table, "Every metric", detail=True)
 
 
 def _moved(comparison: Comparison) -> Iterator[Lines]:

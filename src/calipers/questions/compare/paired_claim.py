@@ -1,17 +1,10 @@
 """Describe a paired test in words: the same in compare, gate, alarm, confirm and fuse."""
 
-from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Standing
 from calipers.model.scores import Interval, MetricFacts
 from calipers.statistics.paired_rows import PairedRow
 from calipers.statistics.queries_needed import queries_like_these
 from calipers.words import counts_in_words, number, plural, signed
-
-
-def gains_of(now: Floats, before: Floats, facts: MetricFacts) -> Floats:
-    """The difference of each query, positive where the new value is better."""
-    gains: Floats = facts.turn * (now - before)
-    return gains
 
 
 def turned_interval(row: PairedRow, facts: MetricFacts) -> Interval | None:

@@ -1,7 +1,7 @@
 """Compare systems with a baseline: paired differences, tests, power."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,15 +13,12 @@ from calipers.model.claim import Visibility
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import copies_in_words, units_of
 from calipers.questions.compare.comparable import (
-    aligned,
+    Aligned,
+    align,
     clusters_shared,
-    facts_shared,
-    obstacles,
-    shared_queries,
-    undefined_in_some,
     weights_shared,
 )
-from calipers.questions.compare.paired_claim import claim_of, gains_of, turned_interval
+from calipers.questions.compare.paired_claim import claim_of, turned_interval
 from calipers.questions.compare.result import (
     Comparison,
     Difference,
@@ -33,6 +30,11 @@ from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.statistics.queries_needed import visibility
 from calipers.version import __version__
 from calipers.words import did_you_mean, listed
+
+REPAIR = (
+    "Repair that, or compare all the same with --anyway (anyway=True in Python); the result will "
+    "say so."
+)
 
 
 def compare_scores(
@@ -57,24 +59,33 @@ def compare_scores(
     each query counts (default: as in the results).
     """
     baseline = _checked_baseline(systems, baseline)
-    blocked = obstacles(systems)
-    _refuse(blocked, anyway)
-    queries = shared_queries(systems)
-    facts = facts_shared(systems, metrics)
-    values = {name: aligned(scores, queries, facts) for name, scores in systems.items()}
-    for column, metric in enumerate(facts):
-        by_system = {name: table[:, column] for name, table in values.items()}
-        blocked += undefined_in_some(metric.name, by_system, queries["query"])
-    _refuse(blocked, anyway)
-    complete = _defined_in_all(values)
+    found = align(systems, metrics, anyway=anyway, repair=REPAIR)
+    facts, queries, values = found.facts, found.queries, found.values
+    # Set a value to NaN wherever any system has none, so that means stay comparable.
+    gone = np.any([np.isnan(table) for table in values.values()], axis=0)
+    complete = {name: np.where(gone, np.nan, table) for name, table in values.items()}
+    found = replace(found, values=complete)
     asked = asked_metrics(facts, primary, named=named)
     clusters = clusters_shared(systems, queries, cluster)
     units = clusters if cluster else units_of(queries, {}, None)
     weight_by = weight_by or systems[baseline].settings.get("weight_by")
     weights = weights_shared(systems, queries, weight_by)
     means = _means(complete, facts, level, clusters, weights)
-    tests = _Tests(complete, facts, asked, units, weights, round(1.0 - level, 12))
-    tested, ranking = tests.against(baseline), _ranked(means, facts, asked)
+    alpha, others = round(1.0 - level, 12), [name for name in systems if name != baseline]
+
+    def rows(columns: Sequence[Floats], marked: Sequence[bool]) -> list[PairedRow]:
+        return paired_rows(columns, units, alpha=alpha, marked=marked, weights=weights)
+
+    places = [(name, metric.name) for name in others for metric in facts]
+    tests = rows(
+        [found.gains(name, baseline, metric) for name, metric in places],
+        [metric in asked for _, metric in places],
+    )
+    tested = dict(zip(places, tests, strict=True))
+    ranking = _ranked(means, facts, asked)
+    # No claim: the best was chosen on these queries.
+    apart = [found.gains(name, ranking[0], asked[0]) for name in ranking]
+    near = zip(ranking, rows(apart, [False] * len(apart)), strict=True)
     notes = [
         *_equal(complete, baseline),
         *uneven_clusters(clusters, cluster),
@@ -91,10 +102,10 @@ def compare_scores(
         differences=_differences(tested, means, baseline, facts, asked, cluster),
         primary=asked[0] if asked else None,
         asked=tuple(asked),
-        visibility=tests.visibility(tested, baseline),
+        visibility=_visibility(found, tested, baseline, asked, units, weights),
         ranking=ranking,
-        near_best=tests.near_best(ranking),
-        overridden=tuple(blocked),
+        near_best=tuple(name for name, row in near if (row.p or 0.0) > alpha),
+        overridden=tuple(found.overridden),
         fingerprints={name: dict(scores.fingerprints) for name, scores in systems.items()},
         settings={
             "calipers": __version__,
@@ -111,64 +122,26 @@ Tested = dict[tuple[str, str], PairedRow]
 """The test of the gains over the baseline, by system and metric."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Tests:
-    """Paired tests of some systems on the queries that all have."""
-
-    values: Mapping[str, Floats]
-    facts: Sequence[MetricFacts]
-    asked: Sequence[str]
-    units: Ints | None
-    weights: Floats | None
-    alpha: float
-
-    def gains(self, system: str, over: str, metric: str) -> Floats:
-        """What each query gains."""
-        at = [one.name for one in self.facts].index(metric)
-        return gains_of(self.values[system][:, at], self.values[over][:, at], self.facts[at])
-
-    def against(self, baseline: str) -> Tested:
-        """Every system and metric against the baseline; the deciding metrics are one family."""
-        columns = {
-            (name, metric.name): self.gains(name, baseline, metric.name)
-            for name in self.values
-            if name != baseline
-            for metric in self.facts
-        }
-        rows = self._rows(list(columns.values()), [name in self.asked for _, name in columns])
-        return dict(zip(columns, rows, strict=True))
-
-    def near_best(self, ranking: Sequence[str]) -> tuple[str, ...]:
-        """The systems that a test cannot separate from the best.
-
-        That is no claim, because the best was chosen on these queries.
-        """
-        gains = [self.gains(name, ranking[0], self.asked[0]) for name in ranking]
-        rows = zip(ranking, self._rows(gains, [False] * len(gains)), strict=True)
-        return tuple(name for name, row in rows if (row.p or 0.0) > self.alpha)
-
-    def _rows(self, columns: Sequence[Floats], marked: Sequence[bool]) -> list[PairedRow]:
-        return paired_rows(
-            columns, self.units, alpha=self.alpha, marked=marked, weights=self.weights
-        )
-
-    def visibility(self, tested: Tested, baseline: str) -> Visibility | None:
-        """The smallest detectable difference, for the system whose differences vary most."""
-        first = {
-            name: row
-            for (name, metric), row in tested.items()
-            if [metric] == self.asked[:1] and row.n
-        }
-        if not first:
-            return None
-        hardest = max(first, key=lambda name: first[name].spread)
-        gains, units = self.gains(hardest, baseline, self.asked[0]), self.units
-        low, high = next(one.bounds for one in self.facts if one.name == self.asked[0])
-        if self.weights is not None:
-            # Plain values that vary like the weighted mean.
-            gains, units = as_units(gains, units, self.weights).values, None
-        largest = None if high is None else high - low
-        return visibility(gains, first[hardest].alpha, clusters=units, largest=largest)
+def _visibility(
+    found: Aligned,
+    tested: Tested,
+    baseline: str,
+    asked: Sequence[str],
+    units: Ints | None,
+    weights: Floats | None,
+) -> Visibility | None:
+    """The smallest detectable difference, for the system whose differences vary most."""
+    first = {name: row for (name, one), row in tested.items() if [one] == asked[:1] and row.n}
+    if not first:
+        return None
+    hardest = max(first, key=lambda name: first[name].spread)
+    gains = found.gains(hardest, baseline, asked[0])
+    low, high = next(one.bounds for one in found.facts if one.name == asked[0])
+    if weights is not None:
+        # Plain values that vary like the weighted mean.
+        gains, units = as_units(gains, units, weights).values, None
+    largest = None if high is None else high - low
+    return visibility(gains, first[hardest].alpha, clusters=units, largest=largest)
 
 
 def _equal(values: Mapping[str, Floats], baseline: str) -> list[str]:
@@ -197,14 +170,6 @@ def _notes(systems: Mapping[str, Scores]) -> list[str]:
     ]
 
 
-def _refuse(blocked: list[str], anyway: bool) -> None:
-    if blocked and not anyway:
-        raise InvalidInput(
-            f"{' '.join(blocked)} Repair that, or compare all the same with --anyway "
-            "(anyway=True in Python); the result will say so."
-        )
-
-
 def _checked_baseline(systems: Mapping[str, Scores], baseline: str | None) -> str:
     if len(systems) < 2:
         raise InvalidInput(
@@ -219,12 +184,6 @@ def _checked_baseline(systems: Mapping[str, Scores], baseline: str | None) -> st
             f"{did_you_mean(baseline, systems)}"
         )
     return baseline
-
-
-def _defined_in_all(values: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Set a value to NaN wherever any system has none, so that means stay comparable."""
-    gone = np.any([np.isnan(table) for table in values.values()], axis=0)
-    return {name: np.where(gone, np.nan, table) for name, table in values.items()}
 
 
 def _differences(

@@ -1,6 +1,7 @@
 """Operations and their settings: names, types and defaults."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
@@ -140,14 +141,20 @@ def diff(
     """
     from calipers.io.load import load
     from calipers.io.tables.columns import Columns
+    from calipers.model.matched import Matched
     from calipers.questions.compare.unlabelled import diff_runs
-    from calipers.questions.systems import named_run
+    from calipers.questions.inputs import kept_before, plain_run, run_within
 
     said = Columns.of(settings["columns"])
     given, truth = settings["ground_truth"], None
     if given is not None:
         truth = load(given, "ground_truth", None, said).ground_truth
-    where = (settings["store"], said, settings["memory"], settings["temp"])
-    before, after = (named_run(one, name, *where) for one, name in ((old, "old"), (new, "new")))
+    runs, where = [], (said, settings["memory"], settings["temp"])
+    for name, one in (("old", old), ("new", new)):
+        if isinstance(one, Matched):
+            runs.append(one.run)
+            continue
+        found = run_within(plain_run(kept_before(one, settings["store"])), name, *where)
+        runs.append(replace(found, name=str(one) if isinstance(one, str | PathLike) else name))
     said.check_used()
-    return diff_runs(before, after, k=settings["k"], truth=truth)
+    return diff_runs(*runs, k=settings["k"], truth=truth)

@@ -4,7 +4,7 @@ Rankings are compared by rank-biased overlap and overlap at k.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,22 +15,16 @@ from calipers.measures.spec import check_cutoff
 from calipers.model.arrays import Floats
 from calipers.model.document import Document, Lines, Note, Table
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.ranking import NotGroupedError
 from calipers.model.result import HasRows, plain
 from calipers.model.run import Run
 from calipers.present.escape import printable
-from calipers.questions.pooling import (
-    by_queries,
-    facts_shown,
-    query_names,
-)
+from calipers.questions.compare.comparable import some_queries
+from calipers.questions.pooling import by_queries, query_names
 from calipers.text import normalise
 from calipers.words import first_results, number, plural
 
 MOST_LISTED = 10_000
 """Queries that an answer lists, the most changed ones; its counts and means are of all."""
-RESULTS_AT_ONCE = 100_000
-"""Results of one run that are ranked at once."""
 
 
 @dataclass(frozen=True)
@@ -96,100 +90,52 @@ def diff_runs(old: Run, new: Run, *, k: int = 10, truth: GroundTruth | None = No
     check_cutoff(k)
     asked_as = [new.queries, old.queries, *([] if truth is None else [truth.queries])]
     texts = {query: text for one in asked_as for query, text in _texts_in(one).items()}
-
-    def read(old: Run, new: Run) -> Diff:
-        listed: list[QueryDiff] = []
-        numbers: list[Floats] = []
-        asked: list[list[pl.Series]] = [[], []]
-        for names, (olds, news) in _in_step((old, new), k, asked):
-            was, now = _listed(olds), _listed(news)
-            found = [_row(one, texts.get(one), was.get(one, []), now.get(one, [])) for one in names]
-            counts = [(q.rbo, q.overlap, q.changed, len(q.new), len(q.lost)) for q in found]
-            numbers.append(np.array(counts, dtype=np.float64))
-            listed = sorted([*listed, *found], key=lambda one: (one.rbo, one.overlap))[:MOST_LISTED]
-        before, after = (pl.concat([NOBODY, *names]).unique(maintain_order=True) for names in asked)
-        if not numbers:
-            raise InvalidInput(
-                f"The two runs share no query: {old.name or 'the old one'} has {_some(before)}; "
-                f"{new.name or 'the new one'} has {_some(after)}. Ask both the same questions."
-            )
-        every = np.concatenate(numbers)
-        # Sum in one order, whatever that of the files: another would round differently.
-        every = every[np.lexsort((every[:, 1], every[:, 0]))]
-        rbo, overlap, changed, came, went = (sum(column.tolist()) for column in every.T)
-        said = (*(() if truth is None else truth.notes), *old.notes, *new.notes)
-        return Diff(
-            old=old.name or "old",
-            new=new.name or "new",
-            k=k,
-            queries=tuple(listed),
-            total=len(every),
-            changed=int(changed),
-            means={"rbo": rbo / len(every), "overlap": overlap / len(every)},
-            new_results=int(came),
-            lost_results=int(went),
-            only_old=tuple(before.filter(~before.is_in(after.implode()))),
-            only_new=tuple(after.filter(~after.is_in(before.implode()))),
-            notes=tuple(dict.fromkeys(said)),
+    frames = [_first(run, k) for run in (old, new)]
+    before, after = (_queries_of(*one) for one in zip((old, new), frames, strict=True))
+    shared = before.filter(before.is_in(after.implode()))
+    if not len(shared):
+        raise InvalidInput(
+            f"The two runs share no query: {old.name or 'the old one'} has {some_queries(before)}; "
+            f"{new.name or 'the new one'} has {some_queries(after)}. Ask both the same questions."
         )
-
-    try:
-        return read(old, new)
-    except NotGroupedError:
-        return read(old.grouped(), new.grouped())
-
-
-NOBODY = pl.Series("query", [], dtype=pl.String)
-_NO_ROWS = {"query": pl.String(), "rank": pl.Int64()}
-
-
-def _in_step(
-    runs: tuple[Run, Run], k: int, asked: list[list[pl.Series]]
-) -> Iterator[tuple[list[str], list[pl.DataFrame]]]:
-    """Blocks of queries that both runs have, with their first k results in each.
-
-    Runs in the same order are read side by side, a batch of each in memory; from where their
-    orders part, the rest is. ``asked`` takes the queries of both, as they are read.
-    """
-    sides = [_batches(run, k, names) for run, names in zip(runs, asked, strict=True)]
-    held = [next(side, None) for side in sides]
-    # Queries without results stand in no batch, so these runs are not read side by side.
-    while runs[0].queries is None and runs[1].queries is None:
-        one, other = held
-        if one is None or other is None:
-            break
-        names = [frame["query"].unique(maintain_order=True) for frame in (one, other)]
-        most = min(map(len, names))
-        parts = (names[0][:most] != names[1][:most]).arg_true()
-        same = int(parts[0]) if len(parts) else most
-        if not same:
-            break
-        ends = [int((frame["query"].rle_id() < same).sum()) for frame in (one, other)]
-        both = [frame[:end] for frame, end in zip((one, other), ends, strict=True)]
-        yield from by_queries(both, names[0][:same])
-        rest = (frame[end:] for frame, end in zip((one, other), ends, strict=True))
-        held = [
-            left if left.height else next(side, None)
-            for left, side in zip(rest, sides, strict=True)
-        ]
-    left = [[*([] if one is None else [one]), *side] for one, side in zip(held, sides, strict=True)]
-    frames = [
-        pl.concat(some, how="diagonal") if some else pl.DataFrame(schema=_NO_ROWS) for some in left
-    ]
-    left.clear()
-    mine, theirs = (_queries_of(*one) for one in zip(runs, frames, strict=True))
-    for names, own in zip(asked, (mine, theirs), strict=True):
-        names.append(own)
-    shared = mine.filter(mine.is_in(theirs.implode()))
-    yield from by_queries(frames, shared) if len(shared) else ()
+    listed: list[QueryDiff] = []
+    numbers: list[Floats] = []
+    for names, both in by_queries(frames, shared):
+        was, now = map(_listed, both)
+        found = [_row(one, texts.get(one), was.get(one, []), now.get(one, [])) for one in names]
+        counts = [(q.rbo, q.overlap, q.changed, len(q.new), len(q.lost)) for q in found]
+        numbers.append(np.array(counts, dtype=np.float64))
+        listed = sorted([*listed, *found], key=lambda one: (one.rbo, one.overlap))[:MOST_LISTED]
+    every = np.concatenate(numbers)
+    # Sum in one order, whatever that of the files: another would round differently.
+    every = every[np.lexsort((every[:, 1], every[:, 0]))]
+    rbo, overlap, changed, came, went = (sum(column.tolist()) for column in every.T)
+    said = (*(() if truth is None else truth.notes), *old.notes, *new.notes)
+    return Diff(
+        old=old.name or "old",
+        new=new.name or "new",
+        k=k,
+        queries=tuple(listed),
+        total=len(every),
+        changed=int(changed),
+        means={"rbo": rbo / len(every), "overlap": overlap / len(every)},
+        new_results=int(came),
+        lost_results=int(went),
+        only_old=tuple(before.filter(~before.is_in(after.implode()))),
+        only_new=tuple(after.filter(~after.is_in(before.implode()))),
+        notes=tuple(dict.fromkeys(said)),
+    )
 
 
-def _batches(run: Run, k: int, asked: list[pl.Series]) -> Iterator[pl.DataFrame]:
-    """The first k results of whole queries, batch by batch; ``asked`` takes their names."""
-    for batch in run.ranked(rows=RESULTS_AT_ONCE):
-        frame = facts_shown(batch.first(k))
-        asked.append(frame["query"].unique(maintain_order=True))
-        yield frame
+def _first(run: Run, k: int) -> pl.DataFrame:
+    """The first k results of every query; a text stays only where there is no id."""
+
+    def short(frame: pl.DataFrame) -> pl.DataFrame:
+        if not {"item", "text"} <= set(frame.columns):
+            return frame
+        return frame.with_columns(text=pl.when(pl.col("item").is_null()).then("text"))
+
+    return replace(run, scan=lambda: map(short, run.scan())).first(k)
 
 
 PERSISTENCE = 0.9
@@ -274,10 +220,6 @@ def _texts_in(queries: pl.DataFrame | None) -> dict[str, str]:
         return {}
     rows = queries.select("query", "text").iter_rows()
     return {query: text for query, text in rows if text is not None}
-
-
-def _some(queries: pl.Series) -> str:
-    return ", ".join(f"{query!r:.60}" for query in queries.head(3)) or "none"
 
 
 LONGEST, MOST_MOVED, EXAMPLES = 70, 3, 5

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.measures import Metric
-from calipers.model.arrays import Floats, Ints
+from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import (
     everything,
@@ -17,13 +16,8 @@ from calipers.model.slicing import (
     units_of,
 )
 from calipers.questions.baseline import Baseline
-from calipers.questions.compare.comparable import (
-    facts_shared,
-    obstacles,
-    shared_queries,
-    undefined_in_some,
-)
-from calipers.questions.compare.paired_claim import claim_of, gains_of, turned_interval
+from calipers.questions.compare.comparable import align
+from calipers.questions.compare.paired_claim import claim_of, turned_interval
 from calipers.questions.default_metrics import asked_metrics
 from calipers.questions.gate.conditions import summary_of
 from calipers.questions.gate.result import (
@@ -42,6 +36,7 @@ SIGN_LEVEL = 0.01
 """A row whose one-sided sign test for a loss is below this p does not pass."""
 FEWEST_LOST = 3
 """A slice fails by its mean only if at least this many more queries lost than gained."""
+REPAIR = "Save the baseline again (`calipers gate save`), or compare all the same with --anyway."
 ACCEPT = "Is the loss meant? Make it the baseline: `calipers gate --accept 'why it is meant'`"
 
 
@@ -85,22 +80,37 @@ def check_baseline(
     Returned are the checks, the metrics that decide, and what ``anyway`` overrode. All rows are
     tested together, as in a comparison.
     """
-    facts, before, overridden = _paired(scores, kept, wanted, anyway=anyway)
-    asked = asked_metrics(list(facts.values()), primary, named=named)
+    known = kept.scores.weights is not None
+    names = [str(metric) for metric in wanted] + ["score"] * bool(scores.weights and known)
+    if not names:
+        raise InvalidInput(
+            f"The baseline {kept.name} holds no metric of which more or less is better; save it "
+            "again with the metrics to watch."
+        )
+    both = {"this result": scores, f"the baseline {kept.name}": kept.scores}
+    now, before = both
+    found = align(both, names, anyway=anyway, repair=REPAIR)
+    facts = {one.name: one for one in found.facts}
+    asked = asked_metrics(found.facts, primary, named=named)
     places = [
         (part, name) for part in (everything(scores), *slices_by(scores, by)) for name in asked
     ]
+    shared = scores.rows_of(found.queries["query"])
     gains = [
-        np.where(part.chosen, gains_of(scores.of(name), before[name], facts[name]), np.nan)
+        np.where(part.chosen[shared], found.gains(now, before, name), np.nan)
         for part, name in places
     ]
-    units = clusters if cluster else units_of(scores.queries, {}, None)
     weights = query_weights_in(scores)
-    rows = paired_rows(gains, units, alpha=rule.alpha, weights=weights)
+    weights = None if weights is None else weights[shared]
+    units = units_of(found.queries, {}, None)
+    if cluster and clusters is not None:
+        units = clusters[shared]
     checks = []
+    rows = paired_rows(gains, units, alpha=rule.alpha, weights=weights)
     for (part, name), column, row in zip(places, gains, rows, strict=True):
-        old, now = (np.where(part.chosen, one, np.nan) for one in (before[name], scores.of(name)))
-        change = _change(old, now, facts[name], row, weights)
+        at = [*facts].index(name)
+        sides = tuple(found.values[side][:, at] for side in (before, now))
+        change = _change(sides, ~np.isnan(column), facts[name], row, weights)
         status, because = standing(row, rule, whole=part.name is None)
         claim = claim_of(
             row,
@@ -112,6 +122,7 @@ def check_baseline(
             unit="cluster" if cluster else "query",
         )
         place = "" if part.name is None else f" for {part.name}"
+        lost = np.where(column < 0, column, np.nan)
         checks.append(
             check_of(
                 summary_of(scores, name, part, clusters),
@@ -122,55 +133,23 @@ def check_baseline(
                 change=change,
                 because=because,
                 claim=replace(claim, next=ACCEPT) if status == "failed" else claim,
-                worst=worst_queries(scores, np.where(column < 0, column, np.nan), now, old),
+                worst=worst_queries(found.queries, lost, *sides[::-1]),
             )
         )
-    return checks, asked, overridden
-
-
-def _paired(
-    scores: Scores, kept: Baseline, wanted: Sequence[Metric], *, anyway: bool
-) -> tuple[dict[str, MetricFacts], dict[str, Floats], list[str]]:
-    """The facts of each metric, the baseline's values by query, and reasons not to trust them.
-
-    The values are in the order of the scores; NaN where the baseline lacks the query. A baseline
-    that cannot be trusted is an error without ``anyway``.
-    """
-    both = {"this result": scores, f"the baseline {kept.name}": kept.scores}
-    found = [sentence[:1].upper() + sentence[1:] for sentence in obstacles(both)]
-    shared_queries(both)
-    names = [str(metric) for metric in wanted]
-    names += ["score"] if scores.weights and kept.scores.weights else []
-    if not names:
-        raise InvalidInput(
-            f"The baseline {kept.name} holds no metric of which more or less is better; save it "
-            "again with the metrics to watch."
-        )
-    facts = {one.name: one for one in facts_shared(both, names)}
-    rows = kept.scores.rows_of(scores.queries["query"])
-    known = rows >= 0
-    before: dict[str, Floats] = {}
-    for name in facts:
-        before[name] = np.where(known, kept.scores.of(name)[rows], np.nan)
-        sides = {"this result": scores.of(name)[known], "the baseline": before[name][known]}
-        queries = scores.queries["query"].filter(pl.Series(known))
-        found += undefined_in_some(name, sides, queries)
-    if found and not anyway:
-        raise InvalidInput(
-            " ".join(found) + " Save the baseline again (`calipers gate save`), or "
-            "compare all the same with --anyway."
-        )
-    return facts, before, found
+    return checks, asked, found.overridden
 
 
 def _change(
-    old: Floats, now: Floats, facts: MetricFacts, row: PairedRow, weights: Floats | None
+    sides: tuple[Floats, ...],
+    known: Bools,
+    facts: MetricFacts,
+    row: PairedRow,
+    weights: Floats | None,
 ) -> Change:
     """The paired row of a metric, with both means over the queries that have a pair."""
-    known = ~np.isnan(old) & ~np.isnan(now)
     each = None if weights is None else weights[known]
     before, after = (
-        as_units(one[known], None, each).mean if known.any() else None for one in (old, now)
+        as_units(one[known], None, each).mean if known.any() else None for one in sides
     )
     return Change(
         baseline=before,
@@ -184,5 +163,4 @@ def _change(
         better=row.better,
         worse=row.worse,
         same=row.same,
-        unpaired=int((np.isnan(old) != np.isnan(now)).sum()),
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from calipers.engines.summary import facts_by_name, summarise
 from calipers.errors import InvalidInput
-from calipers.measures.spec import Metric, check_cutoff, parse
+from calipers.measures.spec import Metric, check_cutoff, parse_one
 from calipers.model.arrays import Floats, Ints
 from calipers.model.scores import Scores, Summary
 from calipers.model.slicing import QuerySlice, query_weights_in
@@ -32,14 +32,14 @@ SAME = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<=", "=": "=="}
 COMBINED = "score"
 """The weighted score: not a metric, but a condition may name it."""
 FORM = "metric op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop"
-_FIGURE_LIKE = re.compile(r"(latency|tokens)(?![a-z])", re.IGNORECASE)
 _FIGURE = re.compile(r"(?:latency|(tokens))_(mean|max|p[1-9]\d?)(?(1)(?:@(.+))?)", re.IGNORECASE)
-_METRIC = re.compile(r"\s*([^\s<>=≥≤(]+(?:\([^)]*\))?(?:@[\d,]+)?)\s*")
-_OPERATOR = re.compile(r"(>=|<=|=>|=<|==|=|>|<|≥|≤)\s*")
-_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(\s*(?:%|ms|s))?(?=\s|$)\s*")
-_FOR = re.compile(r"for\s+", re.IGNORECASE)
-_TAG = re.compile(r"""("[^"]+"|'[^']+'|[^=\s"']+)\s*=\s*""")
-_VALUE = re.compile(r"""("[^"]*"|'[^']*'|\S.*?)\s*$""", re.DOTALL)
+_CONDITION = re.compile(
+    r"""\s*(?P<metric>[^\s<>=≥≤(]+(?:\([^)]*\))?(?:@[\d,]+)?)\s*
+    (?P<op>>=|<=|=>|=<|==|=|>|<|≥|≤)\s*
+    (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>%|ms|s)?
+    (?:\s+[fF][oO][rR]\s+(?P<tag>"[^"]+"|'[^']+'|[^=\s"']+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|\S.*?))?\s*""",
+    re.DOTALL | re.VERBOSE,
+)
 
 
 @dataclass(frozen=True)
@@ -78,16 +78,10 @@ class Figure:
 def parse_figure(name: str) -> Figure | None:
     """Parse the name of a figure; None if it is not one."""
     form = _FIGURE.fullmatch(name)
-    if form is not None:
-        k = None if form[3] is None else check_cutoff(form[3])
-        return Figure("tokens" if form[1] else "latency", form[2].lower(), k)
-    if _FIGURE_LIKE.match(name):
-        raise InvalidInput(
-            f"{name} is no figure of a run; write the mean, the largest or a percentile from p1 to "
-            "p99: latency_mean, latency_max, latency_p95, or tokens_p95@10 for the first 10 "
-            "results."
-        )
-    return None
+    if form is None:
+        return None
+    k = None if form[3] is None else check_cutoff(form[3])
+    return Figure("tokens" if form[1] else "latency", form[2].lower(), k)
 
 
 @dataclass(frozen=True)
@@ -125,7 +119,7 @@ class Condition:
 
 
 def parse_condition(text: str) -> Condition:
-    """Parse a condition; the error shows where the text cannot be read.
+    """Parse a condition.
 
     >>> print(parse_condition("R@10>=85% for type=multi-hop"))
     recall@10 >= 0.85 for type=multi-hop
@@ -134,30 +128,28 @@ def parse_condition(text: str) -> Condition:
     >>> parse_condition("recall@10 is 0.85")
     Traceback (most recent call last):
     ...
-    calipers.errors.InvalidInput: The condition 'recall@10 is 0.85' cannot be read from \
-character 11 on, at 'is 0.85': an operator is expected there: >=, <=, >, <, ==. Write metric op \
-value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop.
+    calipers.errors.InvalidInput: The condition 'recall@10 is 0.85' cannot be read; write metric \
+op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop.
     """
-    if not isinstance(text, str):
-        raise InvalidInput(f"A condition is given as {text!r}; write a text: {FORM}.")
-    at, name = _take(_METRIC, text, 0, "the name of a metric is expected there")
+    form = _CONDITION.fullmatch(text) if isinstance(text, str) else None
+    if form is None:
+        raise InvalidInput(f"The condition {text!r} cannot be read; write {FORM}.")
+    name, op, value, unit = form["metric"], form["op"], float(form["number"]), form["unit"]
     figure = parse_figure(name)
-    metric = None if figure is not None else _metric(name, text)
-    at, op = _take(_OPERATOR, text, at, f"an operator is expected there: {', '.join(OPERATORS)}")
-    number = _NUMBER.match(text, at)
-    if not number:
-        raise _unreadable(text, at, "a number is expected there, such as 0.85 or 85%")
-    value = _in_unit(float(number[1]), (number[2] or "").strip(), figure, text)
-    at = number.end()
-    tag = tag_value = None
-    if at < len(text):
-        at, _ = _take(_FOR, text, at, "the condition should end there, or go on with: for")
-        at, tag = _take(_TAG, text, at, "a tag is expected there, as tag=value")
-        at, tag_value = _take(_VALUE, text, at, "the value of the tag is expected there")
-        tag, tag_value = _bare(tag), _bare(tag_value)
-    found = Condition(metric, SAME.get(op, op), value, tag, tag_value, figure)
-    _check_meant(found)
-    return found
+    metric = None if figure is not None or name == COMBINED else parse_one(name)
+    timed = figure is not None and figure.unit == "ms"
+    if (unit in ("ms", "s")) != timed:
+        found = (
+            f"the unit {unit}; only a latency has one."
+            if not timed
+            else ("no unit; a latency is written with ms or s, such as 300ms.")
+        )
+        raise InvalidInput(f"The condition {text!r} gives {found}")
+    value = value / 100 if unit == "%" else value * 1000 if unit == "s" else value
+    tag, tag_value = (form[one] and _bare(form[one]) for one in ("tag", "value"))
+    condition = Condition(metric, SAME.get(op, op), value, tag, tag_value, figure)
+    _check_meant(condition)
+    return condition
 
 
 def _check_meant(condition: Condition) -> None:
@@ -181,46 +173,6 @@ def _check_meant(condition: Condition) -> None:
         f"The condition '{condition}' {'always' if always else 'never'} holds: {condition.name} is "
         f"{between}. Write {nearest}."
     )
-
-
-def _in_unit(number: float, unit: str, figure: Figure | None, text: str) -> float:
-    """Convert a number with a unit: a percentage to a share, a time to milliseconds."""
-    timed = figure is not None and figure.unit == "ms"
-    if (unit in ("ms", "s")) != timed:
-        raise InvalidInput(
-            f"The condition {text!r} gives {'no unit' if timed else f'the unit {unit}'}; "
-            + (
-                "a latency is written with ms or s, such as 300ms."
-                if timed
-                else "only a latency has one."
-            )
-        )
-    return number / 100 if unit == "%" else number * 1000 if unit == "s" else number
-
-
-def _metric(name: str, text: str) -> Metric | None:
-    if name == COMBINED:
-        return None
-    found = parse([name])
-    if len(found) != 1:
-        raise InvalidInput(
-            f"The condition {text!r} names {len(found)} metrics with {name!r}; write one "
-            "condition for each."
-        )
-    return found[0]
-
-
-def _take(form: re.Pattern[str], text: str, at: int, expected: str) -> tuple[int, str]:
-    found = form.match(text, at)
-    if not found:
-        raise _unreadable(text, at, expected)
-    return found.end(), found[found.lastindex or 0]
-
-
-def _unreadable(text: str, at: int, expected: str) -> InvalidInput:
-    rest = text[at:]
-    place = f"from character {at + 1} on, at {rest!r}" if rest.strip() else "at its end"
-    return InvalidInput(f"The condition {text!r} cannot be read {place}: {expected}. Write {FORM}.")
 
 
 def _bare(text: str) -> str:

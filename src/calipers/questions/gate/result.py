@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import polars as pl
 
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
-from calipers.model.scores import Interval, Scores, Summary
+from calipers.model.scores import Interval, Summary
 
 Status = Literal["passed", "failed", "no clear difference"]
 WORST_FIRST: tuple[Status, ...] = ("failed", "no clear difference", "passed")
@@ -30,10 +31,10 @@ WORST = 5
 
 
 def worst_queries(
-    scores: Scores, weight: Floats, values: Floats, before: Floats | None = None
+    queries: pl.DataFrame, weight: Floats, values: Floats, before: Floats | None = None
 ) -> tuple[WorstQuery, ...]:
     """The queries with the lowest weight, lowest first, without NaN."""
-    names, texts = scores.queries["query"], scores.queries["text"]
+    names, texts = queries["query"], queries["text"]
     rows = np.flatnonzero(~np.isnan(weight)).tolist()
     return tuple(
         WorstQuery(
@@ -112,8 +113,6 @@ class Change:
     better: int
     worse: int
     same: int
-    unpaired: int
-    """Queries for which only one side has a value; they are not compared."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,6 @@ from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput, check_number
 from calipers.io.files.write import check_place
 from calipers.measures import Metric, parse
-from calipers.measures.no_answer import UNANSWERABLE
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.claim import Claim
 from calipers.model.matched import FAILED, Matched
@@ -27,7 +26,7 @@ from calipers.model.slicing import (
     everything,
     queries_where,
 )
-from calipers.questions.baseline import Baseline, write_baseline
+from calipers.questions.baseline import Baseline, read_baseline, write_baseline
 from calipers.questions.default_metrics import FINDING, finding_metric
 from calipers.questions.gate.conditions import (
     COMBINED,
@@ -54,7 +53,7 @@ from calipers.questions.gate.result import (
 )
 from calipers.questions.inputs import is_reference, matched
 from calipers.questions.reading import Reading
-from calipers.questions.systems import baseline_of, measured_already
+from calipers.questions.systems import measured_already, measured_before
 from calipers.statistics.score_interval import mean_interval
 from calipers.version import __version__
 from calipers.words import did_you_mean, number, plural
@@ -73,7 +72,9 @@ def check_result(data: Any, settings: Mapping[str, Any]) -> Verdict:
     check_number("The loss that is allowed", settings["allow"], least=0, such_as=0.02)
     moves = accept is not None or settings["move_up"]
     target = _file_of_baseline(settings["baseline"], accept) if moves else None
-    kept = baseline_of(settings["baseline"], settings.get("store"))
+    given = settings["baseline"]
+    kept = None if given is None else measured_before(given, settings.get("store"))
+    kept = read_baseline(given) if kept is None and given is not None else kept
     wanted, rel = _wanted(settings, kept), settings.get("rel")
     reading = cast(Reading, settings)
     scores, pair = measured_already(data, reading), None
@@ -124,10 +125,13 @@ def _verdict(
     by = _several(settings["by"])
     cluster = settings["cluster"] or scores.settings.get("cluster")
     clusters = clusters_of(scores.tags, cluster, len(scores))
-    figures, notes = _figures(conditions, pair)
+    figures, notes = {}, list[str]()
+    for one in dict.fromkeys(condition.figure for condition in conditions if condition.figure):
+        figures[one], said = _recorded(one, pair)
+        notes += said
     checks = [_check_condition(scores, one, figures, clusters, pair) for one in conditions]
     raised = _raised(scores, pair)
-    checks += _check_raised(raised, len(scores))
+    checks += [_check_raised(raised, len(scores))] if raised else []
     notes += uneven_clusters(clusters, cluster)
     asked: list[str] = []
     warnings: list[str] = []
@@ -280,13 +284,9 @@ def _check_condition(
         else _figured(figure, values, part, scores.settings["confidence"], clusters)
     )
     if found.mean is None:
-        queries = int(part.chosen.sum())
-        need = "these queries"
-        if condition.name.partition("@")[0].partition("(")[0] in UNANSWERABLE:
-            need = "queries that nothing answers, with no target"
         raise InvalidInput(
-            f"The condition '{condition}' cannot be decided: {condition.name} is undefined for "
-            f"all {queries} queries it is about; choose another metric, or label {need}."
+            f"The condition '{condition}' cannot be decided: {condition.name} is undefined for all "
+            f"{int(part.chosen.sum())} queries it is about; choose another metric, or label them."
         )
     holds, ends = condition.holds(found.mean), found.interval
     unit = figure.unit if figure else ""
@@ -314,7 +314,7 @@ def _check_condition(
         requirement=Requirement(condition.op, condition.value),
         because=() if holds else (f"{least} required",),
         claim=Claim(status, f"{fact} on {of}; {least} is required.", likely),
-        worst=() if holds else worst_queries(scores, weight, values),
+        worst=() if holds else worst_queries(scores.queries, weight, values),
         leaks=() if holds or pair is None else _leaks(pair, condition.metric, part),
         unit=unit,
     )
@@ -335,59 +335,38 @@ def _figured(
     return Summary(str(figure), value, None, ends, defined.size, lacking)
 
 
-def _figures(
-    conditions: Sequence[Condition], pair: Matched | None
-) -> tuple[dict[Figure, Floats], list[str]]:
-    """The recorded values of the figures in the conditions, and notes about them."""
-    values: dict[Figure, Floats] = {}
-    notes: list[str] = []
-    for one in dict.fromkeys(condition.figure for condition in conditions):
-        if one is None:
-            continue
-        if pair is None:
+def _recorded(figure: Figure, pair: Matched | None) -> tuple[Floats, list[str]]:
+    """What the run recorded for each query, NaN where it has nothing, and notes about it."""
+    if pair is None:
+        raise InvalidInput(
+            f"A condition is about {figure}, which a result that was measured before does not "
+            "hold; give the run itself."
+        )
+    if figure.of == "tokens":
+        from calipers.questions.tokens import tokens_shown  # only loaded for tokens
+
+        found = tokens_shown(pair, [figure.k or max(1, pair.depth)])
+        if found is None:
             raise InvalidInput(
-                f"A condition is about {one}, which a result that was measured before does not "
-                "hold; give the run itself."
+                "A condition is about tokens and the results have neither 'tokens' nor a text; "
+                "give every result its 'tokens'."
             )
-        values[one], note = (_latency if one.of == "latency" else _tokens)(pair, one)
-        notes += [note] if note else []
-    return values, notes
-
-
-def _latency(pair: Matched, _: Figure) -> tuple[Floats, str | None]:
-    """The latency of each query, NaN where the run has none, and a note about them."""
+        said = "The tokens are estimated from the texts, four characters each."
+        counted: Floats = found.table[:, 0].astype(np.float64)
+        return counted, [said] if found.source == "estimate" else []
     queries = pair.run.queries
     if queries is None or "latency_ms" not in queries.columns or not queries["latency_ms"].count():
         raise InvalidInput(
             "A condition is about latency and the run has recorded none; `calipers retrieve` "
             "records it, or give 'latency_ms' in every record."
         )
-    asked = pair.matches.queries.select("query").join(
-        queries.select("query", pl.col("latency_ms").cast(pl.Float64)),
-        on="query",
-        how="left",
-        maintain_order="left",
-    )
+    known = queries.select("query", pl.col("latency_ms").cast(pl.Float64))
+    asked = pair.matches.queries.select("query")
+    asked = asked.join(known, on="query", how="left", maintain_order="left")
     values = asked["latency_ms"].fill_null(float("nan")).to_numpy().copy()
-    without = int(np.isnan(values).sum())
-    said = f"The run has no latency for {plural(without, 'query', 'queries')}; these do not count."
-    return values, said if without else None
-
-
-def _tokens(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:
-    """The tokens of each query's results, and a note where they are estimated."""
-    from calipers.questions.tokens import tokens_shown  # only loaded for tokens
-
-    k = figure.k or max(1, pair.depth)
-    found = tokens_shown(pair, [k])
-    if found is None:
-        raise InvalidInput(
-            "A condition is about tokens and the results have neither 'tokens' nor a text; give "
-            "every result its 'tokens'."
-        )
-    said = "The tokens are estimated from the texts, four characters each."
-    values = found.table[:, 0].astype(np.float64)
-    return values, said if found.source == "estimate" else None
+    without = plural(int(np.isnan(values).sum()), "query", "queries")
+    said = f"The run has no latency for {without}; these do not count."
+    return values, [said] if np.isnan(values).any() else []
 
 
 def _leaks(pair: Matched, metric: Metric | None, part: QuerySlice) -> tuple[Leak, ...]:
@@ -395,17 +374,11 @@ def _leaks(pair: Matched, metric: Metric | None, part: QuerySlice) -> tuple[Leak
     leaked = pair.matches.leaked
     if metric is None or metric.name not in ("leak", "leak_rate") or leaked is None:
         return ()
-    queries = pair.matches.queries
-    rows = zip(
-        leaked.query.tolist(),
-        leaked.rank.tolist(),
-        leaked.result.to_list(),
-        leaked.name.to_list(),
-        strict=True,
-    )
+    asked = pair.matches.queries.select("query", "text").rows()
+    columns = (leaked.query.tolist(), leaked.rank.tolist(), leaked.result, leaked.name)
     return tuple(
-        Leak(queries["query"][query], queries["text"][query], rank, result, name)
-        for query, rank, result, name in rows
+        Leak(asked[query][0], asked[query][1], rank, result, name)
+        for query, rank, result, name in zip(*columns, strict=True)
         if part.chosen[query] and (metric.k is None or rank <= metric.k)
     )
 
@@ -457,10 +430,9 @@ def _chosen(scores: Scores, named: str) -> Bools:
     known = set(has)
     unknown = next((one for one in wanted if one not in known), None)
     if unknown is not None or not wanted:
-        what = f"the id {unknown!r}" if unknown else "no id"
         raise InvalidInput(
-            f"{named} names questions that must not fail and holds {what}, which no question "
-            f"has; give one id a line.{did_you_mean(unknown, has) if unknown else ''}"
+            f"{named} names questions that must not fail and holds {unknown!r}, which no question "
+            f"has; give one id a line.{did_you_mean(unknown or '', has)}"
         )
     mask: Bools = has.is_in(wanted).to_numpy()
     return mask
@@ -468,37 +440,26 @@ def _chosen(scores: Scores, named: str) -> Bools:
 
 def _raised(scores: Scores, pair: Matched | None) -> tuple[Raised, ...]:
     """The questions on which the retriever failed, with their errors if known."""
-    failed = scores.queries.filter(pl.col("status") == FAILED)
-    asked = pair.run.queries if pair is not None and failed.height else None
-    errors: dict[str, str] = {}
-    if asked is not None and "error" in asked.columns:
-        errors = dict(asked.select("query", "error").filter(pl.col("error").is_not_null()).rows())
-    return tuple(
-        Raised(query, text, errors.get(query))
-        for query, text in failed.select("query", "text").rows()
-    )
+    failed = scores.queries.filter(pl.col("status") == FAILED).select("query", "text")
+    asked = pair.run.queries if pair is not None else None
+    known = asked is not None and "error" in asked.columns
+    errors = dict(asked.select("query", "error").rows()) if asked is not None and known else {}
+    return tuple(Raised(query, text, errors.get(query)) for query, text in failed.rows())
 
 
-def _check_raised(raised: tuple[Raised, ...], queries: int) -> list[Check]:
-    """A check that cannot pass if the retriever failed: what it would have found is unknown."""
-    if not raised:
-        return []
+def _check_raised(raised: tuple[Raised, ...], queries: int) -> Check:
+    """A check that cannot pass: what the retriever would have found is unknown."""
     said = raised_in_words(raised, queries)
-    return [
-        Check(
-            name=RETRIEVER,
-            metric="answers",
-            slice=None,
-            status="no clear difference",
-            value=1.0 - len(raised) / queries,
-            interval=None,
-            n=queries,
-            undefined=0,
-            because=(said,),
-            claim=Claim(
-                "no clear difference",
-                f"{said}.",
-                next="Repair the retriever, and run the gate again.",
-            ),
-        )
-    ]
+    further = "Repair the retriever, and run the gate again."
+    return Check(
+        name=RETRIEVER,
+        metric="answers",
+        slice=None,
+        status="no clear difference",
+        value=1.0 - len(raised) / queries,
+        interval=None,
+        n=queries,
+        undefined=0,
+        because=(said,),
+        claim=Claim("no clear difference", f"{said}.", next=further),
+    )

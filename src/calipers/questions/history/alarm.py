@@ -217,8 +217,11 @@ def _check(
     before = exact_mean(watched.before[known])
     old, now = facts.turn * before, facts.turn * (before + difference)
     standing: Standing = "failed" if rang else "no clear difference" if difference < 0 else "passed"
-    reference = _described(nights, rows, watched)
-    period = f"since {day(reference.oldest, reference.latest)}"
+    first = [nights[at].evaluation for at in watched.reference]
+    best = None if watched.best is None else nights[watched.best].evaluation.id
+    ends = (first[0].saved, first[-1].saved)
+    reference = AlarmReference(tuple(one.id for one in first), best, *ends)
+    period = f"since {day(reference.oldest, nights[-1].evaluation.saved)}"
     if rang:
         period = {
             "sudden": "over the evaluations just before",
@@ -230,7 +233,7 @@ def _check(
     if row.worse:
         against = (reference.best or reference.evaluations[-1])[:8]
         claim = replace(claim, next=f"Compare: `calipers compare @{against} @{name}`")
-    ends = turned_interval(row, facts)
+    likely = turned_interval(row, facts)
     return AlarmCheck(
         metric=facts.name,
         slice=part.name,
@@ -242,12 +245,11 @@ def _check(
         better=row.better,
         worse=row.worse,
         p=row.p,
-        interval=None if ends is None else (ends.low, ends.high),
+        interval=None if likely is None else (likely.low, likely.high),
         look=rang,
         noisy=watched.noisy,
-        since=_since(nights, watched),
         reference=reference,
-        lost=worst_queries(latest, *_full(latest, part, watched, facts)),
+        lost=worst_queries(latest.queries, *_full(latest, part, watched, facts)),
     )
 
 
@@ -262,42 +264,8 @@ def _full(
     return lost, now, before
 
 
-def _since(nights: Sequence[Night], watched: Watched) -> datetime | None:
-    """When the current unbroken series of alarms began."""
-    quiet = [at for at, rang in enumerate(watched.rings) if not rang]
-    first = quiet[-1] + 1 if quiet else 0
-    return nights[first].evaluation.saved if first < len(nights) else None
-
-
-def _described(
-    nights: Sequence[Night], rows: Sequence[np.ndarray], watched: Watched
-) -> AlarmReference:
-    """The reference, and how many queries it shares with the latest."""
-    first = [nights[at] for at in watched.reference]
-    names = set(nights[-1].scores.queries["query"].to_list())
-    before = set().union(*(one.scores.queries["query"].to_list() for one in first))
-    shared = int(np.all([rows[at] >= 0 for at in watched.reference], axis=0).sum())
-    return AlarmReference(
-        evaluations=tuple(one.evaluation.id for one in first),
-        best=None if watched.best is None else nights[watched.best].evaluation.id,
-        oldest=first[0].evaluation.saved,
-        newest=first[-1].evaluation.saved,
-        latest=nights[-1].evaluation.saved,
-        shared=shared,
-        new=len(names - before),
-        gone=len(before - names),
-        rejudged=len(names & before) - shared,
-    )
-
-
 def _notes(nights: Sequence[Night], alike: Sequence[Night], by: Sequence[str]) -> Iterator[str]:
-    latest, previous = nights[-1], alike[-2]
-    versions = [one.scores.settings["calipers"] for one in (latest, previous)]
-    if versions[0] != versions[1]:
-        yield (
-            f"The latest was measured with Calipers {versions[0]} and the previous with "
-            f"{versions[1]}; a definition may have changed."
-        )
+    latest = nights[-1]
     if skipped := len(nights) - len(alike):
         other = next(one for one in reversed(nights) if one not in alike)
         reason = next(different_ways("the latest", latest.scores, *_named(other)))

@@ -8,11 +8,9 @@ from typing import Any
 
 from calipers.model.document import (
     Answers,
-    Block,
     Cell,
     Column,
     Document,
-    Heads,
     Note,
     Picture,
     Table,
@@ -39,7 +37,6 @@ _LEAST_RANGE = 0.1
 _MOST_BANDS = 3
 """The most lines of one panel whose interval bands stay readable."""
 SHAPES = ("circle", "square", "up", "diamond", "down")
-FORMS = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S")
 
 
 def history(found: History) -> Document:
@@ -77,35 +74,43 @@ def history(found: History) -> Document:
     # Leave out columns without values.
     used = [at for at in range(len(columns)) if any(row[at] for row in rows)]
     table = Table([columns[at] for at in used], [[row[at] for at in used] for row in rows])
-    return Document(
-        _latest(found), blocks=[table], notes=[*_legend(found)], rows=lambda: _history_rows(found)
-    )
+    changed = {what for one in found.evaluations for what in one.changed}
+    of = plural(found.total, "evaluation")
+    notes = [
+        Note("counted", f"{len(found.evaluations):,} of {of} in {found.place}, newest first."),
+        *(
+            Note("doubt", f"{mark} the {what} changed: not comparable with earlier evaluations.")
+            for what, mark in MARKS.items()
+            if what in changed
+        ),
+        *(
+            [Note("marks", "* measured with changes that were not committed.")]
+            if any(one.dirty for one in found.evaluations)
+            else []
+        ),
+    ]
+    return Document(_latest(found), blocks=[table], notes=notes, rows=lambda: _history_rows(found))
 
 
 def _latest(found: History) -> str:
     """The latest evaluation compared with the one before it, as a sentence."""
-    latest = found.evaluations[0]
-    name = latest.name
-    metric = next((one for one in found.metrics if _value(latest, one) is not None), None)
+    latest, *others = found.evaluations
+    metric = next((one for one in found.metrics if mean_text(latest, one)), None)
     if metric is None:
-        return f"The latest evaluation is {name}, of {latest.saved:%Y-%m-%d %H:%M} UTC."
-    now = _value(latest, metric) or 0.0
-    said = f"{name} is at {metric} {number(now)}"
-    earlier = (one for one in found.evaluations[1:] if one.name == latest.name)
-    before = next((value for one in earlier if (value := _value(one, metric)) is not None), None)
-    if before is None:
-        return f"{said}; no earlier evaluation is listed."
-    if latest.changed:
-        return f"{said}; the {' and the '.join(latest.changed)} changed since the one before."
-    if number(now) == number(before):
-        return f"{said}, as the time before."
-    return f"{said}, {'up' if now > before else 'down'} from {number(before)} the time before."
+        return f"The latest evaluation is {latest.name}, of {latest.saved:%Y-%m-%d %H:%M} UTC."
+    said = f"{latest.name} is at {metric} {mean_text(latest, metric)}"
+    earlier = (mean_text(one, metric) for one in others if one.name == latest.name)
+    before = next(filter(None, earlier), None)
+    if before is None or latest.changed:
+        return f"{said}; there is no earlier evaluation to compare it with."
+    return f"{said}; it was {before} the time before."
 
 
 def _history_rows(found: History) -> Iterator[dict[str, Any]]:
     """One row per evaluation at full precision: its metadata and the mean of each metric."""
     names = dict.fromkeys(name for one in found.evaluations for name in one.summaries)
     for one in found.evaluations:
+        means = {name: one.summaries.get(name) for name in names}
         yield {
             "id": one.id,
             "name": one.name,
@@ -116,7 +121,7 @@ def _history_rows(found: History) -> Iterator[dict[str, Any]]:
             "queries": one.queries,
             "tags": ";".join(f"{name}={value}" for name, value in one.tags.items()),
             "changed": ";".join(one.changed),
-            **{name: _value(one, name) for name in names},
+            **{name: mean and mean.mean for name, mean in means.items()},
         }
 
 
@@ -135,15 +140,10 @@ def sparkline(values: Sequence[float]) -> str:
     return "".join(_BARS[round((value - low) / (high - low) * top)] for value in values)
 
 
-def _value(one: Evaluation, metric: str) -> float | None:
-    summary = one.summaries.get(metric)
-    return None if summary is None else summary.mean
-
-
 def mean_text(one: Evaluation, metric: str) -> str:
     """The mean of a metric as it is printed; empty where it was not measured."""
-    value = _value(one, metric)
-    return "" if value is None else number(value)
+    summary = one.summaries.get(metric)
+    return "" if summary is None or summary.mean is None else number(summary.mean)
 
 
 def _tags(one: Evaluation) -> str:
@@ -161,20 +161,6 @@ def _bars(points: Sequence[Point], marks: Sequence[Mark]) -> str:
     return line
 
 
-def _legend(found: History) -> Iterator[Note]:
-    shown = f"{len(found.evaluations):,} of {plural(found.total, 'evaluation')}"
-    yield Note("counted", f"{shown} in {found.place}, newest first.")
-    changed = {what for one in found.evaluations for what in one.changed}
-    for what, mark in MARKS.items():
-        if what in changed:
-            said = (
-                f"{mark} the {what} changed: not comparable with earlier evaluations of that name."
-            )
-            yield Note("doubt", said)
-    if any(one.dirty for one in found.evaluations):
-        yield Note("marks", "* measured with changes that were not committed.")
-
-
 def shown(found: Shown) -> Document:
     """A saved evaluation: its result, its scores, and its metadata."""
     scores = scores_document(found.scores)
@@ -190,15 +176,11 @@ def evaluation(found: Evaluation) -> Document:
 
 def _about(one: Evaluation) -> list[str]:
     """The metadata of an evaluation in a line or two."""
-    where = ""
-    if one.commit:
-        branch = f" ({one.branch})" if one.branch else ""
-        changed = ", with changes that were not committed" if one.dirty else ""
-        where = f" on commit {one.commit[:10]}{branch}{changed}"
+    branch = f" ({one.branch})" if one.branch else ""
+    changed = ", with changes that were not committed" if one.dirty else ""
+    where = f" on commit {one.commit[:10]}{branch}{changed}" if one.commit else ""
     lines = [f"{one.name} ({one.id}), saved {one.saved:%Y-%m-%d %H:%M:%S} UTC{where}."]
-    if one.tags:
-        lines.append(f"Tags: {_tags(one)}.")
-    return lines
+    return [*lines, f"Tags: {_tags(one)}."] if one.tags else lines
 
 
 def alarm(found: Alarm) -> Document:
@@ -221,11 +203,14 @@ def alarm(found: Alarm) -> Document:
     notes += [Note("counted", line) for line in (*found.notes, *_compared(found))]
     # The other metrics are in the table.
     beside = others[:1] if found.missing is not None else []
-    blocks: list[Block] = [Answers(beside)] if beside else []
     return Document(
         first.fact,
         first.standing,
-        blocks=[*blocks, _line_table(found), Picture(lambda: trend_chart(found))],
+        blocks=[
+            *([Answers(beside)] if beside else []),
+            _line_table(found),
+            Picture(lambda: trend_chart(found)),
+        ],
         notes=notes,
         rows=lambda: _point_rows(found),
     )
@@ -233,46 +218,33 @@ def alarm(found: Alarm) -> Document:
 
 def _compared(found: Alarm) -> Iterator[str]:
     """The reference of the latest evaluation, and the rule."""
-    reference = found.checks[0].reference if found.checks else None
-    if reference is None:
+    check = found.checks[0] if found.checks else None
+    if check is None or check.reference is None:
         return
-    counts = (
-        (reference.new, "new"),
-        (reference.gone, "gone"),
-        (reference.rejudged, "with another question or ground truth"),
-    )
-    rest = ", ".join(f"{n:,} {words}" for n, words in counts if n)
+    reference = check.reference
     yield (
         f"Compared with {plural(len(reference.evaluations), 'evaluation')} of "
-        f"{reference.oldest:%Y-%m-%d} to {reference.newest:%Y-%m-%d} on "
-        f"{plural(reference.shared, 'shared query', 'shared queries')}"
-        f"{f' ({rest})' if rest else ''}."
+        f"{reference.oldest:%Y-%m-%d} to {reference.newest:%Y-%m-%d} on the "
+        f"{plural(check.n, 'query', 'queries')} that ask the same of the same ground truth."
     )
-    noise = "some queries change by themselves" if found.checks[0].noisy else "without noise"
+    noise = "some queries change by themselves" if check.noisy else "without noise"
     yield f"A loss of more than {found.allow:g} rings (--allow); {noise}."
 
 
 def _line_table(found: Alarm) -> Table:
     """Each line with its reference, the latest value, and the change."""
     checks = {(one.metric, one.slice): one for one in found.checks}
-    columns: Heads = (
-        Column("metric", words=True),
-        *("reference", "latest", "worse", "better"),
-        Column("over time", words=True),
-    )
     rows = []
-    for line in found.lines:
-        if line.points:
-            part = None if line.tag is None else f"{line.tag}={line.value}"
-            check = checks.get((line.metric, part))
-            named = line.metric + ("" if part is None else f" for {part}")
-            row: list[Cell | str] = [named, "", Cell(number(line.points[-1].mean)), "", ""]
-            if check is not None and check.before is not None and check.now is not None:
-                now = Cell(number(check.now), "worse" if check.rings else None)
-                row[1:] = [number(check.before), now]
-                row += [f"{check.worse:,}", f"{check.better:,}"]
-            rows.append((*row, _bars(line.points, found.marks)))
-    return Table(columns, rows)
+    for line in filter(lambda one: one.points, found.lines):
+        check = checks.get((line.metric, line.part))
+        row: list[Cell | str] = ["", number(line.points[-1].mean), "", ""]
+        if check is not None and check.before is not None and check.now is not None:
+            now = Cell(number(check.now), "worse" if check.rings else None)
+            row = [number(check.before), now, f"{check.worse:,}", f"{check.better:,}"]
+        named = line.metric + (f" for {line.part}" if line.part else "")
+        rows.append((named, *row, _bars(line.points, found.marks)))
+    numbers = ("reference", "latest", "worse", "better")
+    return Table((Column("metric", words=True), *numbers, Column("over time", words=True)), rows)
 
 
 def _point_rows(found: Alarm) -> Iterator[dict[str, Any]]:
@@ -295,12 +267,10 @@ def trend_chart(found: Alarm, link: str = "") -> Chart:
 
     ``link`` is the address of an evaluation's page, with {} for its id; every point links there.
     """
-    legend = []
-    sliced = [line for line in found.lines if line.tag is not None]
+    sliced = [line for line in found.lines if line.part is not None]
     drawn = sliced or list(found.lines)
-    if sliced:
-        values = dict.fromkeys(f"{line.tag}={line.value}" for line in sliced)
-        legend = [(*_series(at), printable(value, 40)) for at, value in enumerate(values)]
+    values = dict.fromkeys(line.part or "" for line in sliced)
+    legend = [(*_series(at), printable(value, 40)) for at, value in enumerate(values)]
     panels = [
         _panel(metric, [line for line in drawn if line.metric == metric], found, link)
         for metric in found.metrics
@@ -340,7 +310,7 @@ def _panel(metric: str, lines: Sequence[Line], trend: Alarm, link: str) -> Panel
 
 def _references(metric: str, lines: Sequence[Line], found: Alarm, x: Axis) -> Iterator[charts.Mark]:
     """The level that the latest is compared with, drawn from the start of the reference."""
-    parts = {None if line.tag is None else f"{line.tag}={line.value}" for line in lines}
+    parts = {line.part for line in lines}
     for check in found.checks:
         if check.metric == metric and check.slice in parts and check.reference is not None:
             level = check.before or 0.0
@@ -369,16 +339,8 @@ def time_axis(moments: Sequence[datetime]) -> Axis:
     known = sorted(set(moments))
     if not known:
         return Axis(0, 1)
-    # The shortest form in which all differ; then the ends first, and ever smaller steps between.
-    form = next(
-        (f for f in FORMS if len({one.strftime(f) for one in known}) == len(known)), FORMS[2]
-    )
-    form = FORMS[1] if len(known) == 1 else form
-    order, step = dict.fromkeys([known[-1], known[0]]), len(known)
-    while step > 1:
-        step = (step + 1) // 2
-        order |= dict.fromkeys(known[::step])
-    ticks = [(one.timestamp(), one.strftime(form)) for one in order]
+    form = "%Y-%m-%d" if len({one.date() for one in known}) == len(known) > 1 else "%Y-%m-%d %H:%M"
+    ticks = [(one.timestamp(), one.strftime(form)) for one in [known[-1], *known[:-1]]]
     return Axis(known[0].timestamp(), known[-1].timestamp(), ticks)
 
 

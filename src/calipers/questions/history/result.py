@@ -69,6 +69,11 @@ class Line:
     points: tuple[Point, ...]
     """Oldest first."""
 
+    @property
+    def part(self) -> str | None:
+        """The slice as tag=value; None: all queries."""
+        return None if self.tag is None else f"{self.tag}={self.value}"
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -80,9 +85,9 @@ class Mark:
     """What changed: ground truth, corpus."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class AlarmReference:
-    """The evaluations that the latest is compared with, and how many queries they share."""
+    """The evaluations that the latest is compared with."""
 
     evaluations: tuple[str, ...]
     """The ids, oldest first."""
@@ -90,16 +95,6 @@ class AlarmReference:
     """The id of the one that represents them all if there is no noise."""
     oldest: datetime
     newest: datetime
-    latest: datetime
-    """When the latest evaluation was saved."""
-    shared: int
-    """Queries with the same question and ground truth in all of them and the latest."""
-    new: int
-    """Queries that only the latest has."""
-    gone: int
-    """Queries that the latest no longer has."""
-    rejudged: int
-    """Queries with a different ground truth or a different question."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,8 +124,6 @@ class AlarmCheck(Plain):
     """Which test raised the alarm; None: no alarm."""
     noisy: bool = False
     """Whether there is noise: some queries changed, and changed back."""
-    since: datetime | None = None
-    """When the current unbroken series of alarms began."""
     reference: AlarmReference | None = None
     lost: tuple[WorstQuery, ...] = ()
     """The queries that lost most."""

@@ -188,7 +188,7 @@ def _expected_text(pair: Matched, missed: Ints, corpus: CorpusFacts | None) -> p
     """The text of each target: its quote, or its text from the corpus or the run."""
     targets = pair.targets[missed].select("item", pl.col("quote").str.slice(0, CUT))
     without_quote = targets.filter(pl.col("quote").is_null())["item"]
-    in_run = known_in_run(pair, {"text": without_quote})["text"].with_columns(
+    in_run = known_in_run(pair, "text", without_quote).with_columns(
         pl.col("text").str.slice(0, CUT)
     )
     texts = {**dict(in_run.iter_rows()), **(corpus.text_of if corpus else {})}
@@ -205,7 +205,7 @@ def _documents(
     unnamed = [*over_contexts(pair, partial(_unnamed, k))] if pair.run.has("item") else []
     items = pl.concat(unnamed).drop_nulls().unique() if unnamed else pl.Series([], dtype=pl.String)
     studied = None if corpus is None else _study(corpus, pair, items)
-    known = known_in_run(pair, {"document": items})["document"]
+    known = known_in_run(pair, "document", items)
     documents = {**dict(known.iter_rows()), **(studied.document_of if studied else {})}
     columns = {"item": list(documents), "document": list(documents.values())}
     return pl.DataFrame(columns, schema={"item": pl.String, "document": pl.String}), studied

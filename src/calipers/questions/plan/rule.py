@@ -13,25 +13,19 @@ from calipers.model.document import Document, Note, of_claim
 from calipers.model.result import SCHEMA, Plain, ShowsItself
 from calipers.model.scores import Scores
 from calipers.model.slicing import refuse_weighted, units_of
-from calipers.questions.compare.comparable import (
-    aligned,
-    clusters_shared,
-    facts_shared,
-    obstacles,
-    shared_queries,
-)
-from calipers.questions.compare.paired_claim import gains_of
+from calipers.questions.compare.comparable import align, clusters_shared, facts_shared
 from calipers.questions.default_metrics import asked_metrics
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.queries_needed import (
     FEWEST_PILOT,
-    Needed,
     needed_queries,
     rounder_below,
     visible_difference,
 )
-from calipers.words import counts_in_words, listed, number
+from calipers.words import counts_in_words, listed, number, plural
+
+REPAIR = "Give a pilot whose systems were measured alike."
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,26 +82,19 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
             f"A plan is made from two systems, by how their differences vary from query to query; "
             f"found {len(pilot)}: {', '.join(pilot) or 'none'}."
         )
-    if blocked := obstacles(pilot):
-        raise InvalidInput(
-            f"{blocked[0]} How their differences vary would say nothing about a comparison; give "
-            "a pilot whose systems were measured alike."
-        )
     for scores in pilot.values():
         refuse_weighted(scores, "Plans")
     facts = facts_shared(pilot, None)
     decides = asked_metrics(facts, asked["primary"], named=asked["metrics"] is not None)
-    metric = next((one for one in facts if one.name in decides[:1]), None)
-    if metric is None:
+    if not decides:
         raise InvalidInput("The pilot has no metric of which more or less is better.")
-    shared = shared_queries(pilot)
-    deciding = [next(one for one in facts if one.name == name) for name in decides]
-    before, now = (aligned(scores, shared, deciding) for scores in pilot.values())
-    first, second = before[:, 0], now[:, 0]
-    clusters = clusters_shared(pilot, shared, cluster)
-    units = clusters if cluster else units_of(shared, {}, None)
+    both = align(pilot, decides, anyway=False, repair=REPAIR)
+    metric, (old, new) = both.facts[0], pilot
+    first, second = (both.values[name][:, 0] for name in (old, new))
+    clusters = clusters_shared(pilot, both.queries, cluster)
+    units = clusters if cluster else units_of(both.queries, {}, None)
     alpha = round(1.0 - asked["confidence"], 12)
-    columns = [gains_of(now[:, at], before[:, at], one) for at, one in enumerate(deciding)]
+    columns = [both.gains(new, old, name) for name in decides]
     gains, row = columns[0], paired_rows(columns, units, alpha=alpha)[0]
     if row.units < FEWEST_PILOT or not row.spread:
         n = row.units
@@ -134,22 +121,42 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
             f"in {metric.name}, the largest there can be, would be missed more often than the "
             "power allows; plan for more queries."
         )
-    high = min(found.high, largest) if difference is None else found.high
-    pilot_facts = Pilot(
-        tuple(pilot),
-        metric.name,
-        (exact_mean(first[~np.isnan(gains)]), exact_mean(second[~np.isnan(gains)])),
-        (row.better, row.worse),
-        row.n,
-        found.pilot,
-        cluster,
+    unit = "cluster" if cluster else "query"
+    many = "clusters" if cluster else "queries"
+    before, after = (exact_mean(one[~np.isnan(gains)]) for one in (first, second))
+    among = f", in {found.pilot:,} clusters by {cluster}" if cluster else ""
+    seen = (
+        f"Pilot: {metric.name} is {number(after)} with {new} and {number(before)} with {old}; "
+        f"{counts_in_words(row.better, row.worse, row.n)}{among}."
     )
+    shown = (
+        f"{plural(found.queries, unit, many)} show a difference of {found.difference:.2g} in "
+        f"{metric.name}, and miss it {100 * (1 - power):.2g}% of the time."
+    )
+    tells = "as far as this pilot can tell (90%)"
     if difference is None:
+        found = found._replace(high=min(found.high, largest))
         smaller = rounder_below(0.6 * found.difference)
         further = needed_queries(gains, smaller, power, row.alpha, clusters=units)
-        claim = plan_claim(pilot_facts, found._replace(high=high), power, further)
+        claim = Claim(
+            "no clear difference",
+            shown,
+            f"It may be {found.low:.2g} to {found.high:.2g}, {tells}. {seen}",
+            f"To see {smaller:g} takes about {plural(further.queries, unit, many)} "
+            f"({further.low:,.0f} to {further.high:,.0f}).",
+        )
     else:
-        claim = plan_claim(pilot_facts, found, power)
+        most = max(int(found.high), found.queries)
+        lacking, later = found.queries - found.pilot, most - found.pilot
+        enough = f"{plural(max(lacking, 0), f'more {unit}', f'more {many}')} would do"
+        claim = Claim(
+            "passed" if later <= 0 else "no clear difference",
+            f"About {shown}",
+            f"It may take {found.low:,.0f} to {most:,.0f}, {tells}. {seen}",
+            "The pilot's own are enough."
+            if later <= 0
+            else f"{enough}, {later:,} are safe. A larger pilot narrows the range.",
+        )
     return QueryPlan(
         found.queries,
         found.difference,
@@ -161,92 +168,9 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
         systems=tuple(pilot),
         pilot=found.pilot,
         low=found.low,
-        high=high,
+        high=found.high,
         cluster=cluster,
         decides=tuple(decides),
-    )
-
-
-@dataclass(frozen=True)
-class Pilot:
-    """Two systems and their scores on the queries of a pilot."""
-
-    systems: tuple[str, ...]
-    metric: str
-    means: tuple[float, float]
-    better_and_worse: tuple[int, int]
-    queries: int
-    units: int
-    """The number of queries or clusters."""
-    cluster: str | None
-
-    @property
-    def seen(self) -> str:
-        """The pilot's result as a sentence."""
-        (old, new), (before, after) = self.systems, self.means
-        counts = counts_in_words(*self.better_and_worse, self.queries)
-        among = f", in {self.units:,} clusters by {self.cluster}" if self.cluster else ""
-        return (
-            f"Pilot: {self.metric} is {number(after)} with {new} and {number(before)} with {old}; "
-            f"{counts}{among}."
-        )
-
-    def counted(self, n: float, more: str = "") -> str:
-        """A number of queries or clusters, with the unit."""
-        unit = "cluster" if self.cluster else "query"
-        many = "clusters" if self.cluster else "queries"
-        return f"{n:,.0f}{more} {unit if n == 1 else many}"
-
-
-def missed_how_often(power: float) -> str:
-    """How often a difference is missed at a given power, in words.
-
-    >>> missed_how_often(0.8), missed_how_often(0.9), missed_how_often(0.97)
-    ('one time in five', 'one time in ten', '3% of the time')
-    """
-    words = {5: "five", 10: "ten", 4: "four", 3: "three", 2: "two", 20: "twenty"}
-    every = 1.0 / (1.0 - power)
-    if abs(every - round(every)) < 1e-6 and round(every) in words:
-        return f"one time in {words[round(every)]}"
-    return f"{100 * (1.0 - power):.2g}% of the time"
-
-
-def plan_claim(pilot: Pilot, found: Needed, power: float, smaller: Needed | None = None) -> Claim:
-    """The queries that detect a difference; with ``smaller``, the difference that queries detect.
-
-    The claim passes if the pilot has at least the high end of the number needed.
-    """
-    often, tells = missed_how_often(power), "as far as this pilot can tell (90%)"
-    if smaller is not None:
-        return Claim(
-            "no clear difference",
-            f"{pilot.counted(found.queries)} show a difference of {found.difference:.2g} in "
-            f"{pilot.metric}, and miss it {often}.",
-            f"It may be {found.low:.2g} to {found.high:.2g}, {tells}: count on {found.high:.2g} "
-            f"to be safe. {pilot.seen}",
-            f"To see {smaller.difference:g} takes about {pilot.counted(smaller.queries)} "
-            f"({smaller.low:,.0f} to {smaller.high:,.0f}).",
-        )
-    shown = (
-        f"About {pilot.counted(found.queries)} show a difference of {found.difference:.2g} in "
-        f"{pilot.metric}, and miss it {often}."
-    )
-    most = max(found.high, found.queries)
-    if pilot.units >= most:
-        return Claim(
-            "passed",
-            shown,
-            f"{most:,.0f} are safe: the pilot's own are enough. {pilot.seen}",
-        )
-    now, later = found.queries - pilot.units, most - pilot.units
-    enough = f"{pilot.counted(now, ' more')} would do, {later:,.0f} are safe"
-    if now <= 0:
-        enough = f"These may do; {pilot.counted(later, ' more')} are safe"
-    return Claim(
-        "no clear difference",
-        shown,
-        f"It may take {found.low:,.0f} to {most:,.0f}, {tells}. {pilot.seen}",
-        f"{enough}. A larger pilot narrows the range.",
     )
 
 
