@@ -54,11 +54,11 @@ def test_compare_gate_alarm_and_json_give_the_same_digits(name, tmp_path, monkey
         assert (change.p_value, change.p_adjusted) == (found.p_value, found.p_adjusted)
         assert (row["p_value"], row["p_adjusted"]) == (found.p_value, found.p_adjusted)
         assert change.interval == found.interval
-        assert (change.standing, row["verdict"]) == (found.verdict, found.verdict)
+        assert (change.verdict, row["verdict"]) == (found.verdict, found.verdict)
         if found.verdict == "worse":
             assert check.status == "failed"
         if check.status == "passed":
-            assert change.loss <= 0, "no tick stands beside a loss"
+            assert check.loss <= 0, "no tick stands beside a loss"
     assert gated.passed == (not gated.stops)
     assert as_text(gated.document())[0] == {"passed": "✓", "failed": "✗"}.get(gated.standing, "~")
 

@@ -46,11 +46,11 @@ def test_where_lower_is_better_a_rise_is_a_drop():
     now, before = np.full((30, 1), 3.0), np.full((30, 1), 1.0)
     (check,) = compare(scores_of(now, ["fp@10"]), scores_of(before, ["fp@10"]))
     assert check.status == "failed"
-    assert (check.change.better, check.change.worse) == (0, 30)
+    assert (check.change.wins, check.change.losses) == (0, 30)
     assert check.claim.fact == (
         "fp@10 rose from 1.000 to 3.000; 30 of 30 queries worse, none better."
     )
-    assert check.change.loss == 2.0
+    assert check.loss == 2.0
     (fine,) = compare(scores_of(before, ["fp@10"]), scores_of(now, ["fp@10"]), allow=0.1)
     assert fine.status == "passed"
 
@@ -93,7 +93,7 @@ def test_a_fall_fails_and_a_significant_loss_fails_and_a_tick_stands_beside_no_l
     said = check.claim.next
     assert said is None if following is None else following in said
     change = check.change
-    assert (change.better, change.worse, change.same) == (gains, losses, 40 - gains - losses)
+    assert (change.wins, change.losses, change.ties) == (gains, losses, 40 - gains - losses)
     if change.interval is not None:
         away = change.interval.high < 0 or change.interval.low > 0
         assert away == (change.p_adjusted <= 0.05)

@@ -50,7 +50,7 @@ def align(
     """
     blocked = obstacles(systems)
     if blocked and not anyway:
-        raise InvalidInput(f"{' '.join(blocked)} {repair}")
+        raise InvalidInput(f"These cannot be compared: {' '.join(blocked)} {repair}")
     queries, facts = shared_queries(systems), facts_shared(systems, wanted)
     values = {
         name: np.column_stack([scores.of(metric.name) for metric in facts])[
@@ -62,7 +62,7 @@ def align(
         by_system = {name: table[:, column] for name, table in values.items()}
         blocked += undefined_in_some(metric.name, by_system, queries["query"])
     if blocked and not anyway:
-        raise InvalidInput(f"{' '.join(blocked)} {repair}")
+        raise InvalidInput(f"These cannot be compared: {' '.join(blocked)} {repair}")
     return Aligned(queries, facts, values, blocked)
 
 

@@ -2,6 +2,7 @@
 
 from calipers.model.claim import Claim, Standing
 from calipers.model.scores import Interval, MetricFacts
+from calipers.questions.compare.result import Difference
 from calipers.statistics.paired_rows import PairedRow
 from calipers.statistics.queries_needed import queries_like_these
 from calipers.words import counts_in_words, number, plural, signed
@@ -13,6 +14,36 @@ def turned_interval(row: PairedRow, facts: MetricFacts) -> Interval | None:
         return None
     low, high = sorted(facts.turn * end for end in row.interval)
     return Interval(low, high, row.level, "paired")
+
+
+def difference_of(
+    row: PairedRow,
+    facts: MetricFacts,
+    names: tuple[str, str],
+    means: tuple[float | None, float | None],
+    *,
+    decides: bool = True,
+    claim: Claim | None = None,
+) -> Difference:
+    """A paired test as a result; ``names`` and ``means`` are of the baseline, then of the other."""
+    return Difference(
+        system=names[1],
+        baseline=names[0],
+        metric=facts.name,
+        n=row.n,
+        before=means[0],
+        now=means[1],
+        difference=None if row.difference is None else facts.turn * row.difference,
+        interval=turned_interval(row, facts),
+        p_value=None if facts.better == "neither" else row.p,
+        p_adjusted=row.adjusted if decides else None,
+        effect_size=row.effect_size and facts.turn * row.effect_size,
+        wins=row.better,
+        losses=row.worse,
+        ties=row.same,
+        verdict=row.standing if decides else "supporting",
+        claim=claim,
+    )
 
 
 def claim_of(

@@ -33,9 +33,9 @@ class SystemMean:
     undefined: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Difference:
-    """One system minus the baseline on one metric.
+    """One system minus the baseline on one metric; also a result against its baseline in a gate.
 
     Wins and losses follow the direction of the metric: a lower first rank is a win.
     """
@@ -44,6 +44,10 @@ class Difference:
     baseline: str
     metric: str
     n: int
+    before: float | None
+    """The mean of the baseline over the compared queries."""
+    now: float | None
+    """The mean of the system over them."""
     difference: float | None
     interval: Interval | None
     """Adjusted for multiple tests: it excludes 0 exactly where the verdict is better or worse.

@@ -18,7 +18,7 @@ from calipers.questions.compare.comparable import (
     clusters_shared,
     weights_shared,
 )
-from calipers.questions.compare.paired_claim import claim_of, turned_interval
+from calipers.questions.compare.paired_claim import claim_of, difference_of
 from calipers.questions.compare.result import (
     Comparison,
     Difference,
@@ -199,30 +199,11 @@ def _differences(
     by_name = {metric.name: metric for metric in facts}
     found = []
     for (system, name), row in tested.items():
-        metric, decides = by_name[name], name in asked
-        claim = None
-        if decides:
-            both = (at[baseline, name], at[system, name])
-            unit = "cluster" if cluster else "query"
-            claim = claim_of(row, metric, *both, names=(baseline, system), unit=unit)
-        found.append(
-            Difference(
-                system,
-                baseline,
-                name,
-                row.n,
-                None if row.difference is None else metric.turn * row.difference,
-                turned_interval(row, metric),
-                None if metric.better == "neither" else row.p,
-                row.adjusted if decides else None,
-                row.effect_size and metric.turn * row.effect_size,
-                row.better,
-                row.worse,
-                row.same,
-                row.standing if decides else "supporting",
-                claim,
-            )
-        )
+        metric, decides, names = by_name[name], name in asked, (baseline, system)
+        both = (at[baseline, name], at[system, name])
+        unit = "cluster" if cluster else "query"
+        claim = claim_of(row, metric, *both, names=names, unit=unit) if decides else None
+        found.append(difference_of(row, metric, names, both, decides=decides, claim=claim))
     return tuple(found)
 
 

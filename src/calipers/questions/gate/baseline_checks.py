@@ -1,14 +1,15 @@
 """Compare scores with a baseline, query by query: is there a loss, and is it significant?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.measures import Metric
-from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.scores import MetricFacts, Scores
+from calipers.model.arrays import Ints
+from calipers.model.scores import Scores
 from calipers.model.slicing import (
     everything,
     query_weights_in,
@@ -17,12 +18,11 @@ from calipers.model.slicing import (
 )
 from calipers.questions.baseline import Baseline
 from calipers.questions.compare.comparable import align
-from calipers.questions.compare.paired_claim import claim_of, turned_interval
+from calipers.questions.compare.paired_claim import claim_of, difference_of
 from calipers.questions.default_metrics import asked_metrics
 from calipers.questions.gate.conditions import summary_of
 from calipers.questions.gate.result import (
     SIGNIFICANT,
-    Change,
     Check,
     GateRule,
     Status,
@@ -67,21 +67,17 @@ def check_baseline(
     kept: Baseline,
     wanted: Sequence[Metric],
     rule: GateRule,
-    *,
-    named: bool,
-    primary: str | None,
+    settings: Mapping[str, Any],
     by: Sequence[str],
     clusters: Ints | None,
-    cluster: str | None,
-    anyway: bool,
 ) -> tuple[list[Check], list[str], list[str]]:
     """Check every deciding metric and slice for a loss, and for a significant one.
 
     Returned are the checks, the metrics that decide, and what ``anyway`` overrode. All rows are
     tested together, as in a comparison.
     """
-    known = kept.scores.weights is not None
-    names = [str(metric) for metric in wanted] + ["score"] * bool(scores.weights and known)
+    names = [str(metric) for metric in wanted]
+    names += ["score"] if scores.weights and kept.scores.weights else []
     if not names:
         raise InvalidInput(
             f"The baseline {kept.name} holds no metric of which more or less is better; save it "
@@ -89,9 +85,10 @@ def check_baseline(
         )
     both = {"this result": scores, f"the baseline {kept.name}": kept.scores}
     now, before = both
-    found = align(both, names, anyway=anyway, repair=REPAIR)
+    found = align(both, names, anyway=settings["anyway"], repair=REPAIR)
     facts = {one.name: one for one in found.facts}
-    asked = asked_metrics(found.facts, primary, named=named)
+    named = settings["metrics"] is not None
+    asked = asked_metrics(found.facts, settings["primary"], named=named)
     places = [
         (part, name) for part in (everything(scores), *slices_by(scores, by)) for name in asked
     ]
@@ -102,24 +99,24 @@ def check_baseline(
     ]
     weights = query_weights_in(scores)
     weights = None if weights is None else weights[shared]
-    units = units_of(found.queries, {}, None)
-    if cluster and clusters is not None:
-        units = clusters[shared]
+    units = units_of(found.queries, {}, None) if clusters is None else clusters[shared]
     checks = []
     rows = paired_rows(gains, units, alpha=rule.alpha, weights=weights)
     for (part, name), column, row in zip(places, gains, rows, strict=True):
         at = [*facts].index(name)
         sides = tuple(found.values[side][:, at] for side in (before, now))
-        change = _change(sides, ~np.isnan(column), facts[name], row, weights)
+        there = ~np.isnan(column)
+        each = None if weights is None else weights[there]
+        old, new = (as_units(one[there], None, each).mean if there.any() else None for one in sides)
         status, because = standing(row, rule, whole=part.name is None)
         claim = claim_of(
             row,
             facts[name],
-            change.baseline,
-            change.now,
+            old,
+            new,
             place=part.name or "",
             standing=status,
-            unit="cluster" if cluster else "query",
+            unit="query" if clusters is None else "cluster",
         )
         place = "" if part.name is None else f" for {part.name}"
         lost = np.where(column < 0, column, np.nan)
@@ -130,37 +127,11 @@ def check_baseline(
                 metric=name,
                 slice=part.name,
                 status=status,
-                change=change,
+                change=difference_of(row, facts[name], (kept.name, "this result"), (old, new)),
+                loss=-(row.difference or 0.0),
                 because=because,
                 claim=replace(claim, next=ACCEPT) if status == "failed" else claim,
                 worst=worst_queries(found.queries, lost, *sides[::-1]),
             )
         )
     return checks, asked, found.overridden
-
-
-def _change(
-    sides: tuple[Floats, ...],
-    known: Bools,
-    facts: MetricFacts,
-    row: PairedRow,
-    weights: Floats | None,
-) -> Change:
-    """The paired row of a metric, with both means over the queries that have a pair."""
-    each = None if weights is None else weights[known]
-    before, after = (
-        as_units(one[known], None, each).mean if known.any() else None for one in sides
-    )
-    return Change(
-        baseline=before,
-        now=after,
-        difference=None if row.difference is None else facts.turn * row.difference,
-        loss=-(row.difference or 0.0),
-        interval=turned_interval(row, facts),
-        p_value=row.p,
-        p_adjusted=row.adjusted,
-        standing=row.standing,
-        better=row.better,
-        worse=row.worse,
-        same=row.same,
-    )

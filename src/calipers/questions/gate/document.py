@@ -63,7 +63,7 @@ def _checks(checks: Sequence[Check], title: str = "", *, detail: bool = False) -
             if check.slice is not None:
                 # Short, so that no row of a slice wraps: the sign says what is not clear.
                 called, why = f"{called} {check.slice}", why.removesuffix(": no clear difference")
-            rows.append((sign, called, _value(change.baseline), _value(change.now), moved, why))
+            rows.append((sign, called, _value(change.before), _value(change.now), moved, why))
         else:
             now = _value(check.value, check.unit)
             rows.append((sign, check.name, *(("", now, "") if compares else (now,)), why))

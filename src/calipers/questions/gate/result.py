@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,9 @@ from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, Summary
+
+if TYPE_CHECKING:
+    from calipers.questions.compare.result import Difference
 
 Status = Literal["passed", "failed", "no clear difference"]
 WORST_FIRST: tuple[Status, ...] = ("failed", "no clear difference", "passed")
@@ -93,29 +96,6 @@ class GateRule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
-    """The paired difference from the baseline; positive means a higher value than before."""
-
-    baseline: float | None
-    now: float | None
-    """The mean on the queries shared with the baseline."""
-    difference: float | None
-    loss: float
-    """The difference with its sign set so that positive is worse."""
-    interval: Interval | None
-    """None where fewer than 8 queries changed."""
-    p_value: float | None
-    """Two-sided, as `compare` gives it."""
-    p_adjusted: float | None
-    """Adjusted for all rows."""
-    standing: Literal["better", "worse", "no clear difference"]
-    """The outcome of the test."""
-    better: int
-    worse: int
-    same: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Check:
     """One check of the result, and its outcome."""
 
@@ -129,7 +109,10 @@ class Check:
     n: int
     undefined: int
     requirement: Requirement | None = None
-    change: Change | None = None
+    change: "Difference | None" = None
+    """The result against its baseline, as `compare` has it."""
+    loss: float = 0.0
+    """How much worse the mean is than that of the baseline; below zero where it is better."""
     because: tuple[str, ...] = ()
     """Why it failed, or what happened."""
     claim: Claim | None = None
@@ -148,7 +131,7 @@ class Check:
     @property
     def weight(self) -> float:
         """The loss; a slice leads only where it lost more than twice as much as all queries."""
-        return (self.change.loss if self.change else 0.0) * (2.0 if self.slice is None else 1.0)
+        return self.loss * (2.0 if self.slice is None else 1.0)
 
 
 def check_of(found: Summary, **further: Any) -> Check:

@@ -139,18 +139,7 @@ def _verdict(
         # Without a baseline nothing of compare is loaded.
         from calipers.questions.gate.baseline_checks import check_baseline
 
-        found, asked, warnings = check_baseline(
-            scores,
-            kept,
-            wanted,
-            rule,
-            named=settings["metrics"] is not None,
-            primary=settings["primary"],
-            by=by,
-            clusters=clusters,
-            cluster=cluster,
-            anyway=settings["anyway"],
-        )
+        found, asked, warnings = check_baseline(scores, kept, wanted, rule, settings, by, clusters)
         checks += found
         notes += copies_in_words(scores.queries, cluster)
     elif by:
@@ -200,13 +189,13 @@ def _file_of_baseline(baseline: Any, accept: str | None) -> Path:
 
 def _is_better(verdict: Verdict) -> bool:
     """Whether a result may replace the baseline unasked: significantly better, nothing lost."""
-    changes = [check.change for check in verdict.checks if check.change is not None]
+    compared = [check for check in verdict.checks if check.change is not None]
     return (
         verdict.standing != "failed"
         and not verdict.raised
         and not verdict.warnings
-        and all(change.loss <= 0 for change in changes)
-        and any(change.standing == "better" for change in changes)
+        and all(check.loss <= 0 for check in compared)
+        and any(check.change and check.change.verdict == "better" for check in compared)
     )
 
 

@@ -22,7 +22,7 @@ from calipers.model.evaluation import Evaluation
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import QuerySlice, everything, refuse_weighted, slices_by, units_of
 from calipers.questions.compare.comparable import different_ways
-from calipers.questions.compare.paired_claim import claim_of, turned_interval
+from calipers.questions.compare.paired_claim import claim_of, difference_of
 from calipers.questions.default_metrics import asked_pair, headlines
 from calipers.questions.gate.result import worst_queries
 from calipers.questions.history.result import (
@@ -136,7 +136,7 @@ def judged(answer: Alarm, nights: Sequence[Night]) -> Alarm:
     checks = [
         _check(alike, rows, facts, part, answer.allow, level) for part in parts for facts in watched
     ]
-    if not checks[0].n:
+    if checks[0].change is None:
         said = "The latest evaluation shares no query with those before that asks the same and "
         return replace(answer, unchecked=f"{said}has the same ground truth.")
     checks.sort(key=lambda one: (ORDER.index(one.standing), one.slice is not None))
@@ -233,19 +233,12 @@ def _check(
     if row.worse:
         against = (reference.best or reference.evaluations[-1])[:8]
         claim = replace(claim, next=f"Compare: `calipers compare @{against} @{name}`")
-    likely = turned_interval(row, facts)
     return AlarmCheck(
         metric=facts.name,
         slice=part.name,
         standing=standing,
         claim=claim,
-        n=row.n,
-        before=old,
-        now=now,
-        better=row.better,
-        worse=row.worse,
-        p=row.p,
-        interval=None if likely is None else (likely.low, likely.high),
+        change=difference_of(row, facts, ("reference", name), (old, now)),
         look=rang,
         noisy=watched.noisy,
         reference=reference,

@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import groupby, pairwise
 from typing import Any
 
+from calipers.model.claim import p_text
 from calipers.model.document import (
     Answers,
     Cell,
@@ -23,7 +24,7 @@ from calipers.present.escape import printable, query_name
 from calipers.present.scores import document as scores_document
 from calipers.present.scores import summary_rows
 from calipers.questions.history.result import Alarm, History, Line, Mark, Point, Shown
-from calipers.words import number, plural
+from calipers.words import counts_in_words, number, plural
 
 MARKS = {"ground truth": "◆", "corpus": "◇"}
 BREAK = "┊"
@@ -187,7 +188,11 @@ def alarm(found: Alarm) -> Document:
     """The verdict, a line over time for each metric, and the queries behind a loss."""
     first, *others = found.claims
     check = found.checks[0] if found.checks and found.checks[0].claim is first else None
-    said = [f"{check.counts}."] if check is not None and check.n else []
+    said = []
+    if check is not None and (one := check.change):
+        moved = one.wins + one.losses and one.p_value is not None
+        p = f" ({p_text(one.p_value or 0.0)})" if moved else ""
+        said.append(f"{counts_in_words(one.wins, one.losses, one.n)}{p}.")
     if check is not None and check.lost:
         names = ", ".join(query_name(one.query, one.text) for one in check.lost[:SENTENCES])
         said.append(f"Lost most: {names}.")
@@ -219,13 +224,13 @@ def alarm(found: Alarm) -> Document:
 def _compared(found: Alarm) -> Iterator[str]:
     """The reference of the latest evaluation, and the rule."""
     check = found.checks[0] if found.checks else None
-    if check is None or check.reference is None:
+    if check is None or check.reference is None or check.change is None:
         return
-    reference = check.reference
+    reference, n = check.reference, check.change.n
     yield (
         f"Compared with {plural(len(reference.evaluations), 'evaluation')} of "
         f"{reference.oldest:%Y-%m-%d} to {reference.newest:%Y-%m-%d} on the "
-        f"{plural(check.n, 'query', 'queries')} that ask the same of the same ground truth."
+        f"{plural(n, 'query', 'queries')} that ask the same of the same ground truth."
     )
     noise = "some queries change by themselves" if check.noisy else "without noise"
     yield f"A loss of more than {found.allow:g} rings (--allow); {noise}."
@@ -238,9 +243,9 @@ def _line_table(found: Alarm) -> Table:
     for line in filter(lambda one: one.points, found.lines):
         check = checks.get((line.metric, line.part))
         row: list[Cell | str] = ["", number(line.points[-1].mean), "", ""]
-        if check is not None and check.before is not None and check.now is not None:
-            now = Cell(number(check.now), "worse" if check.rings else None)
-            row = [number(check.before), now, f"{check.worse:,}", f"{check.better:,}"]
+        if check is not None and (one := check.change):
+            now = Cell(number(one.now or 0.0), "worse" if check.rings else None)
+            row = [number(one.before or 0.0), now, f"{one.losses:,}", f"{one.wins:,}"]
         named = line.metric + (f" for {line.part}" if line.part else "")
         rows.append((named, *row, _bars(line.points, found.marks)))
     numbers = ("reference", "latest", "worse", "better")
@@ -312,8 +317,8 @@ def _references(metric: str, lines: Sequence[Line], found: Alarm, x: Axis) -> It
     """The level that the latest is compared with, drawn from the start of the reference."""
     parts = {line.part for line in lines}
     for check in found.checks:
-        if check.metric == metric and check.slice in parts and check.reference is not None:
-            level = check.before or 0.0
+        if check.metric == metric and check.slice in parts and check.reference and check.change:
+            level = check.change.before or 0.0
             first = max(x.low, check.reference.oldest.timestamp())
             said = f"reference {number(level)}"
             yield charts.Stroke([(first, level), (x.high, level)], "even", True, 1.5, said)

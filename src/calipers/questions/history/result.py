@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 
-from calipers.model.claim import Claim, p_text
+from calipers.model.claim import Claim
 from calipers.model.evaluation import Evaluation
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Scores
+from calipers.questions.compare.result import Difference
 from calipers.questions.gate.result import WorstQuery
 from calipers.statistics.nights import Look
-from calipers.words import counts_in_words
 
 Standing = Literal["failed", "no clear difference", "passed"]
 
@@ -107,19 +107,9 @@ class AlarmCheck(Plain):
     standing: Standing
     claim: Claim
     """The change since the reference, in the words of `compare`."""
-    n: int = 0
-    """The number of compared queries."""
-    before: float | None = None
-    """The mean of the reference over the compared queries."""
-    now: float | None = None
-    """The mean of the latest, or of the last seven if these raise the alarm."""
-    better: int = 0
-    """Queries that are better than in the reference."""
-    worse: int = 0
-    p: float | None = None
-    """Two-sided, as `compare` gives it."""
-    interval: tuple[float, ...] | None = None
-    """The likely range of the true difference; None if fewer than 8 queries changed."""
+    change: Difference | None = None
+    """The latest, or the last seven if these raise the alarm, against the reference; None where
+    no query can be compared."""
     look: Look | None = None
     """Which test raised the alarm; None: no alarm."""
     noisy: bool = False
@@ -133,20 +123,9 @@ class AlarmCheck(Plain):
         """Whether it raises the alarm."""
         return self.look is not None
 
-    @property
-    def difference(self) -> float | None:
-        """The latest minus the reference, over the compared queries."""
-        return None if self.now is None or self.before is None else self.now - self.before
-
-    @property
-    def counts(self) -> str:
-        """How many queries got worse and better, and p."""
-        p = f" ({p_text(self.p)})" if self.p is not None and self.better + self.worse else ""
-        return f"{counts_in_words(self.better, self.worse, self.n)}{p}"
-
     def to_dict(self) -> dict[str, Any]:
-        """The check as plain values, including the derived ones."""
-        return {**super().to_dict(), "rings": self.rings, "difference": self.difference}
+        """The check as plain values, and whether it raises the alarm."""
+        return {**super().to_dict(), "rings": self.rings}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
