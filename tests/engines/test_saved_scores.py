@@ -71,4 +71,4 @@ def test_values_alone_are_refused_with_what_to_write(scores, tmp_path):
     for command in (("eval",), ("gate", tmp_path / "scores.csv", "--baseline")):
         assert "--per-query scores.parquet" in refused(*command, tmp_path / "scores.csv")
     with pytest.raises(InvalidInput, match="holds values alone"):
-        compare([scores, tmp_path / "scores.csv"])
+        compare({"one": scores, "other": tmp_path / "scores.csv"})

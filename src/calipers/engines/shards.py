@@ -23,10 +23,8 @@ from calipers.model.ranking import query_starts
 from calipers.model.run import Scan, bytes_of, in_query_order
 from calipers.prefetch import ahead
 
-SHARDS = 128
-_SHARE_OF_SHARD = 32
-"""A shard larger than this fraction of the memory is divided again: three are in use at a time."""
-_MOST_DIVISIONS = 4
+SHARDS = 256
+"""Three are in memory at a time, so that a run may be some thirty times as large as the memory."""
 _FEW_ROWS = 1 << 17
 """Fewer rows than these are sorted without dividing them."""
 _ROWS_AT_ONCE = 1 << 18
@@ -71,27 +69,10 @@ class Shards:
             together = in_query_order(held)
             return lambda: iter((together,))
         scratch = ScratchFile(self.temp)
-        divided = self._divide(chain(_taken(held), frames), scratch, seed=0)
-        shards = list(self._small_enough(divided, scratch, seed=0))
+        shards = self._divide(chain(_taken(held), frames), scratch)
         return lambda: ahead(lambda shard: _in_order(map(scratch.read, shard)), _not_small(shards))
 
-    def _small_enough(
-        self, divided: "list[_Shard]", scratch: ScratchFile, seed: int
-    ) -> "Iterator[_Shard]":
-        """The shards; one on disk that is too large for the memory is divided again."""
-        # The rows of one query cannot be divided, however many they are.
-        final = seed == _MOST_DIVISIONS or (seed and len(divided) == 1)
-        for shard in divided:
-            size = sum(piece.size for piece in shard if isinstance(piece, Piece))
-            if final or size <= self._bytes // _SHARE_OF_SHARD:
-                yield shard
-            else:
-                again = self._divide(map(scratch.read, shard), scratch, seed + 1)
-                yield from self._small_enough(again, scratch, seed + 1)
-
-    def _divide(
-        self, frames: Iterator[pl.DataFrame], scratch: ScratchFile, seed: int
-    ) -> "list[_Shard]":
+    def _divide(self, frames: Iterator[pl.DataFrame], scratch: ScratchFile) -> "list[_Shard]":
         """The rows by a hash of their query, on disk if they are too many for the memory."""
         shards: list[_Shard] = [[] for _ in range(SHARDS)]
         held: list[list[pl.DataFrame]] = [[] for _ in range(SHARDS)]
@@ -103,15 +84,14 @@ class Shards:
                     shard.append(scratch.write(pl.concat(parts, rechunk=True)))
                     parts.clear()
 
-        for parts, bytes_held in ahead(lambda block: _apart(block, seed), _blocks(frames)):
+        for parts, bytes_held in ahead(_apart, _blocks(frames)):
             for shard, part in parts:
                 held[shard].append(part)
             size += bytes_held
             if size > self._bytes // SHARE_TO_HOLD:
                 put_away()
                 size = 0
-        # One of many shards is divided again: in memory, all of them together would fill it.
-        if seed or any(shards):
+        if any(shards):
             put_away()
             return [shard for shard in shards if shard]
         return [list(parts) for parts in held if parts]
@@ -124,9 +104,9 @@ def _blocks(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield from (rows.rechunk() for rows in frame.iter_slices(_ROWS_AT_ONCE))
 
 
-def _apart(frame: pl.DataFrame, seed: int) -> tuple[list[tuple[int, pl.DataFrame]], int]:
+def _apart(frame: pl.DataFrame) -> tuple[list[tuple[int, pl.DataFrame]], int]:
     """The rows divided by a hash of their query, by shard number, and their size in bytes."""
-    of_row = (frame["query"].hash(seed) % SHARDS).to_numpy().astype(np.uint8)
+    of_row = (frame["query"].hash() % SHARDS).to_numpy().astype(np.uint8)
     # Few small numbers: this is a counting sort.
     frame = frame[np.argsort(of_row, kind="stable")]
     ends = np.cumsum(np.bincount(of_row, minlength=SHARDS))

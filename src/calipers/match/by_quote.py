@@ -11,7 +11,6 @@ from calipers.match.quote import Quote
 from calipers.match.similar import fuzzy_library
 from calipers.match.tally import RunTally, assemble
 from calipers.match.text_index import Shelf
-from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matches, Tally
 from calipers.model.matching import MatchRule
@@ -38,12 +37,12 @@ def match_by_quote(
     for batch in run.ranked(policy.ties):
         _check_texts(batch)
         codes = counting.add(batch)
-        quotes = quotes_of.queries(codes)
         for code, begin, results in _texts(batch, codes, rule.ignore_case):
             shelf = Shelf([text for _, _, text in results]) if rule.least < 1 else None
+            quotes = quotes_of.of(code)
             if shelf is not None:
-                shelf.look_for(seed for _, one in quotes.get(code, []) for _, seed in one.seeds)
-            for target, quote in quotes.get(code, []):
+                shelf.look_for(seed for _, one in quotes for _, seed in one.seeds)
+            for target, quote in quotes:
                 if shelf is None:
                     held = _exact_ranks(quote, results, together)
                 else:
@@ -126,7 +125,7 @@ def _texts(
 
 
 class _Quotes:
-    """The quotes of a ground truth, prepared for the current queries."""
+    """The quotes of a ground truth, query by query."""
 
     def __init__(self, ground_truth: GroundTruth, ignore_case: bool) -> None:
         codes = ground_truth.target_query
@@ -136,19 +135,14 @@ class _Quotes:
         self._ignore_case = ignore_case
         self._made: dict[str, Quote] = {}
 
-    def queries(self, codes: Ints) -> dict[int, list[tuple[int, Quote]]]:
-        """For each of these queries the rows of its targets, each with its quote."""
+    def of(self, code: int) -> list[tuple[int, Quote]]:
+        """The rows of the targets of a query, each with its quote."""
         if len(self._made) > REMEMBERED:
             self._made.clear()
-        known = codes[codes >= 0]
-        firsts = np.searchsorted(self._codes, known).tolist()
-        behinds = np.searchsorted(self._codes, known, side="right").tolist()
-        found: dict[int, list[tuple[int, Quote]]] = {}
-        for code, first, behind in zip(known.tolist(), firsts, behinds, strict=True):
-            rows = self._rows[first:behind]
-            raws = self._raw.gather(rows).to_list() if rows.size else []
-            found[code] = list(zip(rows.tolist(), map(self._quote, raws), strict=True))
-        return found
+        first, behind = np.searchsorted(self._codes, (code, code + 1))
+        rows = self._rows[first:behind]
+        raws = self._raw.gather(rows).to_list() if rows.size else []
+        return list(zip(rows.tolist(), map(self._quote, raws), strict=True))
 
     def _quote(self, raw: str) -> Quote:
         text = normalise(raw, ignore_case=self._ignore_case)

@@ -136,44 +136,9 @@ def _edges(
 
 
 def _meeting(chunks: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:
-    """Each chunk with each target of its query and document that it overlaps.
-
-    Of two spans that overlap, one starts within the other: a search in sorted starts finds them
-    without comparing every pair of a long document.
-    """
-    on = ["code", "document"]
-    documents = targets.select(on).unique().with_row_index("place")
-    chunks, targets = (
-        one.join(documents, on=on, maintain_order="left") for one in (chunks, targets)
-    )
-    ends = [chunks["start"], chunks["end"], targets["from"], targets["to"]]
-    order = np.unique(np.concatenate([one.to_numpy() for one in ends]))
-
-    def key(frame: pl.DataFrame, name: str) -> Ints:
-        place = frame["place"].to_numpy().astype(np.int64)
-        return place * order.size + np.searchsorted(order, frame[name].to_numpy())
-
-    begun, chunk = _within(key(targets, "from"), key(chunks, "start"), key(chunks, "end"))
-    # A target that starts where the chunk does was found above.
-    later, target = _within(key(chunks, "start"), key(targets, "from") + 1, key(targets, "to"))
-    found = pl.concat(
-        [
-            chunks[np.concatenate([chunk, later])].drop("place"),
-            targets[np.concatenate([begun, target])].select("target", "from", "to"),
-        ],
-        how="horizontal",
-    )
-    return found.filter(pl.max_horizontal("start", "from") < pl.min_horizontal("end", "to"))
-
-
-def _within(values: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints]:
-    """The rows of values from ``low`` up to ``high``, and the rows of those bounds."""
-    order = np.argsort(values, kind="stable")
-    first = np.searchsorted(values[order], low)
-    n = np.maximum(np.searchsorted(values[order], high) - first, 0)
-    bounds = np.repeat(np.arange(low.size), n)
-    steps = np.arange(bounds.size) - np.repeat(np.cumsum(n) - n, n)
-    return order[np.repeat(first, n) + steps], bounds
+    """Each chunk with each target of its query and document that it overlaps."""
+    overlap = pl.max_horizontal("start", "from") < pl.min_horizontal("end", "to")
+    return chunks.join(targets, on=["code", "document"]).filter(overlap)
 
 
 def _table(ground_truth: GroundTruth, chunks: pl.DataFrame) -> SpanTable:

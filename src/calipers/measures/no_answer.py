@@ -1,17 +1,67 @@
-"""Queries that nothing answers: did the retriever return nothing, as it should?"""
+"""What should not come back: forbidden items, and anything at all for queries nothing answers."""
 
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
+from calipers.errors import InvalidInput
 from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero
+from calipers.measures.views import per_query, within
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import FAILED, Matches
 
 UNANSWERABLE = ("abstention", "unwanted")
 """The metrics that are about queries without targets alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leaks:
+    """The ranks that hold something forbidden, each once."""
+
+    query: Ints
+    rank: Ints
+    forbidden: Ints
+    """How many forbidden entries each query has."""
+
+    @classmethod
+    def of(cls, matches: Matches) -> Self:
+        """The view over what the ground truth forbids."""
+        leaked = matches.leaked
+        if leaked is None:
+            raise InvalidInput(
+                "leak@k and leak_rate@k count what must not be found, and the ground truth forbids "
+                "nothing; name it in the field 'forbidden' of a record, such as "
+                '"forbidden": ["tenant-b-17"].'
+            )
+        places = np.unique(np.stack([leaked.query, leaked.rank], axis=1), axis=0)
+        return cls(places[:, 0], places[:, 1], leaked.forbidden)
+
+    def within(self, k: int) -> Floats:
+        """How many of the first k results leak; undefined where nothing is forbidden."""
+        counts = per_query(self.query[within(self.rank, k)], self.forbidden.size)
+        return np.where(self.forbidden > 0, counts, np.nan)
+
+
+@metric(better="lower", bounds=(0, None), without_targets="defined")
+def leak(leaks: Leaks, k: int) -> Floats:
+    """How many of the first k results hold something that must not be found.
+
+    Undefined for a query for which nothing is forbidden.
+    """
+    return leaks.within(k)
+
+
+@metric(better="lower", without_targets="defined")
+def leak_rate(leaks: Leaks, k: int) -> Floats:
+    """1 if any of the first k results holds something that must not be found, else 0.
+
+    Undefined for a query for which nothing is forbidden; the mean is the share of queries that
+    leak, among those that could.
+    """
+    counts = leaks.within(k)
+    return np.where(np.isnan(counts), np.nan, counts > 0)
 
 
 @dataclass(frozen=True, eq=False)

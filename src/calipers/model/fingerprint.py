@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from calipers.model.arrays import Hashes, Ints
 
@@ -214,18 +213,16 @@ def mixed_hashes(of_query: Hashes, of_item: Hashes, items: Ints | None = None) -
     return of_item ^ (spread if items is None else np.repeat(spread, items))
 
 
-def suspected_duplicates(hashes: Hashes, lengths: Ints | None = None) -> Ints:
+def suspected_duplicates(hashes: Hashes) -> Ints:
     """The rows that may be duplicates; no duplicate is missed.
-
-    ``lengths`` are those of groups; only rows of the same group can be duplicates.
 
     >>> suspected_duplicates(np.array([7, 8, 7], dtype=np.uint64) << np.uint64(40)).tolist()
     [0, 2]
     """
     # Half the bits sort in half the time, and collide seldom enough.
     upper = (hashes >> np.uint64(32)).astype(np.uint32)
-    ordered = np.sort(upper if lengths is None else _in_groups(upper, lengths))
-    repeated = ordered[..., 1:][ordered[..., 1:] == ordered[..., :-1]]
+    ordered = np.sort(upper)
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
     if not repeated.size:
         return np.empty(0, dtype=np.int64)
     near = np.zeros(1 << 16, dtype=np.bool_)
@@ -234,19 +231,3 @@ def suspected_duplicates(hashes: Hashes, lengths: Ints | None = None) -> Ints:
     # Now all bits, for the few that are left.
     _, which, counts = np.unique(hashes[rows], return_inverse=True, return_counts=True)
     return rows[counts[which] > 1]
-
-
-_MOST_PADDING = 1.5
-
-
-def _in_groups(values: NDArray[np.uint32], lengths: Ints) -> NDArray[np.uint32]:
-    """One row of a matrix for each group: many short sorts are quicker than one long one."""
-    widest = int(lengths.max(initial=0))
-    if widest * lengths.size == values.size:
-        return values.reshape(lengths.size, widest)
-    if widest * lengths.size > _MOST_PADDING * values.size:
-        return values
-    # The padding repeats, so the few values equal to it are suspected, too.
-    matrix = np.zeros((lengths.size, widest), dtype=values.dtype)
-    matrix[np.arange(widest) < lengths[:, np.newaxis]] = values
-    return matrix

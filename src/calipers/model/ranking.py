@@ -84,7 +84,7 @@ class RankedBatch:
     @cached_property
     def suspects(self) -> Ints:
         """The rows that may be duplicates within their query."""
-        return suspected_duplicates(self.hashes, self.lengths)
+        return suspected_duplicates(self.hashes)
 
     @cached_property
     def fingerprint(self) -> RankingFingerprint:
