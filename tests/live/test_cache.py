@@ -1,5 +1,3 @@
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -71,20 +69,6 @@ def test_a_file_that_is_no_cache_is_left_alone(tmp_path: Path) -> None:
     assert path.read_text() == "precious"
     with pytest.raises(CalipersError, match="no folder"):
         retrieve(Counting(), QUESTIONS, cache=tmp_path / "no" / "c.db")
-
-
-def test_what_the_disk_changed_is_asked_again(tmp_path: Path) -> None:
-    search, cache = Counting(), tmp_path / "cache.db"
-    retrieve(search, QUESTIONS, k=2, cache=cache)
-    with closing(sqlite3.connect(cache, isolation_level=None)) as base:
-        changed = base.execute(
-            "UPDATE answers SET entry = CAST(replace(entry, 'one1', 'one9') AS BLOB)"
-        )
-        assert changed.rowcount == 2
-    base.close()
-    again = retrieve(search, QUESTIONS, k=2, cache=cache)
-    assert "one" in search.asked[2:]
-    assert "one9" not in again.frame["item"].to_list()
 
 
 def test_a_damaged_cache_gives_no_wrong_answer(tmp_path: Path) -> None:

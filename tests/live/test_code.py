@@ -11,7 +11,7 @@ import pytest
 
 from calipers.live.adapters.base import Question
 from calipers.live.adapters.recognise import as_retriever
-from calipers.live.code import code_of, code_of_files
+from calipers.live.code import code_of
 
 SEARCH = (
     "import helper_of_search\n\ndef search(query, k):\n    return helper_of_search.find(query)\n"
@@ -90,11 +90,6 @@ def test_a_function_of_a_notebook_is_known_by_the_files_it_uses_too():
     assert set(code_of(place["search"])) == {"search", "helper_of_search.py"}
 
 
-def test_an_object_is_known_by_the_module_it_was_found_in():
-    Path("own_search.py").write_text("import json\n\nsearch = json.JSONEncoder().encode\n")
-    assert list(as_retriever("own_search.py:search").code) == ["own_search.py"]
-
-
 TEXT = "def inner(q):\n    return [q]\ndef search(query, k):\n    return inner(query)\n"
 
 
@@ -113,12 +108,6 @@ def test_a_function_without_a_file_is_known_by_its_source():
     assert set(one) == {"search", "inner"}
     other = code_of(defined(TEXT.replace("[q]", "[q, q]")))
     assert (other["search"] == one["search"], other["inner"] == one["inner"]) == (True, False)
-
-
-def test_a_command_is_known_by_the_files_it_names():
-    assert list(code_of_files(["python", "own_search.py", "--depth", "3"])) == ["own_search.py"]
-    assert as_retriever("cmd:python own_search.py").code == code_of_files(["own_search.py"])
-    assert as_retriever("http://127.0.0.1:1/?q={query}").code == {}
 
 
 def test_an_installed_package_is_hashed_as_a_whole_and_not_parsed(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
+from calipers.errors import CalipersError, RetrieverFailed, WriteFailed
 from calipers.live.adapters.base import Question
 from calipers.live.adapters.callable import from_callable
 from calipers.live.driver import SAME_FAILURES, Driver, Pace
@@ -272,29 +272,6 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_lost(
     run = retrieve(lambda query, k: [query], questions, output=output, workers=1)
     assert run.report.asked == 5
     assert [one["query"] for one in records(output)] == questions
-
-
-@pytest.mark.parametrize("k", [0, -1, 2.5, True, "3"])
-def test_k_is_a_whole_number(k: Any) -> None:
-    with pytest.raises(InvalidInput, match=rf"^(The argument k of retrieve|k) is {k!r}; "):
-        retrieve(lambda query, k: [query], ["a"], k=k)
-
-
-def test_progress_is_told() -> None:
-    seen: list[tuple[int, int]] = []
-
-    def slow(query: str, k: int) -> list[str]:
-        time.sleep(0.05)
-        return ["a"]
-
-    retrieve(
-        slow,
-        ["a", "b", "c", "d"],
-        workers=1,
-        watch=lambda counts, questions: seen.append((counts.done, questions)),
-    )
-    assert seen == sorted(seen)
-    assert seen[-1] == (4, 4)
 
 
 @given(

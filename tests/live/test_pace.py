@@ -1,12 +1,10 @@
-import threading
-import time
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from calipers.errors import InvalidInput
-from calipers.live.driver import LONGEST_PAUSE, Pace, Throttle, pause_before
+from calipers.live.driver import LONGEST_PAUSE, Pace, pause_before
 from calipers.live.failures import AskFailed, explain
 
 WRONG: dict[str, list[Any]] = {
@@ -27,15 +25,6 @@ def test_warm_up_is_one_per_worker_but_never_much_of_it_all() -> None:
     assert Pace(workers=8).warm_up_of(1000) == 8
     assert Pace(workers=8).warm_up_of(30) == 3
     assert Pace(workers=8).warm_up_of(3) == 0
-
-
-def test_a_stop_ends_the_wait() -> None:
-    throttle, stop = Throttle(0.001), threading.Event()
-    stop.set()
-    throttle.wait(stop)
-    begun = time.monotonic()
-    throttle.wait(stop)
-    assert time.monotonic() - begun < 5
 
 
 def test_pauses_double_and_end() -> None:
@@ -73,13 +62,11 @@ class Speechless(Exception):
         (TimeoutError(), "timeout", True),
         (ReadTimeout("late"), "timeout", True),
         (ConnectionRefusedError("no"), "refused", True),
-        (ConnectionResetError("gone"), "reset", True),
         (ConnectError("gone"), "reset", True),
         (StatusError(503), "http 503", True),
         (StatusError(404), "http 404", False),
         (KeyError("x"), "KeyError", False),
         (SystemExit(3), "SystemExit", False),
-        (ValueError(), "ValueError", False),
         (Speechless(), "Speechless", False),
     ],
 )

@@ -80,13 +80,6 @@ def test_the_fingerprint_holds_in_any_order_and_for_no_other_questions(
     assert print_of([joined]) != print_of([Question(names[0], "b"), Question(f"{names[-1]}x", "d")])
 
 
-def test_a_first_line_longer_than_the_head(tmp_path: Path) -> None:
-    path = tmp_path / "questions.jsonl"
-    long = "why " * 30_000
-    path.write_text(json.dumps({"query": long}) + '\n{"query": "b"}\n')
-    assert [question.text for question in read_questions(path)] == [long, "b"]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

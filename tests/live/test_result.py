@@ -1,6 +1,5 @@
 """A run in a file is not in memory before somebody looks into it."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -61,10 +60,3 @@ def test_another_run_in_the_same_file_is_not_taken_for_it(tmp_path: Path) -> Non
     assert second.frame.height == 6
     with pytest.raises(UnreadableFile, match="There is no file"):
         _ = first.queries
-
-
-def test_a_copy_with_another_name(tmp_path: Path) -> None:
-    run = replace(made(tmp_path / "run.jsonl"), name="mine")
-    assert run.name == "mine"
-    assert run.frame.height == 12
-    assert list(run.stages) == ["candidates"]

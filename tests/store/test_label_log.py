@@ -177,17 +177,6 @@ def test_a_conflict_is_left_out_until_a_third_label_settles_it(tmp_path):
     assert [one.standing for one in desk.agreement().conflicts] == ["open"]
 
 
-def test_a_marked_sentence_is_the_quote_of_the_export(tmp_path):
-    place = str(tmp_path / "h.db")
-    desk = pool(place, ground_truth=None)
-    quote = desk.items[0].label.text.split(". ")[1]
-    desk.give("anna", 0, 3, quote=quote)
-    calipers.labels_export("first", tmp_path / "q.jsonl", targets_as="quote", store=place)
-    scores = calipers.evaluate(ground_truth=str(tmp_path / "q.jsonl"), run=BM25, metrics="mrr")
-    assert quote in (tmp_path / "q.jsonl").read_text()
-    assert scores.settings["match"] == "quote"
-
-
 def test_labels_from_a_spreadsheet_come_in_once(place, tmp_path):
     pool(place)
     calipers.labels_draft([BM25, DENSE], ground_truth=TRUTH, k=10).write(tmp_path / "carla.csv")

@@ -10,9 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from calipers.errors import CalipersError, MissingExtra, UnreadableFile, WriteFailed
@@ -77,14 +75,6 @@ def test_a_later_version_of_the_tables_keeps_what_was_saved(quick_place, tmp_pat
         assert opening._version(connection, store.place) == "0002"
         assert connection.execute(text("SELECT mood FROM calipers_evaluation")).scalars().all()
     assert load_scores(store, *evaluations(store)).to_dict() == before.to_dict()
-
-
-def test_the_versions_are_those_of_the_migrations():
-    config = Config()
-    config.set_main_option("script_location", str(opening.MIGRATIONS))
-    config.set_main_option("path_separator", "os")
-    steps = ScriptDirectory.from_config(config).walk_revisions()
-    assert tuple(reversed([step.revision for step in steps])) == VERSIONS
 
 
 def refusal(place: str | Path, *, create: bool = False) -> str:

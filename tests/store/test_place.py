@@ -51,11 +51,6 @@ def test_what_is_given_goes_before_the_environment_before_the_configuration(here
     assert locate("given.db").path == here / "given.db"
 
 
-def test_an_address_in_the_configuration_is_no_path(here):
-    (here / "calipers.toml").write_text('store = "postgresql://ann@db/team"\n')
-    assert locate().shown == "postgresql://ann@db/team"
-
-
 NOT_USED = (
     "sqlite:// sqlite:/// sqlite:///:memory: postgresql:// postgresql://db "
     "mysql://ann:s3cret@db/team mongodb+srv://ann:s3cret@db postgresql://ann:s3cret@db:x/t"
@@ -67,12 +62,6 @@ def test_addresses_that_cannot_be_used(address):
     with pytest.raises(InvalidInput) as caught:
         place_of(address)
     assert "s3cret" not in str(caught.value)
-
-
-def test_paths_in_addresses(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert place_of("sqlite:///a%20b.db").path == tmp_path / "a b.db"
-    assert place_of("sqlite:////folder/h.db").path == Path("/folder/h.db")
 
 
 secrets = st.text(st.characters(codec="utf-8", exclude_characters="?#&\x00"), min_size=4)

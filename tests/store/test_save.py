@@ -12,7 +12,7 @@ from calipers.io.load import load
 from calipers.store import blob
 from calipers.store.save import DEPTH, _judgements, corpus_fingerprint, record_of
 from tests.store.saved import measure
-from tests.systems import records, tagged
+from tests.systems import records
 
 grades = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([0.5, 1, 2]), max_size=4)
 
@@ -51,16 +51,6 @@ def test_results_far_down_are_not_kept():
     kept = record_of(deeper[1], "n", ground_truth=deeper[0].ground_truth, run=deeper[0].run)
     digest, content = kept.contents["results"]
     assert blob.unpack(content, digest, "x")["rank"].max() == 200
-
-
-def test_the_same_evaluation_is_packed_to_the_same_bytes():
-    data = tagged({"a": [1, 2], "b": [None, 4]})
-    first, second = (
-        record_of(scores, "n", ground_truth=pair.ground_truth, run=pair.run).contents
-        for pair, scores in (measure(data), measure(data))
-    )
-    assert first == second
-    assert isinstance(pl.read_parquet(first["scores"][1]), pl.DataFrame)
 
 
 def test_a_table_that_comes_in_blocks_is_packed_alike_however_it_was_cut(

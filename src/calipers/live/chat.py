@@ -7,8 +7,7 @@ cached. docs/make-ground-truth.md has the prompts word for word.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -242,8 +241,8 @@ def ask_model(
     # The same prompt is asked once, however often it is needed.
     numbers = {prompt: str(number) for number, prompt in enumerate(dict.fromkeys(prompts))}
     asked = [Question(number, prompt) for prompt, number in numbers.items()]
-    with _cache_file(cache) as file:
-        report = retrieve_to_report(model, asked, k=1, on_line=lines.append, cache=file, **asking)
+    file = _cache_file(cache)
+    report = retrieve_to_report(model, asked, k=1, on_line=lines.append, cache=file, **asking)
     replies = {}
     for entry in map(read_entry, lines):
         text = entry.retrieved[0].text if entry.retrieved else None
@@ -251,26 +250,17 @@ def ask_model(
     return [replies[numbers[prompt]] for prompt in prompts], report
 
 
-@contextmanager
-def _cache_file(given: str | os.PathLike[str] | None) -> Iterator[Path | None]:
-    """The cache file in the folder; a new folder that stays empty is removed."""
-    if given is None:
-        yield None
-        return
-    folder = Path(given)
-    made = [one for one in (folder, *folder.parents) if not one.exists()]
+def _cache_file(folder: str | os.PathLike[str] | None) -> Path | None:
+    """The cache file in the folder, which is made."""
+    if folder is None:
+        return None
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WriteFailed(
             f"The cache {folder} cannot be made: {error.strerror}; name another folder."
         ) from error
-    try:
-        yield folder / CACHE_FILE
-    finally:
-        for one in made:
-            with suppress(OSError):
-                one.rmdir()
+    return Path(folder) / CACHE_FILE
 
 
 def _literal(text: str) -> str:

@@ -63,9 +63,7 @@ def named(query: str, limit: int = 3, fuzzy: bool = False) -> list[str]:
         named,
         Searcher(),
         Searcher().method,
-        lambda query, k: found(query, k),
         functools.partial(named, fuzzy=True),
-        lambda query, k: in_time(query, k),
     ],
 )
 def test_every_way_to_write_a_function(search: Callable[..., Any]) -> None:

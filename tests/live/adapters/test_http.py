@@ -221,11 +221,3 @@ def test_places_in_a_question_are_not_filled() -> None:
     assert fill_address("q={query}", "{k}", 7) == "q=%7Bk%7D"
     template = RequestTemplate.read('["{query}"]', Secrets({}))
     assert template.filled("{k} {query}", 7) == ["{k} {query}"]
-
-
-def test_variables_are_filled_in_and_not_kept() -> None:
-    secrets = Secrets({"KEY": "s3cret"})
-    template = RequestTemplate.read('{"q": "{query}", "key": "$KEY"}', secrets)
-    assert template.filled("a", 1) == {"q": "a", "key": "s3cret"}
-    assert template.source == {"q": "{query}", "key": "$KEY"}
-    assert secrets.redact("s3cret") == "***"

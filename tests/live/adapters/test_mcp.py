@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from calipers.config import runs_code
-from calipers.errors import InvalidInput, MissingExtra, RetrieverFailed
+from calipers.errors import MissingExtra, RetrieverFailed
 from calipers.live.adapters.mcp import arguments_for, chosen_tool, read_result
 from calipers.live.answers import Layout, read_answer
 from calipers.live.failures import AskFailed
@@ -210,20 +210,6 @@ def test_a_server_that_is_not_there(target: str, words: str) -> None:
     pytest.importorskip("mcp", reason="the library mcp is not installed")
     with pytest.raises(RetrieverFailed, match=words):
         retrieve(target, ["a", "b"], retries=0, timeout=10)
-
-
-@pytest.mark.parametrize(
-    ("target", "options", "words"),
-    [
-        ("mcp:a#find", {"headers": {"A": "b"}}, "means nothing for the command"),
-        ("mcp:a#find", {"request": '["{query}"]'}, "holds all of its arguments"),
-        ("mcp:a#find", {"request": '{"q": "{query}"}', "params": {"a": 1}}, "no parameters beside"),
-    ],
-)
-def test_what_cannot_be_read(target: str, options: dict[str, Any], words: str) -> None:
-    pytest.importorskip("mcp", reason="the library mcp is not installed")
-    with pytest.raises(InvalidInput, match=words):
-        retrieve(target, ["a"], **options)
 
 
 def test_without_the_library_the_sentence_has_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

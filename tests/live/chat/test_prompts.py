@@ -40,11 +40,6 @@ def test_a_reply_is_read_or_refused(text):
     assert set(refused) <= {("malformed", False), ("wrong grade", False)}
 
 
-@given(PLAIN, REPLY, PLAIN)
-def test_the_object_is_found_among_other_words(before, reply, after):
-    assert json_answer(f"{before}{json.dumps(reply)}{after}") == reply
-
-
 @given(REPLY)
 def test_a_grade_is_0_1_or_2_and_nothing_else(reply):
     grade = reply.get("grade")

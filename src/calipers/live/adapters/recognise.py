@@ -19,7 +19,6 @@ from calipers.live.adapters.callable import from_callable, name_of
 from calipers.live.adapters.libraries import ADAPTERS
 from calipers.live.answers import LAYOUT, Layout
 from calipers.live.code import code_of, file_named, file_of, local_files, reload_stale
-from calipers.names import words_in
 from calipers.words import did_you_mean
 
 FORMS = (
@@ -36,14 +35,6 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
     "words:": ("word_matching", "from_words", (), "word matching"),
 }
 """How a text begins, what makes a retriever of it, the options that it takes, and its name."""
-
-NEEDED = sys.stdlib_module_names | set(
-    words_in(
-        "alembic anyio click httpx2 jinja2 markupsafe mcp msgspec numpy polars pydantic pyspark "
-        "rapidfuzz rich sqlalchemy starlette uvicorn"
-    )
-)
-"""Modules that Calipers and its libraries import lazily."""
 
 
 def as_retriever(value: Any, **options: Any) -> Retriever:
@@ -179,12 +170,14 @@ def _users_modules(folder: Path) -> Iterator[None]:
     that of the first, or its numbers would be wrong. A neighbour named html.py or rich.py is
     unloaded again, because our libraries need the real module.
     """
-    put_first(folder)
+    path = list(sys.path)
+    known = tuple(f"{one}{os.sep}" for one in _FOLDERS)
+    is_there = str(folder) in path or ("" in path and folder == Path.cwd())
+    is_there = _FOLDERS.setdefault(folder, is_there)
     # Nothing can be imported from a folder that cannot be listed.
     here: set[str] = set()
     with suppress(OSError):
         here = {one.stem for one in folder.iterdir()}
-    known = tuple(f"{one}{os.sep}" for one in _REAL.folders)
     for name, module in list(sys.modules.items()):
         # Thousands of modules may be loaded, and checking each on disk is slow.
         place = getattr(module, "__file__", None) if name.partition(".")[0] in here else None
@@ -192,45 +185,28 @@ def _users_modules(folder: Path) -> Iterator[None]:
         if is_theirs and file_named(name, folder) not in (None, file_of(module)):
             del sys.modules[name]
     # Python notices an edit only by size and whole seconds, so it keeps nothing compiled.
-    compiles, sys.dont_write_bytecode, _REAL.asleep = sys.dont_write_bytecode, True, True
+    compiles, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    sys.path.insert(0, str(folder))
     try:
         yield
     finally:
-        sys.dont_write_bytecode, _REAL.asleep = compiles, False
-        for name, module in list(sys.modules.items()):
-            file = file_of(module) if name.partition(".")[0] in here & NEEDED else None
-            if file is not None and file == file_named(name, folder) and _REAL in sys.meta_path:
+        sys.dont_write_bytecode = compiles
+        # In a user's own program its import path stays as it is.
+        sys.path[:] = path if is_there or str(folder) in path else [*path, str(folder)]
+        for name in () if is_there else here & sys.modules.keys():
+            real, mine = PathFinder.find_spec(name), file_named(name, folder)
+            if real is not None and file_of(sys.modules[name]) == mine != Path(real.origin or ""):
                 del sys.modules[name]
 
 
-def put_first(folder: Path) -> None:
-    """Import modules from this folder first, except those that our libraries need."""
-    # Inside a user's own program, its import path stays as it is.
-    if "calipers.cli" in sys.modules and _REAL not in sys.meta_path:
-        sys.meta_path.insert(0, _REAL)
-    _REAL.folders.add(folder)
-    sys.path[:] = [str(folder), *(one for one in sys.path if one != str(folder))]
+def add_to_path(folder: Path) -> None:
+    """Let modules be imported from this folder, too."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
 
 
-class _RealModules:
-    """Finds the modules that our libraries need, never a user's module of the same name."""
-
-    def __init__(self) -> None:
-        self.folders: set[Path] = set()
-        """Folders that retrievers were loaded from."""
-        self.asleep = False
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """The library's module, if a user's file has the same name."""
-        if path is not None or self.asleep or name not in NEEDED:
-            return None
-        if not any(file_named(name, folder) for folder in self.folders):
-            return None
-        theirs = {"", *map(str, self.folders)}
-        return PathFinder.find_spec(name, [one for one in sys.path if one not in theirs], target)
-
-
-_REAL = _RealModules()
+_FOLDERS: dict[Path, bool] = {}
+"""Folders that retrievers were loaded from, and whether they were on the import path before."""
 
 
 def _broken(target: str, error: BaseException) -> InvalidInput:

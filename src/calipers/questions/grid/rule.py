@@ -18,7 +18,7 @@ from calipers.engines.scoring import choose_metrics, deepest
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Retriever, Secrets, without_secrets
-from calipers.live.adapters.recognise import KINDS, as_retriever, load_target, put_first
+from calipers.live.adapters.recognise import KINDS, add_to_path, as_retriever, load_target
 from calipers.live.code import code_of
 from calipers.live.questions import Questions, read_questions
 from calipers.live.retrieve import retrieve_to_report
@@ -371,7 +371,7 @@ def _build(one: Combination, folder: Path) -> Retriever:
 
 
 def _target(one: Combination, folder: Path) -> str:
-    put_first(folder.resolve())
+    add_to_path(folder.resolve())
     place, _, attribute = one.target.rpartition(":")
     if place.endswith(".py") and not place.startswith((*KINDS,)):
         return f"{folder / place}:{attribute}"
