@@ -176,31 +176,7 @@ def test_the_real_samples_of_ragas():
     assert recall(ragas.EvaluationDataset(samples=samples)) == 0.5
 
 
-def test_a_column_of_pandas_whose_labels_are_the_queries():
-    truth = pd.DataFrame({"q": ["q1", "q1", "q2"], "doc": ["a", "b", "c"]})
-    truth = truth.groupby("q")["doc"].apply(list)
-    assert recall(None, ground_truth=truth, run=pd.Series({"q1": ["x", "a"], "q2": ["c"]})) == 0.75
-    graded = pd.Series({"q1": {"a": 0, "b": 1}})
-    assert recall(None, ground_truth=graded, run=pd.Series({"q1": {"b": 0.5, "a": 0.9}})) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("column", "said"),
-    [
-        (pd.Series(["a", "b"]), r"ground_truth\[0\] is 'a'; it must be a mapping"),
-        (pd.Series([["a"], ["b"]], index=["q", "q"]), "has the query 'q' twice among its labels"),
-        (
-            pd.Series([["a"]], index=pd.MultiIndex.from_tuples([("q", 1)])),
-            "an id is a text",
-        ),
-    ],
-)
-def test_a_column_that_cannot_be_meant_is_refused(column, said):
-    with pytest.raises(InvalidInput, match=said):
-        evaluate(ground_truth=column, run={"q": ["a"]})
-
-
-WANTED: dict[str, Any] = {"q": ["a"]}
+WANTED = {"q": ["a"]}
 
 
 def of_pandas(**columns: Any) -> pd.DataFrame:
@@ -214,7 +190,6 @@ def of_pandas(**columns: Any) -> pd.DataFrame:
         (lambda: calipers.evaluate(of_pandas(retrieved=[["a"], {"x": 1}])), "column 'retrieved'"),
         (lambda: calipers.evaluate(of_pandas(retrieved=[["a"], object()])), "column 'retrieved'"),
         (lambda: calipers.evaluate(of_pandas(item=[1 + 2j, 3j])), "in its column 'item'"),
-        (lambda: calipers.evaluate(ground_truth=WANTED, run=pd.Series({"q": "a"})), "run['q'] is"),
         (
             lambda: calipers.evaluate([{"query": "q", "retrieved": np.int64(1), **WANTED}]),
             "data[0].retrieved: np.int64(1) is no list of results",

@@ -161,8 +161,6 @@ class RecordStream:
     """The options that name a missing part, where a field may be it."""
     notes: list[str] = field(default_factory=list)
     """Notes on how it was read; complete when all records have been read."""
-    fields: Mapping[str, None] = field(default_factory=dict)
-    """The fields of results without an id, in the records read so far."""
 
     def dataset(self, room: MemoryBudget | None = None) -> Dataset:
         """All records as a dataset; results beyond the memory budget go to disk."""
@@ -173,8 +171,6 @@ class RecordStream:
             truth = replace(truth, notes=(*self.notes, *truth.notes, *self._notes(truth)))
         elif run is not None:
             run = replace(run, notes=(*run.notes, *self.notes))
-        if run is not None and self.fields:
-            run = replace(run, fields=tuple(self.fields))
         return replace(made, ground_truth=truth, run=run)
 
     def _built(
@@ -267,11 +263,6 @@ class RowFormat(Format):
         del at
         return row
 
-    def fields_without_id(self, row: Any, given: Any) -> Iterable[str]:
-        """The fields of results without an id, in a row with unknown fields."""
-        del row, given
-        return ()
-
     def detect(self, sight: Probe) -> bool:
         """Whether the rows of a file, or of a list in it, have the keys of this format."""
         return any(self.recognise(keys) for keys in sight.row_keys.values())
@@ -362,7 +353,6 @@ class WholeFormat(Format):
 def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> RecordStream:
     """Stream records from JSON or memory; ``watch`` counts the keys that are not carried over."""
     unread, unused = Unread(), Unread()
-    fields: dict[str, None] = {}
     notes: list[str] = []
     decoders = {kind: msgspec.json.Decoder(kind) for kind in (form.row, form.strict)}
 
@@ -390,7 +380,6 @@ def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> 
                 if made is given and "contains unknown field" not in str(error):
                     raise
             row = _converted(made, form.row)
-            fields.update(dict.fromkeys(form.fields_without_id(made, given)))
         if watch:
             note_unread(unread, form.kept, opened(item) or {})
         return row
@@ -416,7 +405,7 @@ def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> 
             records, lambda n: raw.place(kept[n]), name, form, unread, unused, notes=notes
         )
     where = raw.place if form.one_each else lambda _: name
-    return RecordStream(records, where, name, form, unread, unused, notes=notes, fields=fields)
+    return RecordStream(records, where, name, form, unread, unused, notes=notes)
 
 
 def typed_rows(form: RowFormat, raw: RawRecords) -> Rows:

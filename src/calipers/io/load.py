@@ -75,7 +75,7 @@ def scores_by_item(value: Any) -> Dataset | None:
 
 
 def plain_object(value: Any, name: str) -> Any:
-    """The content of an object of pandas, Hugging Face or ragas; any other value unchanged.
+    """The content of an object of Hugging Face or ragas; any other value unchanged.
 
     >>> class Samples:
     ...     samples = ["one"]
@@ -91,7 +91,7 @@ def plain_object(value: Any, name: str) -> Any:
         return value.to_list()
     if _is_dataset(value):
         return _rows_of_dataset(value)
-    return _by_index(value, name) if _is_column(value) else value
+    return value
 
 
 def _is_dataset(value: Any) -> bool:
@@ -118,24 +118,6 @@ def _one_split(value: Mapping[Any, Any], name: str) -> Any:
             f"{name}[{splits[0]!r}]."
         )
     return _rows_of_dataset(next(iter(value.values())))
-
-
-def _is_column(value: Any) -> bool:
-    """Whether a value is a pandas Series, whose labels are the queries."""
-    attributes = ("index", "items", "dtype", "to_frame")
-    return all(hasattr(value, one) for one in attributes) and not hasattr(value, "columns")
-
-
-def _by_index(value: Any, name: str) -> dict[Any, Any]:
-    """The mapping of query to items in a Series whose labels are the queries."""
-    if not value.index.is_unique:
-        twice = value.index[value.index.duplicated()][0]
-        raise InvalidInput(
-            f"{name} has the query {twice!r} twice among its labels; give each query one row, such "
-            "as by table.groupby('query')['item'].apply(list)."
-        )
-    held = {query: one.tolist() if hasattr(one, "tolist") else one for query, one in value.items()}
-    return {query.item() if hasattr(query, "item") else query: one for query, one in held.items()}
 
 
 SEAL = "calipers-seal"

@@ -197,18 +197,17 @@ def _check_common_texts(ground_truth: GroundTruth, run: Run) -> None:
             return
         _collect(ours, frame["item"] if whole else there)
     if like_ids and not whole:
-        raise NoCommonIds(_without_ids(run, columns, quotes))
+        raise NoCommonIds(_without_ids(columns, quotes))
     if whole:
         raise NoCommonIds(_sentence("id", ours, quotes, likely_reason(list(ours), quotes)))
     raise NoCommonIds(_sentence("text", ours, quotes, _OTHER_TEXTS))
 
 
-def _without_ids(run: Run, columns: Sequence[str], wanted: list[str]) -> str:
+def _without_ids(columns: Sequence[str], wanted: list[str]) -> str:
     read = ", ".join(name for name in columns if name not in ("query", "rank"))
-    seen = f"; keys seen: {', '.join(run.fields)[:200]}" if run.fields else f", only {read}"
     return (
-        f"The results carry no id{seen}. The ground truth has ids such as {_show(wanted)}; say "
-        "which key is the id: with --column item=NAME for a file, with --id '$.NAME' where a "
+        f"The results carry no id, only {read}. The ground truth has ids such as {_show(wanted)}; "
+        "say which key is the id: with --column item=NAME for a file, with --id '$.NAME' where a "
         "retriever is asked (`calipers retrieve`)."
     )
 

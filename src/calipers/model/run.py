@@ -214,8 +214,6 @@ class Run(Picklable):
     """Whether the results are known to be grouped by query."""
     notes: tuple[str, ...] = ()
     """Notes about how it was read."""
-    fields: tuple[str, ...] = ()
-    """The fields of results without an id, where some are not among those that are read."""
     asked_for: int | None = None
     """How many results a live retriever was asked for; None where unknown."""
 

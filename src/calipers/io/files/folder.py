@@ -187,7 +187,6 @@ def _one_run(files: Mapping[str, Run], what: str) -> Run:
         {stage: _one_run(of_files, what) for stage, of_files in stages.items()},
         notes=_notes(runs, what),
         stays=all(one.in_memory or one.stays for one in runs),
-        fields=tuple(dict.fromkeys(field for one in runs for field in one.fields)),
     )
 
 

@@ -4,7 +4,7 @@ The question and its id have other common names too. A record may hold further f
 nearly one of ours is refused as misspelt (``calipers.io.records.fields``).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -246,19 +246,6 @@ class Ours(EachRow):
     def resolved(self, row: Any, at: At) -> Any:
         """The record with its fields renamed to ours, at any depth."""
         return resolve_record(row, at) if isinstance(row, Mapping) else row
-
-    def fields_without_id(self, row: Any, given: Any) -> Iterable[str]:
-        """The fields that its results without an id have as they were given."""
-        listed = row.get("retrieved")
-        if not isinstance(listed, list | tuple):
-            return
-        alike = (one for one in given.values() if isinstance(one, list | tuple))
-        same = (one for one in alike if len(one) == len(listed))
-        own = given.get("retrieved")
-        written = own if isinstance(own, list | tuple) and own else next(same, listed)
-        for one, raw in zip(listed, written, strict=False):
-            if isinstance(one, Mapping) and one.get("id") is None and isinstance(raw, Mapping):
-                yield from map(str, raw)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """Write one record per line, as JSON lines or as a JSON list."""

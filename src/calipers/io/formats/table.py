@@ -58,7 +58,6 @@ from calipers.io.tables.scan import (
     explained,
     in_one_piece,
     lazily,
-    panics_unprinted,
 )
 from calipers.model.ground_truth import (
     FORBIDDEN_SCHEMA,
@@ -143,8 +142,7 @@ def _truth(
     texts = ["query_text"] if "query_text" in ours else []
     tags = [one for one in found if one.startswith(TAG)]
     lazy = table.open().select(columns + texts + tags).with_row_index(ROW)
-    with panics_unprinted():
-        frame = in_one_piece(lazy.collect(engine="streaming"))
+    frame = in_one_piece(lazy.collect(engine="streaming"))
     if not frame.height:
         raise InvalidInput(
             f"{table.name} has the names of columns and no rows: nothing is said about what should "

@@ -8,16 +8,13 @@ whole file; Python's own reader accepts them.
 
 import csv
 import io
-import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import polars as pl
@@ -232,8 +229,7 @@ class InputTable:
     def rows(self, *columns: Any, most: int | None = None) -> pl.DataFrame:
         """Some columns, or expressions over them; of the first rows only if ``most`` is given."""
         lazy = self.open().select(*columns)
-        with panics_unprinted():
-            return (lazy if most is None else lazy.head(most)).collect()
+        return (lazy if most is None else lazy.head(most)).collect()
 
     def then(self, step: Callable[[pl.LazyFrame], pl.LazyFrame], **changes: Any) -> "InputTable":
         """The same table after one more row-wise step."""
@@ -345,40 +341,6 @@ def explained(
 
 _DAMAGED = re.compile(r"panic|unwrap\(\)|out-?of-?spec", re.IGNORECASE)
 """What polars says about a file that breaks the rules of its own form."""
-_PANIC = re.compile(rb"\n?thread '[^\n]* panicked at")
-_redirecting = Lock()
-_inside, _redirected = list[None](), list[Any]()
-
-
-@contextmanager
-def panics_unprinted() -> Iterator[None]:
-    """Keep standard error free of what polars prints about a damaged file: the error says it.
-
-    Its panics are printed by threads of its own, so the descriptor is redirected; whatever else is
-    written to it meanwhile is printed afterwards.
-    """
-    with _redirecting:
-        if not _redirected:
-            with suppress(OSError):
-                file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by whoever leaves last
-                _redirected[:] = [os.dup(2), file]
-                os.dup2(file.fileno(), 2)
-        _inside.append(None)
-    try:
-        yield
-    finally:
-        with _redirecting:
-            _inside.pop()
-            if _redirected and not _inside:
-                kept, file = _redirected
-                _redirected.clear()
-                os.dup2(kept, 2)
-                os.close(kept)
-                file.seek(0)
-                said = _PANIC.split(file.read(), maxsplit=1)[0]
-                file.close()
-                with suppress(OSError):
-                    os.write(2, said)
 
 
 def in_batches(lazy: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
@@ -390,8 +352,7 @@ def in_batches(lazy: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
     seen, plan = 0, lazy.explain(optimized=False)
     stated = None
     if "Parquet SCAN" in plan or "Ipc SCAN" in plan:
-        with panics_unprinted():
-            stated = lazy.select(pl.len()).collect().item()
+        stated = lazy.select(pl.len()).collect().item()
     # Several or remote files would be opened again for every stretch.
     found = re.search(r"Parquet SCAN \[([^\n]*)\]", plan)
     alone = found is not None and Path(found[1]).is_file() and "FILTER" not in plan
@@ -400,11 +361,7 @@ def in_batches(lazy: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
         if stated and alone
         else iter(lazy.collect_batches(chunk_size=rows, maintain_order=True))
     )
-    while True:
-        with panics_unprinted() if stated is not None else nullcontext():
-            batch = next(batches, None)
-        if batch is None:
-            break
+    for batch in batches:
         seen += batch.height
         yield batch
     if stated is not None and seen != stated:
@@ -525,10 +482,6 @@ def header(source: Source) -> tuple[list[str], str] | None:
     if said:
         separator = said[1].decode()
         return names(separator), separator
-    if "|" in text and len(lines) > 1 and re.fullmatch(rb"[\s|:]*-[\s|:-]*", lines[1]):
-        raise UnreadableFile(
-            f"{source.name} is a Markdown table; take out its line of dashes, or save it as CSV."
-        )
     possible = [(names(sign), sign) for sign in SEPARATORS if sign in text or '"' in text[:1]]
     possible = [one for one in possible if len(one[0]) > 1 or one[1] in text]
     if not possible and is_long([text]):
