@@ -6,7 +6,6 @@ format is written once. A format of another package is the same kind of class; s
 """
 
 from abc import ABC, abstractmethod
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
@@ -85,8 +84,6 @@ class Format(ABC):
     """Sets of keys that identify the format: no other has all keys of one set."""
     only: Role | None = None
     """The part it holds, if another format looks the same and holds the other part."""
-    merges_equal: bool = False
-    """Whether identical records are merged, with a note."""
     fallback: int = 0
     """Its turn if no other format recognises the file: 1 is first; 0 is no fallback."""
     outputs: tuple[Output, ...] = ()
@@ -397,13 +394,7 @@ def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> 
                 unused.update(form.left_out(row))
             yield at, row
 
-    kept = array("q")
     records = form.records(rows())
-    if form.merges_equal:
-        records = _once_each(records, kept, notes)
-        return RecordStream(
-            records, lambda n: raw.place(kept[n]), name, form, unread, unused, notes=notes
-        )
     where = raw.place if form.one_each else lambda _: name
     return RecordStream(records, where, name, form, unread, unused, notes=notes)
 
@@ -439,27 +430,6 @@ def _converted(values: Mapping[str, Any], kind: Any) -> Any:
         # A numpy number instead of a list: as a Python number it gets the usual error.
         plain = {k: v.tolist() if hasattr(v, "tolist") else v for k, v in values.items()}
         return msgspec.convert(plain, kind)
-
-
-def _once_each(records: Iterable[Record], kept: "array[int]", notes: list[str]) -> Iterator[Record]:
-    """Drop records that repeat an earlier one exactly, with a note."""
-    held: dict[str, int] = {}
-    repeated = 0
-    for number, record in enumerate(records):
-        name = str(record.query if record.id is None else record.id)
-        content = hash(msgspec.json.encode(record))
-        if held.get(name) == content:
-            repeated += 1
-            continue
-        held.setdefault(name, content)
-        kept.append(number)
-        yield record
-    if repeated:
-        notes.append(
-            "1 record repeats an earlier one in everything and counts once."
-            if repeated == 1
-            else f"{repeated:,} records repeat earlier ones in everything and count once."
-        )
 
 
 BESIDE = (*PARALLEL, *NEGATIVES)

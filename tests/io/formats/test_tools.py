@@ -170,14 +170,6 @@ def test_results_of_both_kinds_are_stages_of_the_list_that_was_made_of_them(tmp_
         assert evaluate("best.parquet", columns=said, metrics="mrr")["mrr"].mean == mrr
 
 
-def test_goldens_that_repeat_another_in_everything_count_once():
-    golden = {"input": "Who?", "context": ["A text."], "expected_output": "x"}
-    rows = [golden, {"input": "When?", "context": ["B."]}, golden]
-    truth = load(rows, "ground_truth").ground_truth
-    assert truth.queries["query"].to_list() == ["Who?", "When?"]
-    assert "1 record repeats an earlier one in everything and counts once." in truth.notes
-
-
 def test_a_quepid_book_that_pools_several_searches_and_a_snapshot(tmp_path):
     book = json.loads((FIXTURES / "quepid_book.json").read_text())
     pooled = [*book, {"query_text": "star trek", "doc_id": "d8", "position": 1, "judgements": []}]

@@ -10,7 +10,7 @@ from calipers import evaluate
 from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
-from calipers.io.records.documents import as_result, as_target, is_document
+from calipers.io.records.documents import as_result, is_document
 from calipers.live.answers import Layout, read_answer
 
 
@@ -113,40 +113,15 @@ def test_a_document_that_cannot_be_used_is_named_with_its_place():
         load([record], "both")
 
 
-def test_a_document_as_a_target():
-    assert as_target(TextNode("n1", "text", "d", 3, 7)) == {"id": "n1", "quote": "text"}
-
-
 @pytest.mark.parametrize("value", ["id", 7, None, {"id": "a"}, ("a", 0.5), ("a", "b"), []])
 def test_what_is_no_document(value):
     assert not is_document(value)
-
-
-def test_documents_in_records():
-    record = {
-        "query": "q",
-        "retrieved": [LangChainDocument("about lists"), LangChainDocument("about the lock")],
-        "ground_truth": [{"quote": "the lock"}],
-    }
-    assert evaluate([record], metrics="mrr", match="quote")["mrr"].mean == 0.5
-    assert record["retrieved"][0] == LangChainDocument("about lists")
-
-
-def test_documents_by_query():
-    run = {"q": [NodeWithScore(TextNode("n2", "x"), 0.9), NodeWithScore(TextNode("n1", "y"), 0.1)]}
-    scores = evaluate(ground_truth={"q": ["n1"]}, run=run, metrics="mrr")
-    assert scores["mrr"].mean == 0.5
 
 
 def test_documents_by_query_as_ground_truth():
     truth = load({"q": [TextNode("n1", "y")]}, "ground_truth").ground_truth
     assert truth is not None
     assert truth.targets.select("query", "item", "quote").rows() == [("q", "n1", "y")]
-
-
-def test_documents_by_query_could_be_either():
-    with pytest.raises(InvalidInput, match="a ground truth or a run"):
-        load({"q": [TextNode("n1", "y")]}, "both")
 
 
 def test_pairs_of_document_and_score_keep_the_order_of_the_list():

@@ -10,7 +10,7 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.io.load import load
 from calipers.io.records import records as records_module
-from calipers.io.records.entries import kept_records, write_records
+from calipers.io.records.entries import kept_records
 
 TRUTH = {"a": 2, "b": 0}
 FORMS: dict[str, Any] = {
@@ -217,10 +217,6 @@ def test_lists_objects_and_scores_make_stages():
     assert exact.queries["query"].to_list() == ["q"]
 
 
-def test_without_stages_there_are_none():
-    assert load([BOTH], "both").run.stages == {}
-
-
 def test_a_bad_stage_is_named_with_its_path():
     with pytest.raises(InvalidInput, match=r"data\[0\].stages.candidates\[1\]"):
         load([{**BOTH, "stages": {"candidates": ["a", {"score": 1.0}]}}], "both")
@@ -240,34 +236,6 @@ def test_results_tags_and_failures_survive_from_other_forms():
     ]
     dataset = load(given, "ground_truth")
     assert kept_records(dataset, dataset) == given
-
-
-def test_records_are_written_whole(tmp_path):
-    records = [{"query": "é", "ground_truth": []}, {"query": "line\nend", "ground_truth": []}]
-    write_records(records, tmp_path / "out.jsonl")
-    lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line) for line in lines] == records
-    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
-
-
-@pytest.mark.parametrize(
-    "run",
-    [
-        {"q": {"a": 1.0, "z": 1.0}},
-        [{"query": "q", "retrieved": {"a": 1.0, "z": 1.0}}],
-        [{"query": "q", "item": "a", "score": 1}, {"query": "q", "item": "z", "score": 1}],
-    ],
-)
-def test_a_constant_scorer_gains_nothing_from_the_order_of_arrival(run):
-    for wanted, value in (("a", 0.5), ("z", 1.0)):
-        scores = calipers.evaluate(run, ground_truth={"q": [wanted]}, metrics="mrr")
-        assert scores["mrr"].mean == value
-
-
-def test_lists_keep_their_order():
-    listed = [{"id": "a", "score": 1.0}, {"id": "z", "score": 1.0}]
-    for run in ({"q": ["a", "z"]}, [{"query": "q", "retrieved": listed}]):
-        assert calipers.evaluate(run, ground_truth={"q": ["a"]}, metrics="mrr")["mrr"].mean == 1
 
 
 def test_scores_that_rise_along_a_list_are_said():

@@ -10,7 +10,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from calipers import evaluate
 from calipers.errors import UnreadableFile
 from calipers.io.files import open as open_files
 from calipers.io.files.open import Source
@@ -137,13 +136,6 @@ def test_a_place_is_the_line_where_the_row_ends(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text('query,item,grade\n"a\nb",x,1\n\nq2,y,high\n')
     assert "holds 'high' at a.csv:5" in refused("audit", "a.csv")
-
-
-def test_questions_over_several_lines_are_measured(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text('question,quote\n"How thick\nis it?",5" pipe\n')
-    run = [{"query": "How thick\nis it?", "retrieved": [{"text": 'A 5" pipe.'}]}]
-    assert evaluate(ground_truth=path, run=run, metrics="mrr")["mrr"].mean == 1.0
 
 
 @pytest.mark.parametrize("cell", ['"never closed', '"closed" and more'])

@@ -83,8 +83,9 @@ def test_what_each_form_cannot_hold_is_counted(tmp_path):
 def test_the_sentences_say_it(tmp_path):
     done = convert(RECORDS, tmp_path / "a.run")
     assert done.sentences[0] == (
-        "Left out, as a TREC run cannot hold it: 5 targets; 1 query with tags; 2 texts of queries "
-        "beside their ids; 1 text of a result; 1 latency; 1 query without results."
+        "Left out, as a TREC run cannot hold it: targets (5), queries with tags (1), texts of "
+        "queries beside their ids (2), texts of results (1), latencies (1), queries without "
+        "results (1)."
     )
     assert done.sentences[1] == (
         "Queries whose scores do not say their order, written with falling numbers instead: 1."

@@ -228,8 +228,6 @@ WITH_SOURCE = re.compile(r"deepeval_source=(.*?),deepeval_context=(.*)", re.DOTA
 class DeepEval(Tool):
     """Goldens and test cases; in CSV and JSON lines, lists are texts joined by ``|``."""
 
-    merges_equal = True
-
     def record(self, row: Any, at: At) -> Record:
         """Convert a row to a record; ``context`` holds the targets."""
         del at

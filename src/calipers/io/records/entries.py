@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -21,84 +21,61 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
-from calipers.names import EMPTY, words_in
+from calipers.names import EMPTY
 
 Counts = Counter[str]
 
-FACETS: dict[str, tuple[str, str]] = {
-    "targets": ("target", "targets"),
-    "grades": ("grade other than 1", "grades other than 1"),
-    "not_relevant": ("target judged not relevant", "targets judged not relevant"),
-    "groups": ("target with a group of alternatives", "targets with a group of alternatives"),
-    "quotes": ("quote", "quotes"),
-    "spans": ("target with start and end", "targets with start and end"),
-    "spans_alone": ("target with a span and nothing else", "targets with a span and nothing else"),
-    "targets_without_id": ("target without an id", "targets without an id"),
-    "forbidden": ("thing that must not be found", "things that must not be found"),
-    "excluded": ("thing that does not count", "things that do not count"),
-    "tags": ("query with tags", "queries with tags"),
-    "query_ids": ("query id beside its text", "query ids beside their texts"),
-    "query_texts": ("text of a query beside its id", "texts of queries beside their ids"),
-    "queries_without_targets": ("query without targets", "queries without targets"),
-    "results": ("result", "results"),
-    "scores": ("score", "scores"),
-    "texts": ("text of a result", "texts of results"),
-    "result_documents": ("result with its document", "results with their documents"),
-    "pages": ("result with its page", "results with their pages"),
-    "tokens": ("count of tokens", "counts of tokens"),
-    "versions": ("result with its version", "results with their versions"),
-    "calls": ("result with the number of its call", "results with the numbers of their calls"),
-    "results_without_id": ("result without an id", "results without an id"),
-    "latencies": ("latency", "latencies"),
-    "errors": ("error of the retriever", "errors of the retriever"),
-    "queries_without_results": ("query without results", "queries without results"),
-    "stages": ("list of an earlier stage", "lists of earlier stages"),
-    "missing_from_run": ("query missing from the run", "queries missing from the run"),
-    "missing_from_ground_truth": (
-        "query missing from the ground truth",
-        "queries missing from the ground truth",
-    ),
+OF_TARGETS = {
+    "targets": "targets",
+    "grades": "grades other than 1",
+    "not_relevant": "targets judged not relevant",
+    "groups": "targets with a group of alternatives",
+    "quotes": "quotes",
+    "spans": "targets with start and end",
+    "spans_alone": "targets with a span and nothing else",
+    "targets_without_id": "targets without an id",
+    "queries_without_targets": "queries without targets",
 }
-"""What a format may be unable to hold, in words: singular and plural."""
-
-EVERYTHING = frozenset(FACETS)
-MISSING = frozenset({"missing_from_run", "missing_from_ground_truth"})
+OF_RESULTS = {
+    "results": "results",
+    "scores": "scores",
+    "texts": "texts of results",
+    "result_documents": "results with their documents",
+    "pages": "results with their pages",
+    "tokens": "counts of tokens",
+    "versions": "results with their versions",
+    "calls": "results with the numbers of their calls",
+    "results_without_id": "results without an id",
+    "latencies": "latencies",
+    "errors": "errors of the retriever",
+    "queries_without_results": "queries without results",
+    "stages": "lists of earlier stages",
+}
+MISSING = {
+    "missing_from_run": "queries missing from the run",
+    "missing_from_ground_truth": "queries missing from the ground truth",
+}
 """Queries missing on one side, which two separate files show anyway."""
-TRUTH_BY_ID = frozenset({"targets", "grades", "not_relevant", "query_ids"})
-RESULTS_BY_ID = frozenset({"results", "scores", "query_ids", *MISSING})
-
-DETAILS: dict[str, frozenset[str]] = {
-    "targets": frozenset(
-        {
-            *words_in(
-                "grades not_relevant groups quotes spans spans_alone targets_without_id "
-                "queries_without_targets"
-            ),
-            *MISSING,
-        }
-    ),
+FACETS: Mapping[str, str] = {
+    **OF_TARGETS,
+    "forbidden": "things that must not be found",
+    "excluded": "things that do not count",
+    "tags": "queries with tags",
+    "query_ids": "query ids beside their texts",
+    "query_texts": "texts of queries beside their ids",
+    **OF_RESULTS,
+    **MISSING,
+}
+"""What a format may be unable to hold, in words."""
+DETAILS: Mapping[str, frozenset[str]] = {
+    "targets": frozenset({*OF_TARGETS, *MISSING} - {"targets"}),
     "targets_without_id": frozenset({"spans_alone"}),
-    "results": frozenset(
-        {
-            *words_in(
-                "scores texts result_documents pages tokens calls results_without_id latencies "
-                "errors queries_without_results stages"
-            ),
-            *MISSING,
-        }
-    ),
+    "results": frozenset({*OF_RESULTS, *MISSING} - {"results"}),
 }
 """Facets that need no mention if the whole is lost."""
-
-
-def in_words(facet: str, count: int) -> str:
-    """The count of a facet in words.
-
-    >>> in_words("grades", 2)
-    '2 grades other than 1'
-    """
-    one, many = FACETS[facet]
-    return f"{count:,} {one if count == 1 else many}"
+EVERYTHING = frozenset(FACETS)
+TRUTH_BY_ID = frozenset({"targets", "grades", "not_relevant", "query_ids"})
+RESULTS_BY_ID = frozenset({"results", "scores", "query_ids", *MISSING})
 
 
 def counted(parts: Iterator[Dataset], counts: Counts) -> Iterator[Dataset]:

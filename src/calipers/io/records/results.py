@@ -6,7 +6,7 @@ metadata of the first column.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from calipers.io.files.open import Source
 from calipers.io.files.parquet import check_parquet, parquet_in_blocks
 from calipers.io.files.write import PARQUET, ending_or, write_table
 from calipers.io.records.json_files import decoded
-from calipers.io.tables.cells import tag_columns
+from calipers.io.tables.cells import TAG, tag_columns
 from calipers.io.tables.scan import explained
 from calipers.measures.spec import find_name
 from calipers.model.arrays import Floats, frozen_array
@@ -91,14 +91,35 @@ def read_result(path: str | Path | Source) -> Scores:
             f"The result in {source.name} is not whole: its settings have no confidence between"
             f" 0 and 1; {_AGAIN}."
         )
+    if result.per_query is None:
+        raise InvalidInput(
+            f"The result in {source.name} has no scores per query, only means, and queries cannot "
+            f"be compared one by one; {_AGAIN}."
+        )
     try:
-        return _scores(result, source)
+        table = _per_query(result.per_query)
     except (OverflowError, TypeError, pl.exceptions.PolarsError) as error:
         # A number edited by hand, beyond what a table can hold.
         raise UnreadableFile(
             f"The result in {source.name} holds a value that cannot be: "
             f"{str(error).partition(chr(10))[0]}; {_AGAIN}."
         ) from error
+    return _scores(result, table, f"The result in {source.name}", _AGAIN)
+
+
+def _per_query(rows: list[_Row]) -> pl.DataFrame:
+    """The scores per query as the table that is written for many queries."""
+    tags = dict.fromkeys(name for row in rows for name in row.tags)
+    names = [
+        name for name in (rows[0].scores if rows else ()) if all(name in row.scores for row in rows)
+    ]
+    return pl.DataFrame(
+        [
+            *(pl.Series(n, [getattr(r, n) for r in rows], k) for n, k in QUERY_SCHEMA.items()),
+            *(pl.Series(TAG + n, [r.tags.get(n) for r in rows], pl.String) for n in tags),
+            *(pl.Series(n, [r.scores[n] for r in rows], pl.Float64) for n in names),
+        ]
+    )
 
 
 def decode(content: bytes, source: Source) -> StoredResult:
@@ -131,66 +152,8 @@ def _check_schema(content: bytes, source: Source) -> None:
         )
 
 
-def _scores(result: StoredResult, source: Source) -> Scores:
-    rows = result.per_query
-    if rows is None:
-        raise InvalidInput(
-            f"The result in {source.name} has no scores per query, only means, and queries cannot "
-            f"be compared one by one; {_AGAIN}."
-        )
-    queries = pl.DataFrame(
-        {name: [getattr(row, name) for row in rows] for name in QUERY_SCHEMA}, schema=QUERY_SCHEMA
-    )
-    if queries["query"].is_duplicated().any():
-        twice = queries["query"].filter(queries["query"].is_duplicated())[0]
-        raise InvalidInput(
-            f"The result in {source.name} has the query {twice!r} twice in 'per_query'; {_AGAIN}."
-        )
-    names = dict.fromkeys(name for row in rows for name in row.tags)
-    tags = {
-        name: pl.Series(name, [row.tags.get(name) for row in rows], pl.String) for name in names
-    }
-    values = _values(result, rows, source)
-    about = f"The result in {source.name}"
-    check_values(result.metrics, values, about, lambda n: f"at $.per_query[{n}]", _AGAIN)
-    weights = query_weights_of(tags, result.settings.get("weight_by"))
-    _check_means(result, values, weights, source)
-    return result.scores(values, queries, tags)
-
-
-def _values(result: StoredResult, rows: list[_Row], source: Source) -> Floats:
-    names = [metric.name for metric in result.metrics]
-    for i, row in enumerate(rows):
-        lacking = next((name for name in names if name not in row.scores), None)
-        if lacking is not None:
-            raise InvalidInput(
-                f"The result in {source.name} is not whole: $.per_query[{i}].scores has no "
-                f"{lacking!r}; {_AGAIN}."
-            )
-    values = [[row.scores[name] for name in names] for row in rows]
-    return np.array(values, dtype=np.float64).reshape(len(rows), len(names))
-
-
-def check_values(
-    metrics: Sequence[MetricFacts],
-    values: Floats,
-    about: str,
-    where: Callable[[int], str],
-    again: str,
-) -> None:
-    """Refuse impossible values, such as from a spreadsheet with another decimal separator."""
-    for column, metric in zip(values.T, metrics, strict=True):
-        low, high = (np.inf if end is None else end for end in metric.bounds)
-        outside = np.flatnonzero((column < low - ROUNDING) | (column > high + ROUNDING))
-        if outside.size:
-            raise UnreadableFile(
-                f"{about} holds a value that cannot be: {metric.name} is "
-                f"{column[outside[0]]:g} {where(int(outside[0]))}; {again}."
-            )
-
-
 def _check_means(
-    result: StoredResult, values: Floats, weights: Floats | None, source: Source
+    result: StoredResult, values: Floats, weights: Floats | None, about: str, again: str
 ) -> None:
     """Refuse a mean that differs from the mean of its queries."""
     means = {one.metric: one.mean for one in result.summaries}
@@ -203,8 +166,8 @@ def _check_means(
         found = float(np.average(column[known], weights=each))
         if not np.isclose(found, mean, ROUNDING, ROUNDING):
             raise UnreadableFile(
-                f"The result in {source.name} contradicts itself: the mean of {metric.name} is "
-                f"{mean:g}, and that of its queries {found:g}; {_AGAIN}."
+                f"{about} contradicts itself: the mean of {metric.name} is {mean:g}, and that of "
+                f"its queries {found:g}; {again}."
             )
 
 
@@ -268,41 +231,51 @@ def read_score_table(path: str | os.PathLike[str]) -> Scores:
     with explained(source.name):
         check_parquet(place)
         table = pl.read_parquet(place, glob=False)
+    if table.height != result.audit.queries:
+        raise InvalidInput(
+            f"The table of scores {source.name} has {table.height:,} queries, and "
+            f"{result.audit.queries:,} were measured; give all parts of it."
+        )
+    return _scores(result, table, f"The table of scores {source.name}", _TABLE_AGAIN)
+
+
+def _scores(result: StoredResult, table: pl.DataFrame, about: str, again: str) -> Scores:
+    """Combine a result with its table of scores per query, and refuse what cannot be."""
     metrics = [metric.name for metric in result.metrics]
     lacking = [name for name in (*QUERY_SCHEMA, *metrics) if name not in table.columns]
     if lacking:
-        raise InvalidInput(
-            f"The table of scores {source.name} has no column {lacking[0]!r}, which its metadata "
-            f"promise; {_TABLE_AGAIN}."
-        )
-    return _table_scores(result, table, source)
-
-
-def _table_scores(result: StoredResult, table: pl.DataFrame, source: Source) -> Scores:
+        raise InvalidInput(f"{about} has no {lacking[0]!r} for its queries; {again}.")
     queries = table.select(pl.col(name).cast(kind) for name, kind in QUERY_SCHEMA.items())
-    if queries.height != result.audit.queries:
-        raise InvalidInput(
-            f"The table of scores {source.name} has {queries.height:,} queries, and "
-            f"{result.audit.queries:,} were measured; give all parts of it."
-        )
-    values = np.empty((table.height, len(result.metrics)), order="F")
-    for i, metric in enumerate(result.metrics):
-        values[:, i] = table[metric.name].cast(pl.Float64).fill_null(np.nan).to_numpy()
-    check_rows(queries["query"], result.metrics, values, source.name)
-    return result.scores(values, queries, tag_columns(table))
+    values = np.empty((table.height, len(metrics)), order="F")
+    for i, name in enumerate(metrics):
+        values[:, i] = table[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+    _check_rows(queries["query"], result.metrics, values, about, again)
+    tags = tag_columns(table)
+    weights = query_weights_of(tags, result.settings.get("weight_by"))
+    _check_means(result, values, weights, about, again)
+    return result.scores(values, queries, tags)
 
 
-def check_rows(
-    queries: pl.Series, metrics: Sequence[MetricFacts], values: Floats, name: str
+def _check_rows(
+    queries: pl.Series,
+    metrics: Sequence[MetricFacts],
+    values: Floats,
+    about: str,
+    again: str,
 ) -> None:
-    """Refuse a table of scores with two rows for one query, or with impossible values."""
-    about = f"The table of scores {name}"
+    """Refuse scores with two rows for one query, or with a value outside a metric's bounds."""
     if queries.is_duplicated().any():
         twice = queries.filter(queries.is_duplicated())[0]
-        raise InvalidInput(f"{about} has the query {twice!r} twice.")
-    check_values(
-        metrics, values, about, lambda n: f"for the query {queries[n]!r:.60}", _TABLE_AGAIN
-    )
+        raise InvalidInput(f"{about} has the query {twice!r} twice; {again}.")
+    for column, metric in zip(values.T, metrics, strict=True):
+        low, high = (np.inf if end is None else end for end in metric.bounds)
+        outside = np.flatnonzero((column < low - ROUNDING) | (column > high + ROUNDING))
+        if outside.size:
+            at = int(outside[0])
+            raise UnreadableFile(
+                f"{about} holds a value that cannot be: {metric.name} is {column[at]:g} for the "
+                f"query {queries[at]!r:.60}; {again}."
+            )
 
 
 def _about(path: Path) -> bytes | None:

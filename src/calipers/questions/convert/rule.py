@@ -18,7 +18,7 @@ from calipers.io.files.spill import memory_in_bytes
 from calipers.io.files.write import check_folder, check_place
 from calipers.io.format import Output, RecordStream, Writer
 from calipers.io.load import ARGUMENT, load, not_sealed, read_value
-from calipers.io.records.entries import DETAILS, FACETS, Counts, Remarks, counted, in_words
+from calipers.io.records.entries import DETAILS, FACETS, Counts, Remarks, counted
 from calipers.io.records.gather import MemoryBudget
 from calipers.io.tables.columns import Columns
 from calipers.model.document import Document
@@ -205,10 +205,14 @@ def _write(
 
 def _left_out(lost: Mapping[str, int], unread: Mapping[str, int], output: Output) -> Iterator[str]:
     if lost:
-        left = "; ".join(in_words(facet, count) for facet, count in lost.items())
-        yield f"Left out, as {output.title} cannot hold it: {left}."
+        left = {FACETS[facet]: count for facet, count in lost.items()}
+        yield f"Left out, as {output.title} cannot hold it: {_counts(left)}."
     if unread:
-        yield f"Not carried over: {', '.join(f'{n} ({count:,})' for n, count in unread.items())}."
+        yield f"Not carried over: {_counts(unread)}."
+
+
+def _counts(found: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({count:,})" for name, count in found.items())
 
 
 def _lost(found: Mapping[str, int], output: Output) -> dict[str, int]:
