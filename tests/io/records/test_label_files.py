@@ -97,11 +97,15 @@ def test_grades_and_ids_may_be_numbers_or_texts(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.csv", "query_id,item,grade\nq,a,good\n", r"a\.csv:2: found 'good'; a grade is a numb"),
-        ("a.csv", "query_id,item,grade\nq,a,nan\n", "found 'nan'"),
-        ("a.csv", "query_id,item,grade\nq,a,1_0\n", "found '1_0'"),
-        ("a.jsonl", '{"query_id": "q", "item": "a", "grade": true}', "found True"),
-        ("a.jsonl", '{"query_id": "q", "item": "a", "grade": [1]}', r"found \[1\]"),
+        (
+            "a.csv",
+            "query_id,item,grade\nq,a,good\n",
+            r"grade is 'good' at .*a\.csv:2; it must",
+        ),
+        ("a.csv", "query_id,item,grade\nq,a,nan\n", "grade is 'nan'"),
+        ("a.csv", "query_id,item,grade\nq,a,1_0\n", "grade is '1_0'"),
+        ("a.jsonl", '{"query_id": "q", "item": "a", "grade": true}', "grade is True"),
+        ("a.jsonl", '{"query_id": "q", "item": "a", "grade": [1]}', r"grade is \[1\]"),
         ("a.jsonl", '{"item": "a", "grade": 1}', "no 'query_id' at .*:1"),
         ("a.jsonl", '{"query_id": "q", "grade": 1}', "neither an 'item' nor a 'text' at .*:1"),
         ("a.jsonl", '{"query_id": "q", "item": ["a"]}', "The item is"),

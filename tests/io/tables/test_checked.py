@@ -70,15 +70,6 @@ def test_a_column_of_tags_is_about_the_query(judged, form: str, tmp_path: Path) 
     assert scores.tags["year"].to_list() == ["2024", "2025", "2024"]
 
 
-def test_scores_in_a_file_are_sliced_by_them(judged, tmp_path: Path) -> None:
-    from calipers.io.records.results import write_scores
-
-    scores = calipers.evaluate(ground_truth=judged, run=RUN, metrics="recall@1")
-    write_scores(scores, tmp_path / "scores.parquet")
-    again = calipers.slices(tmp_path / "scores.parquet", "year")
-    assert again.to_dict() == calipers.slices(scores, "year").to_dict()
-
-
 def test_two_values_for_one_query(judged) -> None:
     split = judged.with_columns(pl.Series("tag.year", [2024, 2025, 2026, 2024]))
     with pytest.raises(

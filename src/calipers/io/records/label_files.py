@@ -142,48 +142,29 @@ def _from_csv(source: Source) -> Iterator[Placed]:
 
 
 def _label(row: dict[str, Any], place: str) -> Label:
-    texts: dict[str, Any] = {
-        name: _text(row.get(name), name, place)
-        for name in COLUMNS
-        if name != "grade" and name not in PLACES
-    }
-    known = texts.pop("query_id")
-    if not known:
+    known: dict[str, Any] = {name: _value(row.get(name), name, place) for name in COLUMNS}
+    if not known["query_id"]:
         raise InvalidInput(f"A row to label has no 'query_id' at {place}; a row is {EXAMPLE}.")
-    if not texts["item"] and not texts["text"]:
+    if not known["item"] and not known["text"]:
         raise InvalidInput(
             f"A row to label has neither an 'item' nor a 'text' at {place}; a row is {EXAMPLE}."
         )
-    places: dict[str, Any] = {name: _position(row.get(name), name, place) for name in PLACES}
-    return Label(known, **texts, **places, grade=_grade(row.get("grade"), place))
+    return Label(**known)
 
 
-def _text(value: Any, name: str, place: str) -> str | None:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if value is None or isinstance(value, str):
-        return value
-    raise InvalidInput(f"The {name} is {value!r:.60} at {place}; it must be a text.")
-
-
-def _position(value: Any, name: str, place: str) -> int | None:
-    if value is None or value == "":
+def _value(value: Any, name: str, place: str) -> str | float | None:
+    """A cell in the type of its column; None where it is empty."""
+    is_text = name not in ("grade", *PLACES)
+    if value is None or (isinstance(value, str) and not value.strip() and not is_text):
         return None
-    try:
-        if isinstance(value, str | int) and not isinstance(value, bool):
-            return int(value)
-    except ValueError:
-        pass
-    raise InvalidInput(f"The {name} is {value!r:.60} at {place}; it must be a whole number.")
-
-
-def _grade(value: Any, place: str) -> float | None:
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    number = None if isinstance(value, bool) else number_in(str(value))
-    if number is None:
-        raise InvalidInput(
-            f"A grade cannot be read at {place}: found {value!r:.60}; a grade is a number such as "
-            "0, 1 or 2, above 0 where the item helps, and empty where nobody judged."
-        )
-    return number
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        if is_text and not isinstance(value, float):
+            return str(value)
+        number = None if is_text else number_in(str(value))
+        if number is not None and (name == "grade" or number.is_integer()):
+            return number if name == "grade" else int(number)
+    wanted = "a text" if is_text else "a number, such as 0, 1 or 2, or empty where nobody judged"
+    raise InvalidInput(
+        f"The {name} is {value!r:.60} at {place}; it must be "
+        f"{wanted if name not in PLACES else 'a whole number'}."
+    )
