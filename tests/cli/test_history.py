@@ -48,14 +48,8 @@ def test_history_as_json_and_csv(history):
 
 
 def test_history_can_be_filtered(history):
-    def days(*options: str) -> list[int]:
-        found = json.loads(calipers_command("history", "--json", *options).out)
-        return [int(one["saved"][8:10]) for one in found["evaluations"]]
-
-    assert days("nightly", "-n", "2") == [4, 3]
-    assert days("--since", "2026-01-02", "--until", "2026-01-04") == [3, 2]
-    assert days("--with-tag", "model=<b>e5</b>") == [1]
-    assert days("--branch", "other") == []
+    found = json.loads(calipers_command("history", "--with-tag", "model=<b>e5</b>", "--json").out)
+    assert [one["saved"][8:10] for one in found["evaluations"]] == ["01"]
     assert "No evaluation of the 4" in calipers_command("history", "--branch", "x").out
     assert "Did you mean @nightly?" in refused("history", "nigtly")
     assert "write a date such as" in refused("history", "--since", "yesterday")

@@ -117,15 +117,3 @@ def test_confirm_has_the_p_and_the_words_of_compare(tmp_path):
     assert (found.low, found.high) == (one.interval.low, one.interval.high)
     assert found.claim.fact.endswith(one.claim.fact)
     assert found.claim.range == one.claim.range
-
-
-def test_exchanging_the_systems_exchanges_the_signs():
-    for before, now in PAIRS.values():
-        there = calipers.compare({"a": records(before), "b": records(now)})
-        back = calipers.compare({"b": records(now), "a": records(before)})
-        for one in there.deciding:
-            other = back.difference("a", one.metric)
-            assert (one.p_value, one.p_adjusted) == (other.p_value, other.p_adjusted)
-            assert one.difference == -other.difference
-            turned = {"better": "worse", "worse": "better"}
-            assert other.verdict == turned.get(one.verdict, one.verdict)

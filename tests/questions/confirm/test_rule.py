@@ -155,13 +155,10 @@ BROKEN: dict[str, tuple[Any, Any, str]] = {
     ),
     "an empty ledger": (lambda path, kept: kept.write_text(""), {}, "no line of a ledger at .*:1"),
     "the open part": (nothing, {"sealed": "gt.open.jsonl"}, "is not sealed, so it can"),
-    "the whole set": (nothing, {"sealed": "gt.jsonl"}, "is not sealed, so it can"),
-    "a folder": (nothing, {"sealed": "."}, "."),
     "no sealed part": (nothing, {"sealed": None}, "No sealed queries are named"),
     "a run that lacks queries": (nothing, {"new": run(among=50)}, r"new lacks \d+ sealed queries"),
     "the same run twice": (nothing, {"new": run(2)}, "old and new are the same run"),
     "several metrics": (nothing, {"metric": "recall@5,mrr"}, "2 metrics are asked about"),
-    "no metric": (nothing, {"metric": "recal@5"}, "Did you mean"),
     "scores": (
         nothing,
         {"new": calipers.evaluate(ground_truth={"q": ["a"]}, run={"q": ["a"]})},

@@ -111,7 +111,7 @@ def test_any_text_is_a_condition_or_a_sentence(text):
         ("recall@5,10 >= 0.5", "stands for 2"),
         ("latency_p95 <= 300", "gives no unit; a latency is written with ms or s"),
         ("recall@10 >= 300ms", "gives the unit ms; only a latency has one"),
-        ("latency_p0 <= 3s", "latency_p0"),
+        ("latency_p0 <= 3s", "write metric op value .*latency_p95"),
         ("tokens_mean@0 <= 3", "cut-off k"),
     ],
 )

@@ -118,14 +118,6 @@ def test_whatever_a_ground_truth_holds_can_be_sealed(given, tmp_path):
     assert found.open.queries + found.sealed.queries == len(given)
 
 
-def test_other_forms_are_sealed_in_ours(tmp_path):
-    qrels = tmp_path / "qrels.txt"
-    qrels.write_text("".join(f"q{i} 0 d{i} 1\n" for i in range(30)))
-    found = calipers.seal(qrels)
-    assert found.files["sealed"] == str(tmp_path / "qrels.sealed.jsonl")
-    assert found.sealed.queries == 12
-
-
 ASKING = {
     "evaluate": lambda gt, run: calipers.evaluate(ground_truth=gt, run=run),
     "sweep": lambda gt, run: calipers.sweep(ground_truth=gt, run=run),

@@ -31,7 +31,10 @@ SAME = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<=", "=": "=="}
 """Other spellings of an operator that are unambiguous."""
 COMBINED = "score"
 """The weighted score: not a metric, but a condition may name it."""
-FORM = "metric op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop"
+FORM = (
+    "metric op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop, "
+    "latency_p95 <= 300ms or tokens_mean@10 <= 4000"
+)
 _FIGURE = re.compile(r"(?:latency|(tokens))_(mean|max|p[1-9]\d?)(?(1)(?:@(.+))?)", re.IGNORECASE)
 _CONDITION = re.compile(
     r"""\s*(?P<metric>[^\s<>=≥≤(]+(?:\([^)]*\))?(?:@[\d,]+)?)\s*
@@ -129,13 +132,16 @@ def parse_condition(text: str) -> Condition:
     Traceback (most recent call last):
     ...
     calipers.errors.InvalidInput: The condition 'recall@10 is 0.85' cannot be read; write metric \
-op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop.
+op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop, latency_p95 <= 300ms or \
+tokens_mean@10 <= 4000.
     """
     form = _CONDITION.fullmatch(text) if isinstance(text, str) else None
     if form is None:
         raise InvalidInput(f"The condition {text!r} cannot be read; write {FORM}.")
     name, op, value, unit = form["metric"], form["op"], float(form["number"]), form["unit"]
     figure = parse_figure(name)
+    if figure is None and name.lower().startswith(("latency", "tokens")):
+        raise InvalidInput(f"The condition {text!r} cannot be read; write {FORM}.")
     metric = None if figure is not None or name == COMBINED else parse_one(name)
     timed = figure is not None and figure.unit == "ms"
     if (unit in ("ms", "s")) != timed:

@@ -47,34 +47,23 @@ def history(found: History) -> Document:
         if not found.total:
             said = f"Nothing is saved in {found.place} yet: `calipers eval … --save NAME`."
         return Document(said, rows=lambda: _history_rows(found))
-    columns = [
-        Column("name", words=True),
-        Column("id", words=True, spare=True),
-        Column("saved (UTC)", words=True),
-        Column("commit", words=True, spare=True),
-        Column("branch", words=True, spare=True),
-        Column("queries", spare=True),
-        *map(Column, found.metrics),
-        Column("", words=True),
-        Column("tags", words=True, spare=True),
-    ]
-    rows = [
-        (
-            one.name,
-            one.short,
-            f"{one.saved:%Y-%m-%d %H:%M}",
-            (one.commit or "")[:7] + ("*" if one.dirty else ""),
-            one.branch or "",
-            f"{one.queries:,}",
-            *(mean_text(one, metric) for metric in found.metrics),
-            "".join(MARKS[what] for what in one.changed),
-            _tags(one),
-        )
-        for one in found.evaluations
-    ]
+    every = found.evaluations
+    cells = {
+        Column("name", words=True): [one.name for one in every],
+        Column("id", words=True, spare=True): [one.short for one in every],
+        Column("saved (UTC)", words=True): [f"{one.saved:%Y-%m-%d %H:%M}" for one in every],
+        Column("commit", words=True, spare=True): [
+            (one.commit or "")[:7] + ("*" if one.dirty else "") for one in every
+        ],
+        Column("branch", words=True, spare=True): [one.branch or "" for one in every],
+        Column("queries", spare=True): [f"{one.queries:,}" for one in every],
+        **{Column(name): [mean_text(one, name) for one in every] for name in found.metrics},
+        Column("", words=True): ["".join(map(MARKS.__getitem__, one.changed)) for one in every],
+        Column("tags", words=True, spare=True): [_tags(one) for one in every],
+    }
     # Leave out columns without values.
-    used = [at for at in range(len(columns)) if any(row[at] for row in rows)]
-    table = Table([columns[at] for at in used], [[row[at] for at in used] for row in rows])
+    used = {column: texts for column, texts in cells.items() if any(texts)}
+    table = Table([*used], [*zip(*used.values(), strict=True)])
     changed = {what for one in found.evaluations for what in one.changed}
     of = plural(found.total, "evaluation")
     notes = [
@@ -229,8 +218,8 @@ def _compared(found: Alarm) -> Iterator[str]:
     reference, n = check.reference, check.change.n
     yield (
         f"Compared with {plural(len(reference.evaluations), 'evaluation')} of "
-        f"{reference.oldest:%Y-%m-%d} to {reference.newest:%Y-%m-%d} on the "
-        f"{plural(n, 'query', 'queries')} that ask the same of the same ground truth."
+        f"{reference.oldest:%Y-%m-%d} to {reference.newest:%Y-%m-%d} on "
+        f"{plural(n, 'shared query', 'shared queries')}."
     )
     noise = "some queries change by themselves" if check.noisy else "without noise"
     yield f"A loss of more than {found.allow:g} rings (--allow); {noise}."

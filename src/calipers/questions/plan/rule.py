@@ -148,14 +148,16 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
     else:
         most = max(int(found.high), found.queries)
         lacking, later = found.queries - found.pilot, most - found.pilot
-        enough = f"{plural(max(lacking, 0), f'more {unit}', f'more {many}')} would do"
+        enough = f"{plural(lacking, f'more {unit}', f'more {many}')} would do, {later:,} are safe"
+        if lacking <= 0:
+            enough = f"These may do; {later:,} more are safe"
         claim = Claim(
             "passed" if later <= 0 else "no clear difference",
             f"About {shown}",
             f"It may take {found.low:,.0f} to {most:,.0f}, {tells}. {seen}",
             "The pilot's own are enough."
             if later <= 0
-            else f"{enough}, {later:,} are safe. A larger pilot narrows the range.",
+            else f"{enough}. A larger pilot narrows the range.",
         )
     return QueryPlan(
         found.queries,
