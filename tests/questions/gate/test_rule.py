@@ -150,7 +150,7 @@ def test_a_new_baseline_holds_what_the_old_one_held(baseline):
     assert (better.moved_up, better.accepted) == (True, None)
     assert gate_show(baseline).accepted is None
     assert not gate(records(N), baseline=baseline, move_up=True, now=NOW).moved_up
-    with pytest.raises(InvalidInput, match=r"give that as --baseline FILE.json"):
+    with pytest.raises(InvalidInput, match=r"give both: --baseline FILE.json"):
         gate(records(N), baseline=evaluate(records(N)), accept="why")
 
 

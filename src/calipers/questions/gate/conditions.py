@@ -162,16 +162,17 @@ def _check_meant(condition: Condition) -> None:
     """Reject a condition that always or never holds, and suggest the nearest sensible one."""
     low, high = condition.metric.definition.bounds if condition.metric else (0.0, None)
     top, value, op = math.inf if high is None else high, condition.value, condition.op
-    if op in (">=", ">"):
-        always, never = value < low or (op == ">=" and value == low), value > top
-        never = never or (op == ">" and value == top)
-        nearest = replace(condition, op=">=" if never else ">", value=top if never else low)
-    else:
-        always = op != "==" and (value > top or (op == "<=" and value == top))
-        never = value < low or (op == "<" and value == low) or (op == "==" and value > top)
-        nearest = replace(condition, op="<=" if never else "<", value=low if never else top)
+    ends = [OPERATORS[op](end, value) for end in (low, top)]
+    always = op != "==" and all(ends)
+    never = not low <= value <= top if op == "==" else not any(ends)
     if not always and not never:
         return
+    rises = op in (">=", ">")
+    nearest = replace(
+        condition,
+        op=(">" if rises else "<") + ("=" if never else ""),
+        value=top if rises == never else low,
+    )
     if top == 1.0 < value <= 100.0:
         nearest = replace(condition, value=value / 100.0)
     between = f"{low:g} or more" if high is None else f"between {low:g} and {high:g}"

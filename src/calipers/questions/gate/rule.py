@@ -175,13 +175,12 @@ def _several(value: str | Iterable[str]) -> list[str]:
 
 def _file_of_baseline(baseline: Any, accept: str | None) -> Path:
     """The file to write a new baseline to."""
-    if accept is not None and not accept.strip():
-        raise InvalidInput('A baseline is accepted for a reason; give it: --accept "why".')
     is_path = isinstance(baseline, str | os.PathLike) and not is_reference(baseline)
-    if not is_path or Path(baseline).suffix.lower() != ".json":
+    is_file = is_path and Path(baseline).suffix.lower() == ".json"
+    if not is_file or (accept is not None and not accept.strip()):
         raise InvalidInput(
-            "The new baseline is written to the file that holds the old one; give that as "
-            "--baseline FILE.json."
+            "A new baseline is written to the file that holds the old one, and accepted for a "
+            'reason; give both: --baseline FILE.json --accept "why".'
         )
     check_place(Path(baseline))
     return Path(baseline)
