@@ -13,10 +13,10 @@ from rich.cells import cell_len
 
 import calipers
 from calipers.errors import MissingExtra
-from calipers.model.document import Picture, Table
+from calipers.model.document import Document, Picture, Table
 from calipers.model.result import HasRows, ShowsItself
 from calipers.operations import OPERATIONS
-from calipers.present.csv import csv_text
+from calipers.present.csv import as_csv
 from calipers.present.markdown import as_markdown
 from calipers.version import pip_install
 from tests.present.results import MAKERS, hostile, made
@@ -138,5 +138,6 @@ def test_without_pandas_the_install_command_is_named(monkeypatch):
 
 
 def test_csv_runs_nothing_in_a_spreadsheet():
-    assert csv_text([{"name": "=1+1", "n": None}], ["x"]) == "name,n\n'=1+1,\n"
-    assert csv_text([], ["name", "n"]) == "name,n\n"
+    rows = [{"name": "=1+1", "n": None}]
+    assert as_csv(Document("Yes.", rows=lambda: rows)) == "name,n\n'=1+1,\n"
+    assert as_csv(Document("Yes.")) == "\n"

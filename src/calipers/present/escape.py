@@ -73,7 +73,7 @@ def clean(text: str) -> str:
     return _UNFIT.sub(lambda found: " " if found[0] in "\r\x0b\x0c" else "\ufffd", text)
 
 
-def for_markdown(text: str, limit: int | None = None) -> str:
+def for_markdown(text: str) -> str:
     """Escape a text for Markdown and the HTML around it.
 
     >>> for_markdown("<b>|*x*[y](z)")
@@ -81,7 +81,7 @@ def for_markdown(text: str, limit: int | None = None) -> str:
     """
     from html import escape  # Its table of entities is large and rarely needed.
 
-    shown = escape(printable(text, limit), quote=False)
+    shown = escape(printable(text), quote=False)
     # On a code forge an at sign would notify people, and a bare address become a link.
     shown = re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", shown)
     shown = re.sub(r"(?i)\b(www)\.", "\\1\u200b.", shown)

@@ -197,9 +197,9 @@ class _Page:
             if further:
                 self.advice(f"  {further}")
 
-    def advice(self, text: str, style: str = "") -> None:
+    def advice(self, text: str) -> None:
         """Print a sentence with its command complete and unbroken, ready to paste."""
-        self.print(Text(self.pasted(text), style), whole=COMMAND in text)
+        self.print(Text(self.pasted(text)), whole=COMMAND in text)
 
     def pasted(self, text: str) -> str:
         """A text for this console with every command in it ready to paste."""

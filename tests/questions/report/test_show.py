@@ -38,32 +38,6 @@ def page():
     return report_of(records(), name="hybrid").to_html()
 
 
-def scored(n=60):
-    """Every fourth question has no answer, and only low scores."""
-    return [
-        {
-            "query": f"q{i}",
-            "retrieved": [{"id": "a", "score": 0.9 if i % 4 else 0.3}, {"id": "b", "score": 0.2}],
-            "ground_truth": ["a"] if i % 4 else [],
-        }
-        for i in range(n)
-    ]
-
-
-def test_a_floor_is_claimed_where_some_questions_have_no_answer(page):
-    report, alone = report_of(scored()), calipers.floor(scored()).claim
-    seen = "floor 0.9 keeps all that is found in these 45 queries"
-    assert alone.fact.startswith(seen)
-    texts = "".join(Reader(report.to_html()).texts)
-    assert "Below which score to return nothing" in texts
-    for part in (alone.fact[1:], alone.next):
-        assert part in texts
-    assert seen[1:] in report.to_markdown()
-    assert "Below which score" not in page
-    without = [{**one, "ground_truth": ["a"]} for one in scored()]
-    assert "Every query has an answer" in report_of(without).systems[0].answers["floor"]
-
-
 def test_every_part_is_there(page):
     for part in (
         "Finds",

@@ -16,10 +16,8 @@ from calipers.present.scores import interval_table, score_table
 from calipers.questions.diagnose.rule import diagnose_pair
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.result import SystemReport
-from calipers.questions.shown_results import wanted_per_query
 from calipers.questions.slices.result import Slices
 from calipers.questions.slices.rule import slice_scores
-from calipers.questions.sweep.floor import Floor, find_floor
 from calipers.questions.sweep.result import Sweep
 from calipers.questions.sweep.rule import sweep_over_k
 
@@ -28,14 +26,11 @@ MOST_SLICES = 12
 """A tag with more values than this is not sliced by default."""
 PARTS = {
     "sweep": ("over-k", "Which k"),
-    "floor": ("floor", "Below which score to return nothing"),
     "diagnosis": ("diagnosis", "Diagnosis"),
     "misses": ("lost", "Where recall is lost"),
     "slices": ("slices", "Slices"),
 }
 """The anchor and the name of each part."""
-OPTIONAL = ("floor", "slices")
-"""Parts that are left out in silence where every query has an answer, or none has a tag."""
 
 
 def describe(browse: Browse, *, by: Iterable[str] | None = None, **settings: Any) -> SystemReport:
@@ -49,7 +44,6 @@ def describe(browse: Browse, *, by: Iterable[str] | None = None, **settings: Any
     swept = _swept(pair.depth, k)
     asked: Mapping[str, Callable[[], ShowsItself]] = {
         "sweep": lambda: _sweep(pair, swept, settings),
-        "floor": lambda: _floor(pair, k),
         "diagnosis": lambda: diagnose_pair(pair, k=k, by=by, ks=swept, **settings),
         "misses": browse.explain,
         "slices": lambda: _slices(browse, by),
@@ -82,7 +76,8 @@ def parts(system: SystemReport, *, examples: bool = False) -> list[ReportPart]:
             Document(found) if isinstance(found, str) else _read(found.document(), examples),
         )
         for name, found in system.answers.items()
-        if not (isinstance(found, str) and name in OPTIONAL)
+        # Queries without tags have no slices, and nothing is said of it.
+        if name != "slices" or not isinstance(found, str)
     ]
 
 
@@ -148,13 +143,6 @@ def _sweep(pair: Matched, ks: list[int] | None, settings: Mapping[str, Any]) -> 
     if not pair.depth:
         raise InvalidInput("No query got any results, so there is no k to choose.")
     return sweep_over_k(pair, k=ks, **settings)
-
-
-def _floor(pair: Matched, k: int) -> Floor:
-    """Find the score floor; it needs queries that have no answer."""
-    if wanted_per_query(pair.matches, pair.rel).all():
-        raise InvalidInput("Every query has an answer, so it is not known what a floor would do.")
-    return find_floor(pair, k)
 
 
 def _slices(browse: Browse, by: Iterable[str] | None) -> Slices:

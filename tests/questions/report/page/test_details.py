@@ -10,7 +10,8 @@ TEXT = "The GIL is a lock. It serves threads."
 
 
 def details(record):
-    return Details(report_of([{"query": "q", **record}]).systems[0].browse).of("q")
+    browse = report_of([{"query": "q", **record}]).systems[0].browse
+    return Details(browse, pl.Series(["q"])).of("q")
 
 
 def test_a_span_is_marked_where_it_stands_in_the_chunk():
@@ -27,7 +28,7 @@ def test_a_span_is_marked_where_it_stands_in_the_chunk():
 
 def test_what_was_missed_has_its_reason_and_what_to_do():
     (system,) = report_of(records()).systems
-    found = Details(system.browse).of("q1")
+    found = Details(system.browse, pl.Series(["q1"])).of("q1")
     first, missed = found["expected"]
     assert (first["name"], first["rank"], first["text"]) == ("c1-4", 4, "chunk 4 of 1")
     assert missed["name"] == "nowhere"
@@ -55,20 +56,20 @@ def test_grades_scores_and_documents_are_kept():
 
 
 def test_a_query_that_is_not_known_has_nothing():
-    details = Details(report_of(records()).systems[0].browse)
+    details = Details(report_of(records()).systems[0].browse, pl.Series(["q1"]))
     assert details.of("unknown") == {"results": [], "expected": []}
 
 
 def test_some_queries_have_what_they_have_among_all():
-    (system,) = report_of(records()).systems
-    every, some = Details(system.browse), Details(system.browse, pl.Series(["q7", "q4"]))
+    browse = report_of(records()).systems[0].browse
+    every, some = (Details(browse, pl.Series(n)) for n in (browse.table["query"], ["q7", "q4"]))
     assert [some.of(name) for name in ("q4", "q7")] == [every.of(name) for name in ("q4", "q7")]
     assert some.of("q1") == {"results": [], "expected": []}
 
 
 def test_texts_are_cut_as_far_as_asked():
     made = [{"query": "q", "ground_truth": ["a"], "retrieved": [{"id": "a", "text": "x" * 5000}]}]
-    found = Details(report_of(made).systems[0].browse)
+    found = Details(report_of(made).systems[0].browse, pl.Series(["q"]))
     assert found.of("q", 60)["results"][0]["text"] == {
         "parts": ["x" * 60],
         "before": 0,

@@ -1,6 +1,7 @@
 """The details of a row: the targets and the ranking."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -19,29 +20,27 @@ _MEANS = {reason.name: reason.means for reason in REASONS}
 
 
 class Details:
-    """The rankings and misses of all or the ``wanted`` queries of one evaluation."""
+    """The rankings and misses of some queries of one evaluation."""
 
-    def __init__(self, browse: Browse, wanted: pl.Series | None = None) -> None:
-        try:
-            self._why: Misses | None = browse.explain()
-        except InvalidInput:
-            self._why = None
-        nothing = pl.DataFrame(schema={"query": pl.String})
-        lost = nothing if self._why is None else self._why.by_query
+    def __init__(self, browse: Browse, wanted: pl.Series) -> None:
+        self._why: Misses | None = None
+        lost = pl.DataFrame(schema={"query": pl.String})
+        with suppress(InvalidInput):
+            self._why = browse.explain()
+            lost = self._why.by_query
         rankings, targets = browse.rankings(wanted), browse.targets.with_row_index("target")
-        if wanted is not None:
-            # Only these become Python objects, however many queries there are.
-            some = pl.col("query").is_in(wanted.implode())
-            lost, targets = lost.filter(some), targets.filter(some)
         named = browse.scores.queries["query"].gather(rankings["query"])
-        self._rankings = _ByQuery(rankings.with_columns(query=named))
-        self._targets, self._lost = _ByQuery(targets), _ByQuery(lost)
+        # Only these become Python objects, however many queries there are.
+        self._rankings, self._targets, self._lost = (
+            one.filter(pl.col("query").is_in(wanted.implode())).rows_by_key("query", named=True)
+            for one in (rankings.with_columns(query=named), targets, lost)
+        )
 
     def of(self, query: str, longest: int = LONGEST) -> dict[str, Any]:
         """The details of one query, texts cut to ``longest`` characters."""
-        rows = self._rankings.of(query)
-        targets = {row["target"]: row for row in self._targets.of(query)}
-        lost = {row["target"]: row for row in self._lost.of(query)}
+        rows = self._rankings.get(query, [])
+        targets = {row["target"]: row for row in self._targets.get(query, ())}
+        lost = {row["target"]: row for row in self._lost.get(query, ())}
         first: dict[int, dict[str, Any]] = {}
         for row in rows:
             for number in row["targets"] or ():
@@ -145,19 +144,3 @@ def beside(systems: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 def _called(result: dict[str, Any]) -> str:
     """What identifies a result: its name, or else its text."""
     return result.get("name") or str(result.get("text"))
-
-
-class _ByQuery:
-    """The rows of each query, kept as a table: Python objects would take ten times the memory."""
-
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self._frame = frame.sort("query", maintain_order=True)
-        self._places: dict[Any, tuple[int, int]] = {}
-        start = 0
-        for length, query in self._frame["query"].rle().struct.unnest().iter_rows():
-            self._places[query] = start, length
-            start += length
-
-    def of(self, query: Any) -> list[dict[str, Any]]:
-        """The rows of one query, or an empty list."""
-        return self._frame.slice(*self._places.get(query, (0, 0))).to_dicts()
