@@ -1,6 +1,6 @@
 from calipers.live.document import of_run
 from calipers.live.settings import retrieve
-from calipers.model.document import Table, in_order
+from calipers.model.document import in_order
 
 
 def test_everything_remarkable_is_said() -> None:
@@ -23,16 +23,6 @@ def test_everything_remarkable_is_said() -> None:
         "1 answer without any result.",
         "1 answer with fewer than 3 results.",
         "1 answer with more than 3 results: cut off there.",
-        "1 answer with scores that neither fall nor rise: the order of the list counts.",
+        "1 answer whose scores neither fall nor rise: the list's order counts.",
         "Measure it: `calipers eval`",
     ]
-
-
-def test_a_quiet_run_is_a_sentence_and_its_latency() -> None:
-    found = retrieve(lambda query, k: ["a"] * k, [f"q{i}" for i in range(20)], k=2, workers=2)
-    document = of_run(found)
-    assert not document.notes
-    (latency,) = document.blocks
-    assert isinstance(latency, Table)
-    assert latency.rows[0][0] == "18 calls"
-    assert latency.more.startswith("The first 2 calls, on average, took ")

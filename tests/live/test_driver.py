@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.errors import CalipersError, RetrieverFailed, WriteFailed
+from calipers.errors import CalipersError, RetrieverFailed
 from calipers.live.adapters.base import Question
 from calipers.live.adapters.callable import from_callable
 from calipers.live.driver import SAME_FAILURES, Driver, Pace
 from calipers.live.failures import AskFailed
 from calipers.live.retrieve import retrieve_to_report
-from calipers.live.run_file import AnswerCounts, RunWriter
+from calipers.live.run_file import AnswerCounts
 from calipers.live.settings import retrieve
 from tests.live.server import SLOW_SECONDS, Server, answer_to
 
@@ -251,27 +251,6 @@ def test_the_rate_is_kept() -> None:
     begun = time.monotonic()
     retrieve(search, [f"q{i}" for i in range(21)], rate=100, workers=8)
     assert max(moments) - begun >= 0.19
-
-
-def test_a_disk_that_is_full_is_told_and_nothing_is_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    output = tmp_path / "run.jsonl"
-    write = RunWriter.write
-
-    def failing(self: RunWriter, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
-        if any(b'"q5"' in line for line in lines):
-            raise WriteFailed("The disk is full.")
-        write(self, numbers, lines)
-
-    questions = [f"q{i}" for i in range(10)]
-    monkeypatch.setattr(RunWriter, "write", failing)
-    with pytest.raises(WriteFailed, match="full"):
-        retrieve(lambda query, k: [query], questions, output=output, workers=1)
-    monkeypatch.setattr(RunWriter, "write", write)
-    run = retrieve(lambda query, k: [query], questions, output=output, workers=1)
-    assert run.report.asked == 5
-    assert [one["query"] for one in records(output)] == questions
 
 
 @given(

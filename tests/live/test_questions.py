@@ -41,9 +41,7 @@ def test_what_is_in_memory_or_compressed_in_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ('{"query": "a"}\n{"query": "a"}\n', "same id 'a': .*:1 and .*:2"),
         ('\n{"query": "a"}\n\n \n{"query": "b"}\n{"query": "a"}\n', "same id 'a': .*:2 and .*:6"),
-        ('{"query": "  "}\n', "empty at .*:1"),
         ('\n{"query": "a"}\n\n \n{"query": "b"}\n{"query": " "}\n', "empty at .*jsonl:6"),
         ('{"query": "a"}\nnonsense\n', "not valid JSON"),
         ('{"query": "a"}\n{"ground_truth": {}}\n', "holds no question at .*:2"),

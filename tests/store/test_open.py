@@ -116,16 +116,6 @@ def test_a_file_cut_short_is_said_to_be_damaged(tmp_path):
             evaluations(open_store(path))
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anything")
-def test_a_read_only_file_for_those_who_are_not_root(tmp_path):
-    path = tmp_path / "h.db"
-    store = filled(str(path), [[1]])
-    path.chmod(0o444)
-    with pytest.raises(WriteFailed, match="read-only"):
-        write(store, record(records([2]))[1])
-    assert count(store) == 1
-
-
 @pytest.mark.parametrize(
     ("pragma", "words"),
     [

@@ -7,7 +7,7 @@ from calipers.live.result import (
     MachineLabels,
     RetrievalReport,
 )
-from calipers.model.document import Column, Document, Note, Table
+from calipers.model.document import Column, Document, Note, NoteKind, Table
 from calipers.present.escape import printable
 from calipers.words import plural
 
@@ -62,20 +62,15 @@ def _notes(report: RetrievalReport) -> Iterator[Note]:
             f"{plural(report.failed, 'question')} failed ({printable(kinds)}); ask again with "
             f"--retry-errors. The first error: {printable(report.first_error or '', 400)}",
         )
-    if report.empty:
-        yield Note("missing", f"{plural(report.empty, 'answer')} without any result.")
-    if report.short:
-        answers = plural(report.short, "answer")
-        yield Note("missing", f"{answers} with fewer than {report.k:,} results.")
-    if report.cut:
-        answers = plural(report.cut, "answer")
-        yield Note("input", f"{answers} with more than {report.k:,} results: cut off there.")
-    if report.unsorted:
-        answers = plural(report.unsorted, "answer")
-        yield Note(
-            "input",
-            f"{answers} with scores that neither fall nor rise: the order of the list counts.",
-        )
+    remarks: tuple[tuple[int, NoteKind, str], ...] = (
+        (report.empty, "missing", "without any result."),
+        (report.short, "missing", f"with fewer than {report.k:,} results."),
+        (report.cut, "input", f"with more than {report.k:,} results: cut off there."),
+        (report.unsorted, "input", "whose scores neither fall nor rise: the list's order counts."),
+    )
+    for n, kind, what in remarks:
+        if n:
+            yield Note(kind, f"{plural(n, 'answer')} {what}")
     if report.earlier:
         yield Note("input", printable(report.earlier, 400))
 

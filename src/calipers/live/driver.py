@@ -184,7 +184,6 @@ class Driver:
             if self._one_at_a_time.acquire(timeout=GOODBYE_SECONDS):
                 self._one_at_a_time.release()
             self.seconds = time.perf_counter() - begun
-            self.retriever.close()
         if tick is not None:
             tick()
         if self._crash is not None:

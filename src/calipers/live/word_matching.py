@@ -95,55 +95,28 @@ class WordIndex:
 
     def run(self, queries: pl.DataFrame, k: int = DEPTH) -> Run:
         """The first results of each query (query, text), with texts where they are kept."""
-        found = _found(self, queries, k)
-        rows = found.drop("chunk").hstack(self.chunks[found["chunk"]].rename({"id": "item"}))
+        asked = words_of(queries["text"])
+        ends = np.searchsorted(asked["owner"].to_numpy(), np.arange(1, queries.height))
+        words = np.split(asked["word"].to_numpy(), ends)
+        found = [self.best(one.tolist(), k) for one in words]
+        owners = np.repeat(np.arange(len(found)), [len(chunk) for chunk, _ in found])
+        rows = self.chunks[np.concatenate([chunk for chunk, _ in found])].rename({"id": "item"})
+        score = np.concatenate([score for _, score in found])
+        rows = rows.with_columns(query=queries["query"].gather(owners), score=score)
         return Run.from_frame(rows, order="listed", name=NAME)
 
 
 NAME = "plain word matching"
 
 
-def _found(index: WordIndex, queries: pl.DataFrame, k: int) -> pl.DataFrame:
-    """The best chunks of each query: query, chunk, score."""
-    asked = words_of(queries["text"])
-    ends = np.searchsorted(asked["owner"].to_numpy(), np.arange(1, queries.height))
-    words = np.split(asked["word"].to_numpy(), ends)
-    found = [index.best(one.tolist(), k) for one in words]
-    lengths = [len(chunk) for chunk, _ in found]
-    return pl.DataFrame(
-        {
-            "query": queries["query"].gather(np.repeat(np.arange(len(found)), lengths)),
-            "chunk": np.concatenate([chunk for chunk, _ in found]),
-            "score": np.concatenate([score for _, score in found]),
-        }
-    )
-
-
 def word_matching(
     queries: pl.DataFrame, corpus: Corpus, *, with_texts: bool = True
 ) -> tuple[Run, int]:
-    """The first results of each query (query, text) by BM25, and how many chunks there are.
-
-    ``with_texts`` reads the corpus a second time for the texts of the results.
-    """
-    # Only words that occur in a question are kept, without the texts, to save memory.
-    index = WordIndex.of(corpus, only=words_of(queries["text"])["word"].unique())
-    found = _found(index, queries, DEPTH)
-    rows = found.hstack(index.chunks[found["chunk"]].rename({"id": "item"}))
-    if with_texts:
-        texts = _texts(found["chunk"].unique(), corpus)
-        rows = rows.join(texts, on="chunk", maintain_order="left")
-    return Run.from_frame(rows.drop("chunk"), order="listed", name=NAME), index.chunks.height
-
-
-def _texts(chunks: pl.Series, corpus: Corpus) -> pl.DataFrame:
-    """The texts of some chunks: chunk, text."""
-    seen, rows = 0, []
-    for batch in corpus.batches():
-        here = batch.select("text").with_row_index("chunk", seen).cast({"chunk": pl.Int64})
-        rows.append(here.filter(pl.col("chunk").is_in(chunks.implode())))
-        seen += batch.height
-    return pl.concat(rows)
+    """The first results of each query (query, text) by BM25, and how many chunks there are."""
+    # Only words that occur in a question are kept, to save memory.
+    only = words_of(queries["text"])["word"].unique()
+    index = WordIndex.of(corpus, only=only, with_texts=with_texts)
+    return index.run(queries), index.chunks.height
 
 
 def from_words(place: str, *, layout: Layout) -> Retriever:

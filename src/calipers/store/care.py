@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, text
+from sqlalchemy import Connection, Table, and_, delete, func, select, text
 
 from calipers.errors import CalipersError
 from calipers.model.evaluation import Evaluation
@@ -52,7 +53,7 @@ def check(store: Store) -> Checked:
 def problems(store: Store) -> Iterator[str]:
     """One sentence for each damaged part; none if the history is intact."""
     read = partial(_unreadable, store)
-    for look in (_database_problems, _damaged_contents, _damaged_pools, read):
+    for look in (_database_problems, _damaged_contents, read):
         try:
             yield from _looked(store, look)
         except CalipersError as error:
@@ -87,32 +88,29 @@ def _database_problems(connection: Connection) -> Iterator[str]:
 
 
 def _damaged_contents(connection: Connection) -> Iterator[str]:
-    """A sentence for each damaged content of an evaluation."""
+    """A sentence for each damaged content, of an evaluation or a pool."""
+    # The bytes one at a time: together they may not fit into memory.
     for digest in connection.execute(select(CONTENT.c.digest)).scalars().all():
-        # One at a time: together they may not fit into memory.
-        one = select(CONTENT.c.bytes).where(CONTENT.c.digest == digest)
-        if digest_of(bytes(connection.execute(one).scalar_one())) != digest:
+        if _is_damaged(connection, CONTENT, CONTENT.c.digest == digest, digest):
             owners = connection.execute(
                 select(EVALUATION.c.id, EVALUATION.c.name, PART.c.kind)
                 .join(PART, PART.c.evaluation == EVALUATION.c.number)
                 .where(PART.c.digest == digest)
             ).all()
             shown = ", ".join(f"{one.name} ({one.id[:8]})" for one in owners[:3]) or "nothing"
-            kind = owners[0].kind if owners else "content"
             more = f" and {len(owners) - 3} more" if len(owners) > 3 else ""
-            yield f"The {kind} of {shown}{more} are damaged."
-
-
-def _damaged_pools(connection: Connection) -> Iterator[str]:
-    """A sentence for each damaged content of a pool."""
-    table = POOL_CONTENT
-    places = select(POOL.c.name, table.c.pool, table.c.position, table.c.kind, table.c.digest)
-    for row in connection.execute(places.join(POOL, POOL.c.number == table.c.pool)).all():
-        one = select(table.c.bytes).where(
-            table.c.pool == row.pool, table.c.position == row.position
-        )
-        if digest_of(bytes(connection.execute(one).scalar_one())) != row.digest:
+            yield f"The {owners[0].kind if owners else 'content'} of {shown}{more} are damaged."
+    held = POOL_CONTENT.c
+    places = select(POOL.c.name, held.pool, held.position, held.kind, held.digest)
+    for row in connection.execute(places.join(POOL, POOL.c.number == held.pool)).all():
+        where = and_(held.pool == row.pool, held.position == row.position)
+        if _is_damaged(connection, POOL_CONTENT, where, row.digest):
             yield f"The {row.kind} of the pool {row.name} are damaged."
+
+
+def _is_damaged(connection: Connection, table: Table, where: Any, digest: str) -> bool:
+    content = connection.execute(select(table.c.bytes).where(where)).scalar_one()
+    return digest_of(bytes(content)) != digest
 
 
 def prune(store: Store, keep: int, *, name: str | None = None, dry_run: bool = False) -> Pruned:

@@ -121,12 +121,6 @@ def test_a_redirect_is_not_followed(server: Server) -> None:
     assert server.asked.total() <= 8
 
 
-def test_a_server_that_speaks_no_tls(server: Server) -> None:
-    address = server.search.replace("http://", "https://")
-    with pytest.raises(RetrieverFailed, match="does not speak TLS"):
-        retrieve(address, ["a"], retries=0)
-
-
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
 def test_a_certificate_nobody_vouches_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     certificate = tmp_path / "localhost.pem"
@@ -161,17 +155,6 @@ def test_an_idle_connection_that_the_server_closed_is_opened_again() -> None:
     with serving(with_closing):
         run = retrieve(with_closing.search, [f"q{i}" for i in range(20)], k=1, workers=1, retries=0)
         assert (run.report.answered, run.report.failed) == (20, 0)
-
-
-def test_something_that_is_no_web_server() -> None:
-    class Rude(Server):
-        def process_request(self, request: Any, client_address: Any) -> None:
-            request.recv(1000)
-            request.sendall(b"220 mail.example ESMTP\r\n")
-            self.shutdown_request(request)
-
-    with serving(Rude()) as rude, pytest.raises(RetrieverFailed, match="does not speak HTTP"):
-        retrieve(rude.search, ["a"], retries=0)
 
 
 @pytest.mark.parametrize(

@@ -86,12 +86,6 @@ def ids(query: str, k: int) -> list[str]:
     return [one["id"] for one in answer_to(query, k)]
 
 
-def test_over_pipes(program: Path) -> None:
-    run = retrieve(f"{command(program)}#search", QUESTIONS, k=3)
-    assert run.frame["item"].to_list() == [*ids("Who?", 3), *ids("Where?", 3)]
-    assert dict(run.report.errors) == {"tool error": 1}
-
-
 def test_a_server_that_ends_is_started_again_and_its_last_words_are_heard(tmp_path: Path) -> None:
     path = odd(tmp_path, {"dies": "dead", **told(structuredContent={"hits": ["a"]})})
     run = retrieve(f"{command(path)}#find", ["q", "dead", "r"], k=1, retries=0)

@@ -170,5 +170,3 @@ class Retriever:
     """Default number of workers."""
     keeps_time: bool = False
     """Whether its sessions end a call at the timeout by themselves."""
-    close: Callable[[], None] = lambda: None
-    """Closes what is open besides the sessions."""

@@ -1,9 +1,11 @@
 """A function as a retriever, sync or async."""
 
 import inspect
+import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +28,7 @@ if TYPE_CHECKING:
 
 K_NAMES = ("k", "top_k", "topk", "n_results", "limit", "size", "n", "top", "num_results")
 """Usual names of the parameter for the number of results."""
-GOODBYE_SECONDS = 2.0
-"""How long cancelled calls may take to end."""
+_STARTING = threading.Lock()
 
 Call = Callable[[Any, int], Any]
 
@@ -43,8 +44,8 @@ def from_callable(
 ) -> Retriever:
     """A retriever that calls ``function(query, k)``; ``params`` are passed by name."""
     known = name or name_of(function)
-    layout, loop = layout or Layout(), _Loop()
-    session = _Session(_caller(function, dict(params or {}), known), loop)
+    layout = layout or Layout()
+    session = _Session(_caller(function, dict(params or {}), known))
     return Retriever(
         name=known,
         settings=settings_of(known, layout, params=_plain(without_secrets(params))),
@@ -53,7 +54,6 @@ def from_callable(
         code=code_of(function) if code is None else code,
         layout=layout,
         workers=workers,
-        close=loop.close,
         secrets=secrets_in(params),
     )
 
@@ -77,17 +77,16 @@ def _plain(value: Any) -> Any:
 @dataclass(eq=False)
 class _Session(Session):
     call: Call
-    loop: "_Loop"
 
     def ask(self, question: Question, k: int, timeout: float | None) -> Any:
         found = self.call(question.text, k)
         if type(found) is list:
             return found
         if inspect.isawaitable(found):
-            found = self.loop.wait_for(_awaited(found), timeout)
+            found = _wait_for(_awaited(found), timeout)
         # Consumed here, so that its time is counted; one more than k reveals excess results.
         if hasattr(found, "__aiter__"):
-            return self.loop.wait_for(_collected(found, k + 1), timeout)
+            return _wait_for(_collected(found, k + 1), timeout)
         if isinstance(found, Iterator):
             return list(islice(found, k + 1))
         return found
@@ -106,48 +105,29 @@ async def _collected(found: Any, most: int) -> list[Any]:
     return some
 
 
-@dataclass(eq=False)
-class _Loop:
-    """The one event loop in which all calls of an async function run."""
-
-    _loop: "asyncio.AbstractEventLoop | None" = None
-    _thread: threading.Thread | None = None
-    _starting: threading.Lock = field(default_factory=threading.Lock)
-
-    def wait_for(self, found: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
-        import asyncio
-
-        with self._starting:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=_run, args=(self._loop,), daemon=True)
-                self._thread.start()
-        future = asyncio.run_coroutine_threadsafe(found, self._loop)
-        try:
-            return future.result(timeout)
-        except TimeoutError:
-            if future.done():
-                raise
-            future.cancel()
-            raise AskFailed("timeout", f"no answer within {timeout:g} s", retry=True) from None
-
-    def close(self) -> None:
-        with self._starting:
-            loop, self._loop = self._loop, None
-        if loop is not None and self._thread is not None:
-            loop.call_soon_threadsafe(loop.stop)
-            self._thread.join(GOODBYE_SECONDS)
-
-
-def _run(loop: "asyncio.AbstractEventLoop") -> None:
+@cache
+def _loop(process: int) -> "asyncio.AbstractEventLoop":  # noqa: ARG001 - a fork has its own
+    """The one event loop of a process for all async functions: a client is never in two."""
     import asyncio
 
-    loop.run_forever()
-    for task in asyncio.all_tasks(loop):
-        task.cancel()
-    # One more iteration, so that cancelled calls can end.
-    loop.run_until_complete(asyncio.sleep(0))
-    loop.close()
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    return loop
+
+
+def _wait_for(found: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
+    import asyncio
+
+    with _STARTING:
+        loop = _loop(os.getpid())
+    future = asyncio.run_coroutine_threadsafe(found, loop)
+    try:
+        return future.result(timeout)
+    except TimeoutError:
+        if future.done():
+            raise
+        future.cancel()
+        raise AskFailed("timeout", f"no answer within {timeout:g} s", retry=True) from None
 
 
 def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> Call:
