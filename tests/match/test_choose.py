@@ -60,27 +60,6 @@ def test_where_one_way_is_possible_it_is_taken_without_a_word(result, target, ch
 
 
 @pytest.mark.parametrize(
-    ("result", "target", "chosen", "said"),
-    [
-        ({"id": "a"}, {"id": "a", "quote": TEXT}, "id", "no texts, so the quotes"),
-        ({"text": TEXT}, {"id": "a", "quote": TEXT}, "quote", "no ids, so the ids"),
-        (
-            {"id": "a"},
-            {"id": "a", "quote": TEXT, **SPAN},
-            "id",
-            "no places in documents and no texts, so the spans and quotes",
-        ),
-    ],
-)
-def test_evidence_that_the_results_cannot_be_held_against_is_said(result, target, chosen, said):
-    found = settings(result, target)
-    assert found["match"] == chosen
-    assert found["notes"] == [
-        f"Matched by {chosen}: the results have {said} of the targets are not used."
-    ]
-
-
-@pytest.mark.parametrize(
     ("result", "target", "said"),
     [
         ({"text": TEXT}, "lock is held", "the results carry texts and no ids"),

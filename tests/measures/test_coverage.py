@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from calipers.engines.scoring import compute
 from calipers.errors import InvalidInput
 from calipers.measures import parse, parse_one
-from calipers.measures.coverage import Union
 from calipers.questions.evaluate.settings import read
 
 place = st.integers(0, 15)
@@ -80,10 +79,3 @@ def test_without_spans_the_error_says_what_to_give():
     pair = read(ground_truth={"q": ["a"]}, run={"q": ["a"]})
     with pytest.raises(InvalidInput, match=r"document, start and end on both sides.*--match span"):
         compute(pair.matches, [parse_one("iou@1")], pair.policy)
-
-
-def test_a_union_of_nothing_is_empty():
-    nothing = np.empty(0, dtype=np.int64)
-    empty = Union.of(nothing, nothing, nothing)
-    assert empty.size(2).tolist() == [0, 0]
-    assert empty.within(np.array([0, 5]), np.array([5, 9])).tolist() == [0, 0]

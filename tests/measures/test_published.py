@@ -3,7 +3,6 @@
 import math
 
 import polars as pl
-import pytest
 
 import calipers
 from calipers.model.ground_truth import GroundTruth
@@ -27,13 +26,3 @@ def test_the_example_of_ndeval():
         0.7868,
         0.6666,
     ]
-
-
-def test_normalised_err_is_not_nearly_err():
-    """nERR of NTCIR divides by the best ranking: grades 1 and 3 in the wrong order."""
-    truth, highest = {"q": {"a": 1, "b": 3}}, 2**3
-    first, second = 1 / highest, 7 / highest
-    reached = first + (1 - first) * second / 2
-    best = second + (1 - second) * first / 2
-    found = calipers.evaluate({"q": ["a", "b"]}, ground_truth=truth, metrics="nERR")
-    assert found["nerr"].mean == pytest.approx(reached / best)

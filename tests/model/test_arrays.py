@@ -26,17 +26,6 @@ def test_a_function_is_called_once():
     assert replace(page, notes={"a": "b"}) == Page("hello", {"a": "b"})
 
 
-def test_a_default_is_made_for_each():
-    one, other = Page("a"), Page("b")
-    one.notes["k"] = "v"
-    assert (one.notes, other.notes) == ({"k": "v"}, {})
-
-
-def test_without_a_default_it_must_be_given():
-    with pytest.raises(TypeError, match="text"):
-        Page()
-
-
 def test_an_error_in_making_comes_at_every_look():
     nothing: dict[str, str] = {}
     page = Page(lambda: nothing["gone"])

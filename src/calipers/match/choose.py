@@ -29,20 +29,12 @@ class _Way(NamedTuple):
     """Of the targets."""
     run_columns: tuple[str, ...]
     target_has: str
-    results_have: str
-    targets_are: str
 
 
 _WAYS: dict[Kind, _Way] = {
-    "id": _Way("item", ("item",), "an id", "ids", "ids"),
-    "quote": _Way("quote", ("text",), "a quote", "texts", "quotes"),
-    "span": _Way(
-        "start",
-        ("document", "start", "end"),
-        "a span (document, start, end)",
-        "places in documents",
-        "spans",
-    ),
+    "id": _Way("item", ("item",), "an id"),
+    "quote": _Way("quote", ("text",), "a quote"),
+    "span": _Way("start", ("document", "start", "end"), "a span (document, start, end)"),
 }
 _CALLED = {"item": "an id", "text": "a text", "document": "a document"}
 
@@ -115,7 +107,7 @@ def _automatic(truth: GroundTruth, columns: Collection[str], run: Run) -> Choice
     kind = (possible or whole)[0]
     others = [other for other in possible if other != kind]
     if not others:
-        return kind, truth, _unused(kind, [one for one in whole if one != kind], columns)
+        return kind, truth, ()
     ways = " or ".join(f"--match {other}" for other in others)
     return (
         kind,
@@ -124,17 +116,6 @@ def _automatic(truth: GroundTruth, columns: Collection[str], run: Run) -> Choice
             f"Matched by {kind}: the data would allow {' and '.join([kind, *others])}; "
             f"{ways} takes the other way.",
         ),
-    )
-
-
-def _unused(kind: Kind, others: list[Kind], columns: Collection[str]) -> tuple[str, ...]:
-    """A note about evidence in the targets that the results cannot be compared with."""
-    if not others or not columns:
-        return ()
-    needed = " and no ".join(_WAYS[one].results_have for one in others)
-    return (
-        f"Matched by {kind}: the results have no {needed}, so the "
-        f"{' and '.join(_WAYS[one].targets_are for one in others)} of the targets are not used.",
     )
 
 

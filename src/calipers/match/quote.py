@@ -97,14 +97,14 @@ class Quote:
         """Pieces at the edges of texts that are too short for the search by seeds."""
         found: dict[int, list[Piece]] = {}
         whole = len(self.text)
-        for n in range(ANCHOR, min(seed_size(self.text), whole)):
-            end, begin = self.text[-n:], self.text[:n]
-            for number in shelf.beginning.get(end[:ANCHOR], ()):
-                if shelf.texts[number].startswith(end):
-                    found.setdefault(number, []).append((whole - n, whole))
-            for number in shelf.ending.get(begin[-ANCHOR:], ()):
-                if shelf.texts[number].endswith(begin):
-                    found.setdefault(number, []).append((0, n))
+        sizes = range(ANCHOR, min(seed_size(self.text), whole))
+        ends, begins = (tuple(self.text[-n:] for n in sizes), tuple(self.text[:n] for n in sizes))
+        for number, text in enumerate(shelf.texts if sizes else ()):
+            if text.startswith(ends) or text.endswith(begins):
+                found[number] = [
+                    *((whole - len(end), whole) for end in ends if text.startswith(end)),
+                    *((0, len(begin)) for begin in begins if text.endswith(begin)),
+                ]
         return found
 
     @cached_property

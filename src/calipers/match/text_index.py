@@ -6,7 +6,7 @@ many strings are wanted.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -21,8 +21,6 @@ Seed = tuple[int, str]
 Hit = tuple[int, int, int]
 """A seed that a text has: start in the quote, start in the text, length."""
 
-SHOWN = 4
-"""Characters by which the edges of texts are indexed."""
 _BETWEEN = "\n"
 """The separator of texts: no normalised text has it."""
 _WIDTHS = (12, 8, 4)
@@ -112,22 +110,6 @@ class Shelf:
         if width not in self._hashed:
             self._hashed[width] = _hashed(self._bytes, width)
         return self._hashed[width]
-
-    @cached_property
-    def beginning(self) -> dict[str, list[int]]:
-        """By the first few characters, the numbers of the texts that begin with them."""
-        return self._by(lambda text: text[:SHOWN])
-
-    @cached_property
-    def ending(self) -> dict[str, list[int]]:
-        """By the last few characters, the numbers of the texts that end with them."""
-        return self._by(lambda text: text[-SHOWN:])
-
-    def _by(self, part: Callable[[str], str]) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for number, text in enumerate(self.texts):
-            found.setdefault(part(text), []).append(number)
-        return found
 
     @cached_property
     def _characters(self) -> Ints | None:
