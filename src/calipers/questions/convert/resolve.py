@@ -46,8 +46,6 @@ class Located(Plain):
     places: tuple[QuotePlace, ...] = ()
     unknown_document: bool = False
     """Whether it names a document that is not in the corpus."""
-    elsewhere: tuple[QuotePlace, ...] = ()
-    """Its places in documents other than the one it names."""
 
     @property
     def outcome(self) -> Outcome:
@@ -56,11 +54,8 @@ class Located(Plain):
 
     def to_dict(self) -> dict[str, Any]:
         """The quote, how many places there are, and the first of them."""
-        found = {"outcome": self.outcome, "count": len(self.places)}
-        shown = {
-            name: plain(getattr(self, name)[:SHOWN_PLACES]) for name in ("places", "elsewhere")
-        }
-        return {**super().to_dict(), **found, **shown}
+        shown = {"count": len(self.places), "places": plain(self.places[:SHOWN_PLACES])}
+        return {**super().to_dict(), "outcome": self.outcome, **shown}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -198,13 +193,12 @@ def resolve_quotes(
             f"A quote is empty: query {one.query!r} has the quote {one.quote!r}; a quote is a "
             "passage of the text that should be found. Write it, or remove the target."
         )
-    finder = QuoteFinder(tuple(dict.fromkeys(quotes)))
-    number = {quote: n for n, quote in enumerate(dict.fromkeys(quotes))}
-    named: dict[int, set[str | None]] = defaultdict(set)  # there, all places are recorded
-    for one, quote in zip(wanted, quotes, strict=True):
-        named[number[quote]].add(one.document)
+    by_quote: dict[str, list[int]] = defaultdict(list)
+    for at, quote in enumerate(quotes):
+        by_quote[quote].append(at)
+    finder, askers = QuoteFinder(tuple(by_quote)), [*by_quote.values()]
     # In order of appearance, without repeats from overlapping chunks.
-    places: dict[int, dict[QuotePlace, None]] = defaultdict(dict)
+    places: list[dict[QuotePlace, None]] = [{} for _ in wanted]
     documents: set[str] = set()
     unplaced: set[str] = set()
     for batch in batches:
@@ -220,17 +214,14 @@ def resolve_quotes(
             unplaced.add(document)
         starts: list[int] = batch["start"].fill_null(0).to_list()
         for at, quote_number, start, end in locate(batch["text"].to_list(), finder):
-            found = places[quote_number]
-            if len(found) < MOST_PLACES or names[at] in named[quote_number]:
-                found[QuotePlace(names[at], starts[at] + start, starts[at] + end)] = None
-    for one, quote in zip(wanted, quotes, strict=True):
-        known, document = places.get(number[quote], {}), one.document
-        yield replace(
-            one,
-            places=tuple(place for place in known if document in (None, place.document)),
-            unknown_document=document is not None and document not in documents,
-            elsewhere=tuple(place for place in known if document not in (None, place.document)),
-        )
+            place = QuotePlace(names[at], starts[at] + start, starts[at] + end)
+            for asker in askers[quote_number]:
+                is_here = wanted[asker].document in (None, place.document)
+                if is_here and len(places[asker]) < MOST_PLACES:
+                    places[asker][place] = None
+    for one, found in zip(wanted, places, strict=True):
+        unknown = one.document is not None and one.document not in documents
+        yield replace(one, places=tuple(found), unknown_document=unknown)
 
 
 SHOWN = 3
@@ -271,17 +262,14 @@ def _advice(resolution: Resolution) -> Iterator[str]:
     """What to do about the quotes that have no place."""
     if resolution.counts["several"] and not resolution.first:
         yield "Quote more of the passage, add its document, or take the first place (--first)."
-    lost = [one for one in resolution.quotes if one.outcome == "none"]
-    unknown = [one for one in lost if one.unknown_document]
+    unknown = [str(one.document) for one in resolution.quotes if one.unknown_document]
     if unknown:
-        named = sorted({str(one.document) for one in unknown})
-        shown = ", ".join(printable(name, QUOTED) for name in named[:SHOWN])
         yield (
             f"{plural(len(unknown), 'quote')} not found: the corpus does not have the document "
-            f"({shown}{', …' if len(named) > SHOWN else ''}). Name documents as the corpus does, "
-            "or leave them out."
+            f"({printable(unknown[0], QUOTED)}). Name documents as the corpus does, or leave them "
+            "out."
         )
-    if len(lost) > len(unknown):
+    if resolution.counts["none"] > len(unknown):
         yield "Check those not found against the documents; spelling and punctuation count."
 
 
@@ -306,6 +294,4 @@ def _line(one: Located) -> str:
         least = "at least " if len(one.places) >= MOST_PLACES else ""
         more = ", …" if len(one.places) > 3 else ""
         line += f": {least}{plural(len(one.places), 'place')}, {', '.join(shown)}{more}"
-    elif one.elsewhere:
-        line += f" (it stands in {printable(one.elsewhere[0].document, QUOTED)})"
     return line
