@@ -77,22 +77,18 @@ def sample_of_people(
     said = truth.tags.get(CHECKED)
     if said is not None and {*said.drop_nulls()} <= {TO_CHECK, FIT, NOBODY, WRONG}:
         return _as_checked(truth, said)
-    judged = truth.tags.get(JUDGED_BY)
-    if judged is None:
-        _refuse_machines(truth)
-    else:
+    judged, source = truth.tags.get(JUDGED_BY), truth.tags.get("source")
+    if judged is not None:
         truth = _only_peoples(truth, judged)
+    elif source is not None and source.cast(pl.String).str.starts_with(MACHINE).any():
+        raise InvalidInput(
+            "Some of what people judged has a machine as its source, and a machine's labels cannot "
+            f"correct a machine's. {_DRAW}."
+        )
     if DRAWN in truth.tags:
         return _as_drawn(truth, fingerprint, cluster)
-    if sampled is None and judged is None:
-        raise InvalidInput(
-            "It is not known who gave the labels that are to correct the machine's, nor how the "
-            "queries were chosen. If people gave every label, say so: --sampled at-random where "
-            "the queries were drawn at random, --sampled all where they are all of them "
-            "(sampled=… in Python)."
-        )
     missing = set(queries) - set(truth.queries["query"])
-    if not missing:
+    if not missing and (judged is not None or sampled):
         return SampleOfPeople(truth)
     if sampled == ALL:
         raise InvalidInput(
@@ -109,9 +105,10 @@ def sample_of_people(
         )
     if sampled is None:
         raise InvalidInput(
-            "It is not known how the queries that people judged were chosen, and only those "
-            "drawn at random can correct the others. If they were, say so with --sampled "
-            f"at-random (sampled='at-random' in Python). {_DRAW}."
+            "It is not known who gave the labels that are to correct the machine's, or how the "
+            "queries were chosen. If people gave every label, say so: --sampled at-random where "
+            "the queries were drawn at random, --sampled all where they are all of them "
+            "(sampled=… in Python)."
         )
     return SampleOfPeople(truth)
 
@@ -125,16 +122,6 @@ def _as_checked(truth: GroundTruth, said: pl.Series) -> SampleOfPeople:
             f"checked yet, and at least {FEWEST} must be fit."
         )
     return SampleOfPeople(truth.only((said == FIT).fill_null(value=False)), checked=drawn)
-
-
-def _refuse_machines(truth: GroundTruth) -> None:
-    """Refuse queries whose source tag names a machine, in a file that does not say who judged."""
-    source = truth.tags.get("source")
-    if source is not None and (theirs := source.cast(pl.String).str.starts_with(MACHINE)).any():
-        raise InvalidInput(
-            f"{plural(int(theirs.sum()), 'query', 'queries')} of what people judged has the source "
-            f"{source.filter(theirs)[0]}: a machine's labels cannot correct a machine's. {_DRAW}."
-        )
 
 
 def _only_peoples(truth: GroundTruth, judged: pl.Series) -> GroundTruth:
