@@ -37,8 +37,6 @@ OUTPUT, HISTORY, STATISTICS = "Output", "History", "Statistics"
 """The option groups that only ``--help-all`` shows."""
 PYTHON = "Python"
 """A keyword only for Python (``only=PYTHON``)."""
-FILE = "a file"
-"""A keyword for Python and the settings file, without an option (``only=FILE``)."""
 
 
 @dataclass(frozen=True)

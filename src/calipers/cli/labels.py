@@ -1,6 +1,6 @@
 """Commands that make a ground truth: draft, judge, sample, import, export."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,8 +9,6 @@ import click
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import JSON, FileOption, flag, output
 from calipers.errors import InvalidInput
-
-NO_CACHE = flag("--no-cache", "Keep no answers.")
 
 
 @command(
@@ -63,7 +61,11 @@ def labels_draft(asked: CommandInput, output: str | None) -> None:
     asked.show(found, document=document(found, output), explain=True)
 
 
-@command(output("The labelled file, .jsonl or .csv.", required=True), NO_CACHE, answers=[JSON])
+@command(
+    output("The labelled file, .jsonl or .csv.", required=True),
+    flag("--no-cache", "Keep no answers."),
+    answers=[JSON],
+)
 def labels_judge(asked: CommandInput, output: str, no_cache: bool) -> None:
     """Let a language model grade what `calipers labels draft` wrote.
 
@@ -80,13 +82,6 @@ def labels_judge(asked: CommandInput, output: str, no_cache: bool) -> None:
     from calipers.live.document import of_grades
 
     check_unfilled(output)
-    ask_model(asked, of_grades, output, no_cache=no_cache)
-
-
-def ask_model(
-    asked: CommandInput, document: Callable[[Any, str], Any], output: str, *, no_cache: bool
-) -> None:
-    """Ask the model with a progress bar, write the answers, and print a summary."""
     kept = asked.settings.pop("cache", ".calipers/answers")
     asked.settings["cache"] = None if no_cache else kept
     try:
@@ -96,7 +91,7 @@ def ask_model(
             click.echo(f"Every answer is kept in {kept}; the same command goes on.", err=True)
         raise
     found.write(output)
-    asked.show(found, document=document(found, output), explain=True)
+    asked.show(found, document=of_grades(found, output), explain=True)
 
 
 @command(

@@ -2,7 +2,6 @@
 
 import json
 
-import msgspec
 import pytest
 
 import calipers
@@ -23,4 +22,3 @@ def test_every_row_is_that_of_the_result(made, weights, monkeypatch):
     assert len(pieces) == (len(scores) + 3) // 4
     written = b'{\n  "a": [\n' + b",\n".join(pieces) + b"\n  ]\n}"
     assert json.loads(written)["a"] == scores.to_dict()["per_query"]
-    assert written == msgspec.json.format(written, indent=2)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-import msgspec
 import polars as pl
 
 from calipers.engines.scoring import choose_metrics, deepest, score
@@ -279,36 +278,17 @@ AT_ONCE = 20_000
 
 
 def score_rows(scores: Scores) -> Iterator[bytes]:
-    """The per-query rows of ``Scores.to_dict`` as JSON chunks, indented as list members."""
+    """The per-query rows of ``Scores.to_dict`` as JSON chunks, one line each."""
     names = [*(metric.name for metric in scores.metrics), *(["score"] if scores.weights else [])]
-    members: dict[str, pl.Expr] = {
-        name: _text(name) if kind == pl.String else _number(name)
-        for name, kind in scores.queries.schema.items()
-    }
-    members["tags"] = _object({name: _text(f"tag.{name}") for name in scores.tags}, 3)
-    members["scores"] = _object({name: _number(name) for name in names}, 3)
-    row = pl.concat_str(pl.lit("    "), _object(members, 2))
+    tags = [pl.col(f"tag.{name}").alias(name) for name in scores.tags]
+    columns = [
+        *scores.queries.columns,
+        (pl.struct(tags) if tags else pl.lit(None)).alias("tags"),
+        pl.struct(names).alias("scores"),
+    ]
+    row = pl.concat_str(pl.lit("    "), pl.struct(columns).struct.json_encode())
     for block in scores.query_blocks(AT_ONCE):
         if block.height:
-            yield block.select(row.str.join(",\n")).item().encode()
-
-
-def _object(members: Mapping[str, pl.Expr], depth: int) -> pl.Expr:
-    """A JSON object with one line per member; ``depth`` indents its closing brace."""
-    if not members:
-        return pl.lit("{}")
-    parts: list[pl.Expr] = []
-    for name, value in members.items():
-        key = f"{'  ' * (depth + 1)}{msgspec.json.encode(name).decode()}: "
-        parts += [pl.lit(f",\n{key}" if parts else f"{{\n{key}"), value]
-    return pl.concat_str(*parts, pl.lit(f"\n{'  ' * depth}}}"))
-
-
-def _number(name: str) -> pl.Expr:
-    return pl.col(name).cast(pl.String).fill_null("null")
-
-
-def _text(name: str) -> pl.Expr:
-    """A column as JSON strings."""
-    member = pl.struct(pl.col(name).alias("")).struct.json_encode()
-    return member.str.strip_prefix('{"":').str.strip_suffix("}")
+            lines = block.select(row.str.join(",\n")).item().encode()
+            # There is no struct without a field.
+            yield lines if tags else lines.replace(b'"tags":null', b'"tags":{}')
