@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import UnreadableFile
-from calipers.io.files.parquet import ParquetBlocks
+from calipers.io.files.parquet import write_blocks
 
 ROWS = 1 << 19
 """Rows to pack at a time."""
@@ -34,14 +34,7 @@ def pack_blocks(frames: Iterable[pl.DataFrame]) -> bytes | None:
         return pack(first[0]) if first else None
     buffer = io.BytesIO()
     # The same table gives the same bytes however it was read, so the history stores it once.
-    blocks = ParquetBlocks(buffer, row_group_size=ROWS, **PACKED)
-    try:
-        for piece in chain(first, pieces):
-            blocks.put(piece)
-        blocks.finish()
-    except BaseException:
-        blocks.abandon()
-        raise
+    write_blocks(chain(first, pieces), buffer, row_group_size=ROWS, **PACKED)
     return buffer.getvalue()
 
 

@@ -16,8 +16,8 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
-from calipers.io.files.parquet import check_parquet, parquet_in_blocks
-from calipers.io.files.write import PARQUET, ending_or, write_table
+from calipers.io.files.parquet import check_parquet, write_blocks
+from calipers.io.files.write import PARQUET, check_writable, ending_or, whole_file, write_table
 from calipers.io.records.json_files import decoded
 from calipers.io.tables.cells import TAG, tag_columns
 from calipers.io.tables.scan import explained
@@ -202,10 +202,9 @@ def write_scores(scores: Scores, path: str | Path) -> None:
     if ending_or(place, ".csv") != PARQUET:
         write_table(scores.per_query, place)
         return
-    with parquet_in_blocks(place) as file:
-        file.about = about(scores)
-        for block in scores.query_blocks():
-            file.put(block)
+    check_writable(place)
+    with whole_file(place) as file:
+        write_blocks(scores.query_blocks(), file, metadata=about(scores))
 
 
 def about(scores: Scores) -> dict[str, str]:
