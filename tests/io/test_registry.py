@@ -33,8 +33,8 @@ def test_records_of_two_tools_at_once_are_named_both(tmp_path):
         ("data", '{"query": "q", "tags": {"a": 1}}\n{"query": "r"}\n', "neither results nor a gr"),
         ("notes.md", "x", r"it holds notes\.md"),
         ("dataset_dict.json", '{"splits": ["train", "test"]}', "several splits: train, test; name"),
-        ("state.json", "{}", r"state\.json does not list its files"),
-        ("dataset_dict.json", "{}", r"dataset_dict\.json does not list its splits"),
+        ("state.json", "{}", r"state\.json does not list its parts"),
+        ("dataset_dict.json", "{}", r"dataset_dict\.json does not list its parts"),
     ],
 )
 def test_what_is_in_no_known_form_is_said_so(name, content, said, tmp_path):

@@ -102,7 +102,7 @@ def labels_sample(asked: CommandInput, drop: bool) -> None:
     """Draw questions at random for people to judge, until the corrected metric is narrow enough.
 
     Of questions that `init FOLDER` made 30 are drawn, and asked about here with two keys each:
-    would somebody ask it, and is the target right? With --pool they are checked in a browser.
+    would somebody ask it, and is the target right?
 
     RUNs are judged blind under a machine's ground truth. The same command again, or with --pool
     alone, says how wide the corrected interval is, and about how many questions are left.
@@ -132,10 +132,11 @@ def _check_made(asked: CommandInput, drop: bool) -> bool:
         if drop:
             raise InvalidInput("--drop goes with a file of questions that calipers init wrote.")
         return False
-    kept = ("most", "seed", "pool", "judges", "store")
-    settings = {name: asked.settings[name] for name in kept if name in asked.settings}
+    if asked.settings.get("pool"):
+        raise InvalidInput("Leave out --pool: questions that calipers init made are checked here.")
+    settings = {name: asked.settings[name] for name in ("most", "seed") if name in asked.settings}
     found = calipers.labels_check(runs[0], drop=drop, **settings)
-    is_asked = not drop and not found.place and asked.form != "json"
+    is_asked = not drop and asked.form != "json"
     for number, record in enumerate(found.waiting if is_asked else ()):
         click.echo(f"\n{found.left - number:,} left. {printable(str(record['query']), 300)}")
         said = _pressed("Would somebody ask this?", FIT, NOBODY)

@@ -68,7 +68,7 @@ def no_text(place: str, names: Iterable[str]) -> str:
 def rows_from_mappings(
     mappings: Iterable[tuple[str, Mapping[str, Any]]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield corpus rows from JSON objects, each given with its place."""
+    """Yield corpus rows from JSON objects or rows of tables, each given with its place."""
     for place, given in mappings:
         inner = given.get("metadata")
         # Outer fields win over what a splitter wrote into the metadata.
@@ -94,19 +94,27 @@ def _checked(row: dict[str, Any], place: str) -> dict[str, Any]:
         if isinstance(value, bool) or not isinstance(value, str | int | None):
             raise InvalidInput(_wrong(name, value, place, "a text or a whole number"))
         row[name] = None if value is None else str(value)
-    text = row["text"]
-    if not isinstance(text, str):
-        raise InvalidInput(_wrong("text", text, place, "a text"))
+    if not isinstance(row["text"], str):
+        raise InvalidInput(_wrong("text", row["text"], place, "a text"))
     for name in ("start", "end"):
-        value = row.get(name)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise InvalidInput(_wrong(name, value, place, "a whole number"))
-        if value is not None and abs(value) >= 1 << 63:
-            raise InvalidInput(_wrong(name, value, place, "a number of 64 bits"))
+        if (value := row.get(name)) is not None:
+            row[name] = _whole(value)
+            if row[name] is None:
+                raise InvalidInput(_wrong(name, value, place, "a whole number of 64 bits"))
     row["id"] = place if row["id"] is None else row["id"]
     for name in _EXTRA:
         row[name] = version_text(row.get(name))
     return row
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number, also as the text of a CSV cell or as a float, as pandas has beside gaps."""
+    try:
+        found = None if isinstance(value, bool) else int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    same = found is not None and (isinstance(value, str) or found == value)
+    return found if same and abs(found or 0) < 1 << 63 else None
 
 
 def _wrong(name: str, value: Any, place: str, allowed: str) -> str:
@@ -114,61 +122,6 @@ def _wrong(name: str, value: Any, place: str, allowed: str) -> str:
         f"The {name} of a chunk has the wrong type at {place}: found {str(value)[:60]!r} "
         f"({type(value).__name__}); it must be {allowed}."
     )
-
-
-def read_frame(frame: pl.DataFrame, name: str, offset: int) -> pl.DataFrame:
-    """Convert a batch of a table to our columns and types; ``offset`` rows came before it."""
-    parts = name_columns(frame.columns)
-    if "text" not in parts:
-        raise InvalidInput(no_text(name, frame.columns))
-    columns = {ours: _cast(frame[theirs], ours, name, offset) for ours, theirs in parts.items()}
-    if "start" not in parts and START_AND_END in frame.columns:
-        starts = [_start_of_pair(pair) for pair in frame[START_AND_END].to_list()]
-        columns["start"] = pl.Series("start", starts, pl.Int64)
-    numbers = range(offset + 1, offset + frame.height + 1)
-    places = pl.Series("id", [f"{name}, row {number}" for number in numbers], pl.String)
-    columns["id"] = columns["id"].fill_null(places) if "id" in columns else places
-    return whole_schema(pl.DataFrame(columns))
-
-
-def _cast(column: pl.Series, ours: str, name: str, offset: int) -> pl.Series:
-    dtype = CORPUS_SCHEMA[ours]
-    if ours in _EXTRA:
-        # A field of that name may hold something else: then leave it empty.
-        nothing = pl.Series(ours, [None], dtype).new_from_index(0, len(column))
-        return nothing if column.dtype.is_nested() else column.cast(dtype, strict=False).alias(ours)
-    whole = column.dtype.is_integer()
-    text = column.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null)
-    fits = text or (whole and ours != "text")
-    if not fits and column.dtype.is_float() and ours in ("start", "end"):
-        fits = True  # pandas turns whole numbers into floats if some are missing
-    wanted = "whole numbers" if dtype.is_numeric() else "texts"
-    if not fits:
-        raise InvalidInput(
-            f"The column {column.name!r} of {name} has the wrong type: found {column.dtype}; the "
-            f"{ours} of a chunk must be {wanted}; write the column again with that type."
-        )
-    cast = column.cast(dtype, strict=False)
-    bad = cast.is_null() if ours == "text" else cast.is_null() & column.is_not_null()
-    if column.dtype.is_float():
-        bad |= (cast.cast(pl.Float64) != column).fill_null(False)
-    if bad.any():
-        row = int(bad.arg_true()[0])
-        raise InvalidInput(
-            f"The column {column.name!r} holds {column[row]!r} at {name}, row {offset + row + 1}; "
-            f"the {ours} of a chunk must be {'a whole number' if dtype.is_numeric() else 'a text'}."
-        )
-    return cast.alias(ours)
-
-
-def whole_schema(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with every corpus column in order, null if missing."""
-    missing = [
-        pl.lit(None, dtype=dtype).alias(name)
-        for name, dtype in CORPUS_SCHEMA.items()
-        if name not in frame.columns
-    ]
-    return frame.with_columns(missing).select(CORPUS_SCHEMA.keys())
 
 
 TEXT_ENDINGS = (".txt", ".md", ".markdown")
@@ -276,7 +229,9 @@ def scan_table(table: InputTable, progress: Progress | None = None) -> Iterator[
     with explained(table.name, table.fault, what="corpus"):
         total = table.open().select(pl.len()).collect().item() if progress else 0
         for batch in table.batches(table.names(), ROWS):
-            yield read_frame(batch, table.name, seen)
+            rows = enumerate(batch.iter_rows(named=True), seen + 1)
+            placed = ((f"{table.name}, row {number}", row) for number, row in rows)
+            yield from in_tables(rows_from_mappings(placed))
             seen += batch.height
             if progress:
                 progress(seen, total)
@@ -348,16 +303,14 @@ def open_corpus(value: Any, progress: Progress | None = None) -> Corpus:
         return Corpus(source.name, scan_of(source))
     if isinstance(value, Mapping):
         return _of_rows(lambda: keyed(value, "corpus"))
-    if isinstance(value, pl.LazyFrame):
-        return Corpus("corpus", lambda: scan_table(in_memory(value, "corpus")))
-    if isinstance(value, pl.DataFrame):
-        return Corpus("corpus", lambda: iter((read_frame(value, "corpus", 0),)))
+    if isinstance(value, pl.DataFrame | pl.LazyFrame):
+        return Corpus("corpus", lambda: scan_table(in_memory(value.lazy(), "corpus")))
     if isinstance(value, list | tuple):
         rows = [(f"corpus[{number}]", _as_mapping(one, number)) for number, one in enumerate(value)]
         return _of_rows(lambda: rows)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
         frame = from_other_library(value, "corpus")
-        return Corpus("corpus", lambda: iter((read_frame(frame, "corpus", 0),)))
+        return Corpus("corpus", lambda: scan_table(in_memory(frame.lazy(), "corpus")))
     raise InvalidInput(
         f"The corpus is a {type(value).__name__}; it can be a path, a table, a mapping of id to "
         "text, or a list of mappings with id and text."

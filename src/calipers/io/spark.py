@@ -1,28 +1,22 @@
 """Spark DataFrames: a ground truth is collected here, a run is processed on the workers.
 
-Rows go from Spark to Python once. There they are partitioned by query, and only packed blocks are
-shuffled: some thousands of values instead of millions of rows, which Spark would write, sort and
-convert one by one. Only the DataFrame API is used, so that Spark Connect works as well.
+Spark brings the rows of each query together, results beside targets, and the workers take them
+block by block. Only the DataFrame API is used, so that Spark Connect works as well.
 """
 
 import pickle
 import re
 import weakref
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import chain, groupby
-from operator import itemgetter
 from typing import Any, cast
 
-import numpy as np
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.formats.table import read_long
-from calipers.io.records.gather import regrouped
 from calipers.io.tables.cells import cast_columns, check_ranks
 from calipers.io.tables.columns import IDENTITIES, Columns
 from calipers.io.tables.resolve import no_column, resolve_fields
@@ -181,201 +175,16 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-BUCKET, ROWS, OTHERS = "bucket", "rows", "others"
-FIRST = -1
-"""The extra bucket with the first rows."""
-_LEAST, _MOST = 512, 1 << 16
-"""Limits on the number of buckets, so that one fits into memory and is worth packing."""
-_USUAL = 200
-"""Shuffle partitions, if Spark is not configured with a number."""
-_PACKED_AT_ONCE = 500_000
-_MOST_BYTES = 32 << 20
-"""Rows and bytes that are partitioned together."""
-ROWS_AT_ONCE = 200_000
-"""Rows that a worker processes together."""
-_PROBES = ("", "a", "query 17", "a name that is longer than those that are stored in place", "é")
-
-
-@dataclass(frozen=True)
-class Buckets:
-    """Assigns queries to buckets, the same on every machine; plain values only."""
-
-    n: int
-    partitions: int
-    probes: tuple[int, ...]
-    """Hashes of some names on the driver, to check that workers hash alike."""
-
-    @classmethod
-    def of(cls, spark: Any) -> "Buckets":
-        """Buckets to match the number of shuffle partitions."""
-        # On some clusters the number is "auto".
-        set_to = spark.conf.get("spark.sql.shuffle.partitions")
-        partitions = int(set_to) if set_to.isdigit() else _USUAL
-        n = min(partitions * -(-_LEAST // partitions), _MOST)
-        return cls(n, partitions, _probed())
-
-    def packed(self, rows: pl.DataFrame) -> tuple[list[int], list[bytes]]:
-        """The non-empty buckets and their packed rows, in order."""
-        if _probed() != self.probes:
-            raise InvalidInput(
-                "A worker of Spark hashes names otherwise than the driver: it has polars "
-                f"{pl.__version__}; give both the same version."
-            )
-        place = (rows["query"].hash() % self.n).to_numpy().astype(np.uint16)
-        some, starts = np.unique(np.sort(place, kind="stable"), return_index=True)
-        ends = np.append(starts[1:], rows.height)
-        table = _arrow(rows).combine_chunks().take(np.argsort(place, kind="stable"))
-        # Not compressed: Spark compresses shuffled data.
-        blobs = [_written(table[a:b], None) for a, b in zip(starts, ends, strict=True)]
-        return some.tolist(), blobs
-
-
-def _probed() -> tuple[int, ...]:
-    return tuple(pl.Series(_PROBES).hash().to_list())
-
-
-def _arrow(rows: pl.DataFrame) -> Any:
-    return rows.to_arrow(compat_level=pl.CompatLevel.oldest())
-
-
-def _written(table: Any, compression: str | None) -> bytes:
-    import pyarrow as pa
-
-    sink, how = pa.BufferOutputStream(), pa.ipc.IpcWriteOptions(compression=compression)
-    with pa.ipc.new_stream(sink, table.schema, options=how) as stream:
-        stream.write_table(table)
-    return bytes(sink.getvalue())
-
-
-_KIND = f"{BUCKET} int, {ROWS} binary"
-
-
-def pack_there(frame: Any, buckets: Buckets, within: Sequence[str], first: int = 0) -> Any:
-    """A DataFrame with one row per non-empty bucket, partitioned for a join.
-
-    Rows in a bucket are sorted by query, and then by the columns ``within``. One more bucket,
-    ``FIRST``, holds the ``first`` rows in the order of all columns.
-    """
-    n = buckets.partitions
-    parts = frame.mapInArrow(_packing(buckets, first), _KIND).repartition(n, BUCKET)
-    sorting = _sorting(["query", *within], first)
-    whole = parts.sortWithinPartitions(BUCKET).mapInArrow(sorting, _KIND)
-    # Each is in its partition already. This tells Spark, which then joins without a shuffle.
-    return whole.repartition(n, BUCKET)
-
-
-def pack_here(spark: Any, rows: pl.DataFrame, buckets: Buckets) -> Any:
-    """Like ``pack_there`` for local rows; those of a query keep their order."""
-    import pyarrow as pa
-
-    return spark.createDataFrame(pa.Table.from_batches([_batch(*buckets.packed(rows))]))
-
-
-def joined(run: Any, truth: Any) -> Any:
-    """Both sides of each bucket in one row, for ``unpacked``."""
-    results, judged = run.where(f"{BUCKET} != {FIRST}"), truth.withColumnRenamed(ROWS, OTHERS)
-    return results.join(judged, BUCKET, "full_outer").drop(BUCKET)
-
-
-def _packing(buckets: Buckets, first: int) -> Any:
-    def work(batches: Any) -> Iterator[Any]:
-        frames = (pl.DataFrame(batch) for batch in batches if batch.num_rows)
-        for rows in regrouped(frames, _PACKED_AT_ONCE, _MOST_BYTES):
-            some, blobs = buckets.packed(rows)
-            if first:
-                top = rows.bottom_k(first, by=rows.columns)
-                some, blobs = [*some, FIRST], [*blobs, _written(_arrow(top), None)]
-            yield _batch(some, blobs)
-
-    return work
-
-
-def _sorting(by: list[str], first: int) -> Any:
-    def work(batches: Any) -> Iterator[Any]:
-        listed = (zip(*(one.to_pylist() for one in batch), strict=True) for batch in batches)
-        for bucket, some in groupby(chain.from_iterable(listed), itemgetter(0)):
-            rows = pl.concat([pl.read_ipc_stream(content) for _, content in some])
-            if bucket == FIRST:
-                rows = rows.sort(rows.columns, nulls_last=True).head(first)
-            else:
-                rows = rows.sort(by)
-            yield _batch([bucket], [_written(_arrow(rows), "zstd")])
-
-    return work
-
-
-def _batch(buckets: list[int], blobs: list[bytes]) -> Any:
-    import pyarrow as pa
-
-    columns = [pa.array(buckets, pa.int32()), pa.array(blobs, pa.binary())]
-    return pa.RecordBatch.from_arrays(columns, [BUCKET, ROWS])
-
-
-def unpacked(
-    batches: Any, run: pl.DataFrame, truth: pl.DataFrame
-) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Yield the rows of both sides of ``joined``, some whole queries at a time, sorted by name.
-
-    A side without rows is the given empty table.
-    """
-    held, n = ([run], [truth]), 0
-    for batch in batches:
-        for both in zip(*(batch.column(name) for name in (ROWS, OTHERS)), strict=True):
-            for side, content in zip(held, both, strict=True):
-                if content.is_valid:
-                    side.append(pl.read_ipc_stream(content.as_py()))
-                    n += side[-1].height
-            if n >= ROWS_AT_ONCE:
-                yield _in_order(held[0]), _in_order(held[1])
-                held, n = ([run], [truth]), 0
-    if n:
-        yield _in_order(held[0]), _in_order(held[1])
-
-
-def _in_order(frames: list[pl.DataFrame]) -> pl.DataFrame:
-    """Rows sorted by query; the first frame is empty, and a single bucket is already sorted."""
-    rows = pl.concat(frames)
-    # Examples are the first by name, which must not depend on the hashing.
-    return rows.sort("query", maintain_order=True) if len(frames) > 2 else rows
-
-
-class PackedRun:
-    """The rows packed in blocks of whole queries, cached by Spark while in use."""
-
-    def __init__(self, frame: Any, within: Sequence[str], first: int) -> None:
-        self._rows, self._within, self._first = frame, within, first
-
-    @cached_property
-    def buckets(self) -> Buckets:
-        """The assignment of queries to buckets, for Spark's configured partitions."""
-        return Buckets.of(self._rows.sparkSession)
-
-    @cached_property
-    def frame(self) -> Any:
-        """The packed rows, one row per bucket."""
-        kept = pack_there(self._rows, self.buckets, self._within, self._first).persist()
-        weakref.finalize(self, _unpersist, kept).atexit = False
-        return kept
-
-    @property
-    def head(self) -> pl.DataFrame:
-        """The first rows in the order of all columns."""
-        found = self.frame.where(f"{BUCKET} = {FIRST}").select(ROWS).collect()
-        if not found:
-            return pl.DataFrame(self._rows.limit(0).toArrow())
-        return pl.read_ipc_stream(bytes(found[0][0]))
-
-
-def _unpersist(kept: Any) -> None:
-    # The session may have ended already.
-    with suppress(Exception):
-        kept.unpersist()
-
-
 CODE, ROW = "__code", "__row"
 """The index of a query and of a target in the ground truth; null in rows of the run."""
+HASH = "__hash"
+"""The hash of a query, by which rows are shuffled and sorted: faster than by its name."""
+_OF_TRUTH = "__truth_"
+"""Before the names of a target's columns, beside those of a result."""
 MOST_AT_ONCE = 256 << 20
 """Bytes that are collected to the driver at once."""
+ROWS_AT_ONCE = 200_000
+"""Rows that a worker processes together."""
 _SETTLING = ("text", "document", "start")
 """Columns that break ties between rows with the same score and item, or no item."""
 
@@ -395,8 +204,8 @@ def read_frame(frame: Any, role: Role, name: str, said: Columns) -> "pl.DataFram
 
 def _run(frame: Any, name: str, said: Columns) -> Run:
     named, chosen = _in_our_names(frame, name, said)
-    packed = PackedRun(named, [one for one in _SETTLING if one in chosen], SAMPLE)
-    head = packed.head
+    kept = named.persist()
+    head = pl.DataFrame(_sorted(kept).limit(SAMPLE).toArrow())
     # With the original names and unread columns, so that all notes apply.
     theirs = head.rename(chosen).with_columns(
         pl.lit(None).alias(one) for one in frame.columns if one not in chosen.values()
@@ -406,7 +215,9 @@ def _run(frame: Any, name: str, said: Columns) -> Run:
         "run",
     )
     reader = ResultReader(tuple(chosen), chosen, natural_order(chosen), name)
-    rows = SparkRows(named, reader, head, packed)
+    rows = SparkRows(kept, reader, head)
+    # Every step after this one shares its reader.
+    weakref.finalize(reader, _unpersist, kept).atexit = False
     return replace(
         cast(Run, found.run),
         scan=rows,
@@ -415,6 +226,17 @@ def _run(frame: Any, name: str, said: Columns) -> Run:
         is_grouped=True,
         in_memory=False,
     )
+
+
+def _sorted(frame: Any) -> Any:
+    """The rows in the order of all columns, those without a value last."""
+    return frame.sort(*(frame[name].asc_nulls_last() for name in frame.columns))
+
+
+def _unpersist(kept: Any) -> None:
+    # The session may have ended already.
+    with suppress(Exception):
+        kept.unpersist()
 
 
 @dataclass(frozen=True)
@@ -453,11 +275,10 @@ class SparkRows:
     """The rows of a run in Spark: scan them here, or process them on the workers."""
 
     frame: Any
-    """One row per result, in our names."""
+    """One row per result, in our names; cached by Spark while in use."""
     reader: ResultReader
     head: pl.DataFrame
     """The first rows in the order of all columns."""
-    packed: PackedRun
     steps: tuple[Callable[[Run], Run], ...] = ()
     scan: Scan | None = None
     """How to scan the rows after the steps."""
@@ -472,8 +293,7 @@ class SparkRows:
             return
         skipped = 0
         with spoken():
-            order = [self.frame[name].asc_nulls_last() for name in self.frame.columns]
-            packed = self.frame.sort(*order).mapInArrow(_packed, "rows binary")
+            packed = _sorted(self.frame).mapInArrow(_packed, "rows binary")
             for row in packed.toLocalIterator(prefetchPartitions=True):
                 rows = pl.read_ipc_stream(bytes(row[0]))
                 known = min(SAMPLE - skipped, rows.height)
@@ -491,13 +311,13 @@ class SparkRows:
         Spark keeps the results until they arrive; if many, they come partition by partition.
         """
         with spoken():
-            sent = _sent(truth)
-            there = pack_here(self.frame.sparkSession, sent, self.packed.buckets)
-            nothing = self.head.clear(), sent.clear()
-            worker = _worker(self.reader, self.steps, work, nothing)
+            named = _sent(truth).rename(lambda name: name if name == "query" else _OF_TRUTH + name)
+            targets = self.frame.sparkSession.createDataFrame(_arrow(named))
+            both = self.frame.unionByName(targets, allowMissingColumns=True)
+            hashed = both.selectExpr("*", f"xxhash64(query) AS {HASH}").repartition(HASH)
             answers = (
-                joined(self.packed.frame, there)
-                .mapInArrow(worker, "answer binary, failed boolean")
+                hashed.sortWithinPartitions(HASH)
+                .mapInArrow(_worker(self.reader, self.steps, work), "answer binary, failed boolean")
                 .persist()
             )
             try:
@@ -536,20 +356,21 @@ def _sent(truth: GroundTruth) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(named), silent], how="diagonal").sort(CODE, ROW)
 
 
+def _arrow(rows: pl.DataFrame) -> Any:
+    return rows.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
 def _worker(
-    reader: ResultReader,
-    steps: Sequence[Callable[[Run], Run]],
-    work: Callable[[Block], Any],
-    nothing: tuple[pl.DataFrame, pl.DataFrame],
+    reader: ResultReader, steps: Sequence[Callable[[Run], Run]], work: Callable[[Block], Any]
 ) -> Any:
     """The function that runs on each partition."""
 
     def answers(batches: Any) -> Iterator[Any]:
         import pyarrow as pa
 
-        for results, judged in unpacked(batches, *nothing):
+        for rows in whole_queries(pl.DataFrame(batch) for batch in batches):
             try:
-                answer = work(_block(results, judged, reader, steps))
+                answer = work(_block(*_sides(rows, reader.columns), reader, steps))
             except CalipersError as error:
                 answer = error
             packed = zlib.compress(pickle.dumps(answer), 1)
@@ -557,6 +378,37 @@ def _worker(
             yield pa.RecordBatch.from_pydict({"answer": [packed], "failed": [failed]})
 
     return answers
+
+
+def whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of some whole queries at a time; the batches are sorted by hash."""
+    held, n, most = list[pl.DataFrame](), 0, ROWS_AT_ONCE
+    for batch in batches:
+        held.append(batch)
+        n += batch.height
+        if n < most:
+            continue
+        rows = pl.concat(held)
+        # The last query may go on in the next batch.
+        is_last = rows[HASH] == rows[HASH][-1]
+        if not is_last.all():
+            yield rows.filter(~is_last)
+        held = [rows.filter(is_last)]
+        n = held[0].height
+        most = ROWS_AT_ONCE + 2 * n
+    if n:
+        yield pl.concat(held)
+
+
+def _sides(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The results and the targets among these rows, sorted by query."""
+    is_target = rows[_OF_TRUTH + CODE].is_not_null()
+    within = [one for one in _SETTLING if one in columns]
+    # Examples are the first by name, which must not depend on the hashing.
+    results = rows.filter(~is_target).select(columns).sort("query", *within)
+    theirs = {name: name.removeprefix(_OF_TRUTH) for name in rows.columns if _OF_TRUTH in name}
+    judged = rows.filter(is_target).select("query", *theirs).rename(theirs)
+    return results, judged.sort("query", CODE, ROW)
 
 
 def _block(

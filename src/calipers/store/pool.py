@@ -23,9 +23,8 @@ SAID = ("label", "skip")
 SCALES: Mapping[str, tuple[str, ...]] = {
     "0-3": ("useless", "touches it", "helps", "answers it"),
     "yes/no": ("no", "yes"),
-    "fit": ("nobody would ask it", "wrong target", "fit"),
 }
-"""The names of the grades from 0 on; "fit" is for made questions, which people check."""
+"""The names of the grades from 0 on."""
 
 
 @dataclass(frozen=True, kw_only=True)

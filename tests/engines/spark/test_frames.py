@@ -141,8 +141,8 @@ def test_a_lost_worker_is_named_with_its_cure(session, monkeypatch):
     def dies(batches: Any) -> Any:
         for _ in batches:
             os._exit(1)
-        yield
+        yield from ()
 
-    monkeypatch.setattr(spark, "_packing", lambda *_: dies)
+    monkeypatch.setattr(spark, "_worker", lambda *_: dies)
     with pytest.raises(InvalidInput, match=r"A worker was lost.*spark\.executor\.memoryOverhead"):
         evaluated(session, RESULTS, TRUTH, metrics="mrr")

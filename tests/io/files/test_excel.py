@@ -37,12 +37,6 @@ def recalls(*arguments):
     return [one["scores"]["recall@2"] for one in found["per_query"]]
 
 
-def test_the_first_sheet_is_read_and_numbers_stay_ids(folder):
-    write_workbook(folder / "gold.xlsx", {"Questions": QUESTIONS})
-    values = recalls("-g", "gold.xlsx", "-r", "run.json")
-    assert values == [0.5, 1.0]
-
-
 def test_a_csv_of_the_same_cells_gives_the_same(folder):
     write_workbook(folder / "gold.xlsx", {"Questions": QUESTIONS})
     lines = [",".join("" if one is None else str(one) for one in row) for row in QUESTIONS]

@@ -19,7 +19,7 @@ from calipers import read
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files import open as open_files
 from calipers.io.files import open as source
-from calipers.io.files.open import Source, most_unpacked
+from calipers.io.files.open import Source
 from calipers.io.files.write import WRITERS
 from calipers.io.load import load, load_pair
 
@@ -62,12 +62,6 @@ def test_a_damaged_archive_is_found_out_late_too(tmp_path: Path) -> None:
         list(Source(path).lines())
 
 
-def test_gzip_is_known_by_its_content(tmp_path: Path) -> None:
-    path = tmp_path / "no-ending"
-    path.write_bytes(gzip.compress(b"one\n"))
-    assert list(Source(path).lines()) == [(1, b"one")]
-
-
 MEGABYTE = 1 << 20
 
 
@@ -78,21 +72,6 @@ def test_what_unpacks_to_too_much_is_refused(encoding: str, tmp_path: Path) -> N
     assert path.stat().st_size < MEGABYTE
     with pytest.raises(UnreadableFile, match="unpacks to more than 18 MB"):
         Source(path, encoding=encoding).read()
-
-
-def test_what_is_within_the_limit_is_read(tmp_path: Path) -> None:
-    content = b"line of a file\n" * 100_000
-    path = tmp_path / "run.jsonl.packed"
-    path.write_bytes(gzip.compress(content))
-    assert Source(path).read() == content
-    assert Source(path, encoding="cp1252").read() == content
-
-
-def test_a_larger_file_may_hold_more_by_its_size() -> None:
-    sizes = [most_unpacked(size) for size in range(0, 64 * MEGABYTE, MEGABYTE // 2)]
-    assert sizes == sorted(sizes)
-    assert most_unpacked(MEGABYTE) == 18 * MEGABYTE
-    assert most_unpacked(10 * MEGABYTE) > 1000 * MEGABYTE
 
 
 def test_a_ranking_without_end_is_refused(tmp_path: Path) -> None:

@@ -53,8 +53,8 @@ TRUTH = st.one_of(
 
 
 @st.composite
-def files(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
-    """Records in one or several files; some of them are refused."""
+def records(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Records of one file; some of them are refused."""
     listed = draw(st.sampled_from([LISTS, SCORED, st.lists(ID, max_size=5), LISTS | SCORED]))
     extra = {
         "tags": st.just({"type": "x"}),
@@ -65,9 +65,7 @@ def files(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
     }
     record = st.fixed_dictionaries({"retrieved": listed, "ground_truth": TRUTH}, optional=extra)
     found = draw(st.lists(record, min_size=3, max_size=12))
-    named = [{"query": f"q{i}", **one} for i, one in enumerate(found)]
-    cut = draw(st.integers(1, len(named)))
-    return [part for part in (named[:cut], named[cut:]) if part]
+    return [{"query": f"q{i}", **one} for i, one in enumerate(found)]
 
 
 @contextmanager
@@ -117,12 +115,11 @@ def outcome(path: Path) -> Any:
 
 
 @settings(max_examples=6)
-@given(files(), st.sampled_from([ON_DISK, IN_BLOCKS]))
-def test_what_goes_to_disk_or_comes_in_blocks_is_what_would_be_held_in_one(parts, how):
+@given(records(), st.sampled_from([ON_DISK, IN_BLOCKS]))
+def test_what_goes_to_disk_or_comes_in_blocks_is_what_would_be_held_in_one(rows, how):
     with TemporaryDirectory() as folder:
-        for i, part in enumerate(parts):
-            (Path(folder) / f"{i}.jsonl").write_text("\n".join(map(json.dumps, part)))
-        path = Path(folder) / "0.jsonl" if len(parts) == 1 else Path(folder)
+        path = Path(folder) / "0.jsonl"
+        path.write_text("\n".join(map(json.dumps, rows)))
         held = outcome(path)
         with bounded(**how):
             assert outcome(path) == held
@@ -174,9 +171,7 @@ def test_what_is_on_disk_is_not_brought_back_to_be_kept(lines):
     with bounded():
         run = load(lines, "both").run
         pair = calipers.read(lines)
-        several = load(str(lines.parent / "*.jsonl"), "both").run
     assert run.kept() is run
-    assert several.kept() is several
     lines.unlink()
     assert calipers.misses(pair, k=1).reasons == {"below_k": 40}
 
@@ -186,19 +181,6 @@ def test_what_fits_needs_no_temporary_file(lines, monkeypatch):
     with bounded(most=10**6):
         assert load(lines, "both").run.in_memory
     assert load(lines, "both").run.in_memory
-
-
-def test_files_that_are_read_together_share_the_room(lines):
-    """Each of them would fit."""
-    for i in range(4):
-        text = lines.read_text().replace('"query": "q', f'"query": "{i}q')
-        lines.with_name(f"more-{i}.jsonl").write_text(text)
-    room = MemoryBudget()
-    with bounded(most=30_000):
-        assert load(lines, "both").run.in_memory
-        run = load(lines.parent, "run", room=room).run
-        assert 0 < room.held <= 30_000
-    assert run.frame.height == 1000
 
 
 def test_a_bad_record_far_behind_is_named_as_ever(lines):

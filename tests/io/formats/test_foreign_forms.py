@@ -10,8 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
@@ -211,13 +209,3 @@ def test_a_file_is_recognised_as_what_it_is_or_not_at_all():
     for name in made:
         if name:
             assert known[name] > 0.7 * tried[name], (name, known[name], tried[name])
-
-
-@pytest.mark.parametrize("name", sorted(set(makers()) - {""}))
-def test_a_made_file_can_be_read(name, tmp_path):
-    from calipers.io.load import load
-
-    path = tmp_path / "data"
-    path.write_bytes(makers()[name](random.Random(1)))
-    found = load(path, ROLES.get(name, "both"))
-    assert found.ground_truth is not None or found.run is not None

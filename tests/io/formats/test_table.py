@@ -1,4 +1,3 @@
-import gzip
 import json
 from typing import Any
 
@@ -60,16 +59,6 @@ def test_frames_of_pandas_and_arrow_that_never_saw_polars():
     expected = [("q1", "7", 1.0), ("q1", "8", 0.0)]
     assert judgements(pd.DataFrame(columns)) == expected
     assert judgements(pa.table(columns)) == expected
-
-
-def test_a_byte_order_mark_windows_line_ends_and_gzip(tmp_path):
-    path = tmp_path / "run.csv.gz"
-    text = run_frame().write_csv().replace("\n", "\r\n")
-    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + text.encode()))
-    assert ranking(path) == RANKED
-    plain = tmp_path / "run.csv"
-    plain.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert ranking(plain) == RANKED
 
 
 def test_a_table_without_scores_is_what_the_caller_says(tmp_path):

@@ -8,7 +8,6 @@ from random import Random
 from tempfile import TemporaryDirectory
 from unittest import mock
 
-import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -140,24 +139,6 @@ def test_rank_and_score_in_each_others_place_are_refused(tmp_path: Path) -> None
     assert read_run(fractions) == {"q": ["a", "b"]}
 
 
-def test_ranks_are_ignored_and_scores_make_the_order(tmp_path: Path) -> None:
-    run = written(tmp_path / "run", "q Q0 low 1 0.1 t", "q Q0 high 9 0.9 t", "q Q0 mid 5 0.5 t")
-    assert read_run(run) == {"q": ["high", "mid", "low"]}
-
-
-def test_queries_that_are_not_grouped(tmp_path: Path) -> None:
-    lines = [f"q{i % 3} Q0 d{i} 0 {i} t" for i in range(30)]
-    run = written(tmp_path / "run", *lines)
-    for block in (1, 100, 1 << 20):
-        with mock.patch.object(source, "BLOCK", block):
-            found = read_run(run)
-            scores = calipers.evaluate(
-                ground_truth={"q0": ["d0"], "q1": ["d28"]}, run=run, metrics="first_rank"
-            )
-        assert found == {f"q{n}": [f"d{i}" for i in range(27 + n, -1, -3)] for n in range(3)}
-        assert scores.of("first_rank").tolist() == [10, 1]
-
-
 def test_judgements_in_any_shape(tmp_path: Path) -> None:
     path = tmp_path / "qrels"
     path.write_bytes("\ufeff# made by hand\r\n q 0\ta  1\r\n\r\nq\t0 日 -1\r\nr 0 a +2.5".encode())
@@ -177,10 +158,6 @@ def test_an_id_of_ten_thousand_characters(tmp_path: Path) -> None:
 
 def test_five_columns_are_enough(tmp_path: Path) -> None:
     assert read_run(written(tmp_path / "run", "q Q0 a 1 0.5", "q Q0 b 2 0.25")) == {"q": ["a", "b"]}
-
-
-def test_a_first_line_may_be_a_padded_comment(tmp_path: Path) -> None:
-    assert read_run(written(tmp_path / "run", "  # made by hand", "q Q0 a 1 0.5 t")) == {"q": ["a"]}
 
 
 def test_scores_keep_their_last_digit(tmp_path: Path) -> None:
@@ -203,14 +180,6 @@ def test_a_bad_line_is_named_in_any_block(block: int, line: bytes, words: str, t
     with mock.patch.object(source, "BLOCK", block), pytest.raises(InvalidInput, match=words) as bad:
         calipers.evaluate(ground_truth={"q": ["a"]}, run=run)
     assert f"{run}:3" in str(bad.value)
-
-
-def test_a_run_is_read_again_from_the_start(tmp_path: Path) -> None:
-    path = written(tmp_path / "run", "q Q0 a 1 0.5 t")
-    run = load(path, "run").run
-    assert run is not None
-    one, other = pl.concat(run.scan()), pl.concat(run.scan())
-    assert one.equals(other)
 
 
 @given(
@@ -322,15 +291,8 @@ def test_groups_of_records_become_subtopics(tmp_path: Path) -> None:
     assert [scores[name].mean for name in scores] == [0.5, 1.0]
 
 
-def test_numbers_that_would_not_be_read_again_are_counted_anew(tmp_path: Path) -> None:
-    truth = [{"id": "a", "group": "3"}, {"id": "b", "group": "3"}, {"id": "c", "group": "7"}]
-    record = {"query": "q", "retrieved": ["b"], "ground_truth": truth}
-    calipers.convert([record], tmp_path / "out.qrels")
-    assert (tmp_path / "out.qrels").read_text() == "q 1 a 1\nq 1 b 1\nq 2 c 1\n"
-
-
 def test_one_group_alone_is_said_to_be_lost(tmp_path: Path) -> None:
     truth = [{"id": "a", "group": "who"}, {"id": "b", "group": "who"}]
     record = {"query": "q", "retrieved": ["b"], "ground_truth": truth}
     written = calipers.convert([record], tmp_path / "out.qrels")
-    assert any("taken for a constant" in remark for remark in written.remarks)
+    assert any("as if it had none" in remark for remark in written.remarks)

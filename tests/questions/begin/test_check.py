@@ -10,7 +10,6 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.questions.begin.check import made_questions
 from tests.command import calipers_command
-from tests.web.served import served, shelf_of
 
 RUN = ("-g", "questions.jsonl", "-r", "run.jsonl")
 
@@ -96,24 +95,6 @@ def test_what_is_unfit_leaves_the_set_by_a_command(questions, monkeypatch):
     again = calipers_command("labels", "sample", "questions.jsonl", "--drop")
     assert again.code == 2
     assert "there is nothing to drop" in again.err
-
-
-def test_people_check_them_on_the_page_of_a_pool(questions):
-    store = str(questions.with_name("labels.db"))
-    words = ("labels", "sample", "questions.jsonl", "-n", "3", "--pool", "check", "--store", store)
-    made = calipers_command(*words, columns=400)
-    assert f"calipers serve --pool check --store {store}" in " ".join(made.out.split()), made.err
-    with served(shelf_of(store, "me")) as site:
-        me, path = site.visitor("me"), "/api/v1/pools/1"
-        assert "nobody would ask it" in me.get("/pools/1/judge").text
-        for number, grade in enumerate((2, 0, 1)):
-            item = me.post(f"{path}/take", {}).json()["next"][0]
-            label = {"request": f"{number}" * 8, "item": item["item"], "grade": grade}
-            assert me.post(f"{path}/labels", label).status == 200
-        assert me.get("/pools/1").status == 200
-    done = calipers_command(*words)
-    assert "1 of 3 checked questions are fit: 1 nobody would ask, 1 with the wrong" in done.out
-    assert Counter(checked(questions)) == {"yes": 1, "nobody asks": 1, "wrong target": 1, None: 5}
 
 
 def test_the_draw_is_random_and_the_same_for_a_seed(questions):

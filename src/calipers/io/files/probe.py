@@ -1,7 +1,7 @@
 """Look at a file or folder: its shape, before its format is recognised."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -257,15 +257,18 @@ def _stream_table(place: Path | bytes) -> pl.LazyFrame:
 def _folder_table(folder: Path) -> InputTable | None:
     """The table in a folder: a Hugging Face dataset saved to disk, or AutoRAG's questions."""
     if (folder / "dataset_dict.json").is_file():
-        splits = _listed(folder, "dataset_dict.json", "splits", "splits")
+        splits = _listed(folder, "dataset_dict.json", lambda about: map(str, about["splits"]))
         if len(splits) != 1:
             raise InvalidInput(
                 f"{folder} holds several splits: {', '.join(splits)}; name the one you mean, such "
                 f"as {folder / splits[0]}."
             )
         return _folder_table(folder / splits[0])
-    files = list(_dataset_files(folder))
-    if files:
+    if (folder / "state.json").is_file():
+        names = _listed(
+            folder, "state.json", lambda about: (one["filename"] for one in about["_data_files"])
+        )
+        files = [folder / name for name in names]
         with explained(str(folder)):
             return in_memory(pl.concat([_stream_table(file) for file in files]), str(folder))
     questions = folder / "qa.parquet"
@@ -274,32 +277,18 @@ def _folder_table(folder: Path) -> InputTable | None:
     return None
 
 
-def _dataset_files(folder: Path) -> Iterator[Path]:
-    state = folder / "state.json"
-    if not state.is_file():
-        return
-    for one in _listed(folder, "state.json", "_data_files", "files"):
-        if not isinstance(one, dict) or not isinstance(one.get("filename"), str):
-            raise _damaged(folder, "state.json", "files")
-        yield folder / one["filename"]
-
-
-def _listed(folder: Path, name: str, key: str, what: str) -> list[Any]:
+def _listed(folder: Path, name: str, listed: Callable[[Any], Iterable[str]]) -> list[str]:
+    """What a file of a saved dataset lists: its splits, or its parts."""
     try:
-        listed = msgspec.json.decode((folder / name).read_bytes())[key]
-    except (*json_files.BROKEN, KeyError, TypeError):
-        listed = None
-    if not isinstance(listed, list) or not listed:
-        raise _damaged(folder, name, what)
-    if not all(isinstance(one, str | dict) for one in listed):
-        raise _damaged(folder, name, what)
-    return listed
-
-
-def _damaged(folder: Path, name: str, what: str) -> UnreadableFile:
-    return UnreadableFile(
-        f"The dataset {folder} is damaged: {name} does not list its {what}; save it to disk again."
-    )
+        found = [*listed(msgspec.json.decode((folder / name).read_bytes()))]
+    except (*json_files.BROKEN, LookupError, TypeError):
+        found = []
+    if not found or not all(isinstance(one, str) for one in found):
+        raise UnreadableFile(
+            f"The dataset {folder} is damaged: {name} does not list its parts; save it to disk "
+            "again."
+        )
+    return found
 
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")

@@ -180,38 +180,27 @@ def _judgements(sight: Probe, role: Role) -> Dataset:
 
 def _texts(qrels: Path, wanted: pl.Series) -> pl.DataFrame | None:
     """The texts of the wanted queries, from ``queries.jsonl`` in the folder above."""
-    path = next(
-        (
-            file
-            for name in (QUERIES, f"{QUERIES}.gz")
-            if (file := qrels.resolve().parent.parent / name).is_file()
-        ),
-        None,
-    )
-    if qrels.resolve().parent.name != QRELS or path is None:
+    folder = qrels.resolve().parent
+    files = (folder.parent / name for name in (QUERIES, f"{QUERIES}.gz"))
+    path = next((file for file in files if file.is_file()), None)
+    if folder.name != QRELS or path is None:
         return None
-    ids = set(wanted.to_list())
-    rows = [(str(one.id), one.text) for one in _queries(Source(path)) if str(one.id) in ids]
-    return pl.DataFrame(rows, schema={"query": pl.String, "text": pl.String}, orient="row").unique(
-        "query", keep="first"
-    )
-
-
-def _queries(source: Source) -> Iterator[Query]:
+    ids, texts = set(wanted.to_list()), dict[str, str]()
+    source = Source(path)
     for number, line in source.lines():
         if not line.strip():
             continue
         try:
-            yield _QUERY.decode(line)
+            one = _QUERY.decode(line)
         except msgspec.ValidationError as error:
-            place = f"{source.name}:{number} $"
-            example = '{"_id": …, "text": …}'
+            place, example = f"{source.name}:{number} $", '{"_id": …, "text": …}'
             raise InvalidInput(explain_mismatch(str(error), place, example)) from None
         except BROKEN:
-            raise UnreadableFile(
-                f"The JSON in {source.name}:{number} is not valid; check the line, or write it "
-                "again."
-            ) from None
+            raise UnreadableFile(f"The JSON in {source.name}:{number} is not valid.") from None
+        if str(one.id) in ids:
+            texts.setdefault(str(one.id), one.text)
+    schema = {"query": pl.String, "text": pl.String}
+    return pl.DataFrame([*texts.items()], schema=schema, orient="row")
 
 
 def _judged(entry: Entry, remarks: Remarks) -> Iterable[tuple[str, dict[str, Any]]]:

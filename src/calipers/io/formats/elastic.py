@@ -113,56 +113,25 @@ class RankEvalHits(WholeFormat):
             yield place(f"$.failures[{query!r}]"), Record(query, retrieved=[], error=str(error))
 
 
-RATINGS = "judgmentRatings"
+class JudgementList(msgspec.Struct):
+    """A judgement list as it is imported."""
+
+    judgmentRatings: list[dict[str, Any]]  # noqa: N815 - its name there
 
 
 class OpenSearchJudgements(WholeFormat):
-    """A judgement list, as imported or as returned by a search for it."""
+    """A judgement list."""
 
     name = "opensearch_judgements"
     title = "judgements of OpenSearch"
-    whole = dict[str, Any]
-    kept = frozenset({RATINGS})
+    whole = JudgementList
     example = '{"judgmentRatings": [{"query": …, "ratings": [{"docId": …, "rating": "2.0"}]}]}'
-    truth_field = RATINGS
+    truth_field = "judgmentRatings"
+    known_by = ({"judgmentRatings"},)
 
-    def recognise(self, first: Mapping[str, Any]) -> bool:
-        """Whether the object has ``judgmentRatings``, itself or in the hits of a search."""
-        return RATINGS in first or bool(_found(first.get("hits")))
-
-    def records(self, whole: Any, place: PathPlace) -> Iterator[tuple[str, Record]]:
-        """Yield every query with its ratings; early versions map queries to ratings."""
-        path, lists = "$", whole.get(RATINGS)
-        if lists is None:
-            path, found = "$.hits.hits[0]._source", _found(whole.get("hits"))
-            if not found:
-                raise InvalidInput(
-                    f"A required field is missing at {place('$')}: no {RATINGS!r}; a file is "
-                    f"{self.example}."
-                )
-            if len(found) > 1:
-                names = [str(one["_source"].get("name", one.get("_id"))) for one in found]
-                raise InvalidInput(
-                    f"There are {len(found)} judgement lists among the hits at {place(path)}: "
-                    f"{', '.join(names)[:200]}; keep the one you mean."
-                )
-            lists = found[0]["_source"][RATINGS]
-        if isinstance(lists, dict):
-            lists = [{"query": query, "ratings": rated} for query, rated in lists.items()]
-        if not isinstance(lists, list) or not all(isinstance(one, dict) for one in lists):
-            raise InvalidInput(
-                f"The judgements are no list of queries at {place(f'{path}.{RATINGS}')}; a file is "
-                f"{self.example}."
-            )
-        for i, one in enumerate(lists):
-            at = place(f"{path}.{RATINGS}[{i}]")
+    def records(self, whole: JudgementList, place: PathPlace) -> Iterator[tuple[str, Record]]:
+        """Yield every query with its ratings."""
+        for i, one in enumerate(whole.judgmentRatings):
+            at = place(f"$.judgmentRatings[{i}]")
             row = {"query": one.get("query"), "ground_truth": one.get("ratings")}
             yield at, record_from(row, partial(str, at))
-
-
-def _found(hits: Any) -> list[dict[str, Any]]:
-    """The judgement lists among the hits of a search."""
-    hits = opened(hits)
-    inner = hits.get("hits") if isinstance(hits, Mapping) else None
-    listed = [one for one in inner if isinstance(one, dict)] if isinstance(inner, list) else []
-    return [one for one in listed if isinstance(of := one.get("_source"), dict) and RATINGS in of]

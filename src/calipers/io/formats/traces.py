@@ -40,38 +40,28 @@ class Span:
     tags: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(eq=False)
-class _Trace:
-    calls: list[Span] = field(default_factory=list)
-    question: str | None = None
-    began: str | None = None
-    tags: dict[str, str] = field(default_factory=dict)
-
-
 def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
     """Yield every retriever call; several in a trace become one record, if it has a question."""
-    traces: dict[str, _Trace] = {}
+    traces: dict[str, list[Span]] = {}
     for number, span in enumerate(spans):
-        trace = traces.setdefault(str(span.trace or f"span {number}"), _Trace())
-        trace.tags.update(span.tags)
-        if span.record is not None:
-            trace.calls.append(span)
-        # The question of an agent is that of its outermost span, which begins first.
-        elif span.question is not None and (trace.began is None or span.began < trace.began):
-            trace.question, trace.began = span.question, span.began
-    for trace in traces.values():
-        calls = [(span.at, span.record) for span in trace.calls if span.record is not None]
-        if len(calls) > 1 and trace.question is not None:
-            ordered = sorted(trace.calls, key=lambda span: span.began)
-            calls = [(calls[0][0], _merge_calls(trace.question, ordered))]
+        traces.setdefault(str(span.trace or f"span {number}"), []).append(span)
+    for steps in traces.values():
+        calls = [(span.at, span.record) for span in steps if span.record is not None]
+        asking = [one for one in steps if one.record is None and one.question is not None]
+        if len(calls) > 1 and asking:
+            # The question of an agent is that of its outermost span, which begins first.
+            first = min(asking, key=lambda one: one.began)
+            ordered = sorted(steps, key=lambda one: one.began)
+            records = [one.record for one in ordered if one.record is not None]
+            calls = [(calls[0][0], _merge_calls(str(first.question), records))]
+        tags = {name: value for span in steps for name, value in span.tags.items()}
         for at, record in calls:
-            record.tags = dict(trace.tags) or None
+            record.tags = dict(tags) or None
             yield at, record
 
 
-def _merge_calls(question: str, calls: Iterable[Span]) -> Record:
+def _merge_calls(question: str, records: list[Record]) -> Record:
     """One record from several calls; each result has the number of its call."""
-    records = [span.record for span in calls if span.record is not None]
     results: list[Id | Result] = []
     for number, record in enumerate(records, 1):
         for one in record.retrieved or ():

@@ -102,26 +102,17 @@ def _are_subtopics(frame: pl.DataFrame, values: pl.Series) -> bool:
 
 
 def subtopic_column(targets: pl.DataFrame, remarks: Remarks) -> pl.Series:
-    """The second column to write: 0, or the number of the group within its query."""
-    group = targets["group"]
-    if group.null_count() == targets.height:
+    """The second column to write: 0, or the number of the group within its query, from 1."""
+    if targets["group"].null_count() == targets.height:
         return pl.Series("subtopic", ["0"]).new_from_index(0, targets.height)
-    numbered = not group.null_count() and group.str.contains(WHOLE_NUMBER).all()
-    column = group.alias("subtopic")
-    if not numbered or not _are_subtopics(targets, _of_each_query(targets)):
-        # A target without a group is its own group; no group name is a number and a line end.
-        own = pl.int_range(pl.len()).cast(pl.String) + "\n"
-        number = pl.col("group").fill_null(own).rank("dense").over("query").cast(pl.String)
-        column = targets.select(number.alias("subtopic")).to_series()
     remarks.add(
-        "Groups are written as subtopics, in the second column, which trec_eval does not read."
+        "Groups are written as subtopics, in the second column, which trec_eval does not read. A "
+        "file in which no query has two of them is read as if it had none."
     )
-    counts = targets.select("query", column).group_by("query").n_unique()["subtopic"]
-    if (counts == 1).all():
-        remarks.add(
-            "No query has two groups: when the file is read again, they are taken for a constant."
-        )
-    return column
+    # A target without a group is its own group; no group name is a number and a line end.
+    own = pl.int_range(pl.len()).cast(pl.String) + "\n"
+    number = pl.col("group").fill_null(own).rank("dense").over("query").cast(pl.String)
+    return targets.select(number.alias("subtopic")).to_series()
 
 
 TAG = "calipers"

@@ -9,24 +9,20 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.model.document import Document, Note
-from calipers.model.labels import CHECKED, FIT, MACHINE, NOBODY, TO_CHECK, WRONG, Label
+from calipers.model.labels import CHECKED, FIT, MACHINE, NOBODY, TO_CHECK, WRONG
 from calipers.model.result import Plain, ShowsItself
 from calipers.questions.begin.candidates import SOURCES, place
 from calipers.questions.begin.result import DROPPED, write_lines
 from calipers.shell import join_words
 from calipers.words import plural
 
-if TYPE_CHECKING:
-    from calipers.store.open import Store
-
 ANSWERS = (NOBODY, WRONG, FIT)
-"""The answers as the grades of a page, from 0."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,8 +43,6 @@ class CheckedQuestions(Plain, ShowsItself):
     """How many this call moved out of the file."""
     waiting: tuple[dict[str, Any], ...]
     """The records that are drawn and not checked yet, in the order of the draw."""
-    place: tuple[str, ...] = ()
-    """The options that name the pool on whose page they are checked."""
 
     @property
     def left(self) -> int:
@@ -86,11 +80,7 @@ def check(path: Path, settings: Mapping[str, Any]) -> CheckedQuestions:
     # The draw stands in the file before the first answer: nobody chooses what is checked.
     for one in ordered[: 0 if settings["drop"] else settings["most"]]:
         one["tags"].setdefault(CHECKED, TO_CHECK)
-    answers = dict(settings["answers"] or {})
-    if settings["pool"] is not None:
-        drawn = [one for one in ordered if CHECKED in one["tags"]]
-        answers = {**_judged(drawn, settings), **answers}
-    for name, said in answers.items():
+    for name, said in (settings["answers"] or {}).items():
         if name not in named or CHECKED not in named[name]["tags"] or said not in ANSWERS:
             raise InvalidInput(
                 f"An answer is {name!r:.60}: {said!r:.40}; give the id of a question that was "
@@ -111,12 +101,6 @@ def check(path: Path, settings: Mapping[str, Any]) -> CheckedQuestions:
         wrong_target=counts[WRONG],
         dropped=len(bad) if settings["drop"] else 0,
         waiting=tuple(one for one in ordered if one["tags"].get(CHECKED) == TO_CHECK),
-        place=tuple(
-            str(word)
-            for name in ("pool", "store")
-            if settings["pool"] is not None and settings[name] is not None
-            for word in (f"--{name}", settings[name])
-        ),
     )
 
 
@@ -133,41 +117,6 @@ def _dropped(path: Path, records: list[Any], bad: list[Any]) -> list[Any]:
     return kept
 
 
-def _judged(drawn: list[Any], settings: Mapping[str, Any]) -> dict[str, str]:
-    """What people said of the draw on the page of a pool, which is made at the first call."""
-    from calipers.store import label_pools as pools
-    from calipers.store.open import open_store
-    from calipers.store.pool import LabelState, PoolSettings
-
-    store: Store = open_store(settings["store"], create=True, keep=True)
-    if settings["pool"] not in {one.name for one in pools.list_pools(store).pools}:
-        judges = tuple(settings["judges"] or ("me",))
-        how = PoolSettings(scale="fit", order="plain", judges=judges)
-        items = [
-            Label(
-                str(one["id"]),
-                one["query"],
-                text="\n\n".join(str(target.get("quote")) for target in one["ground_truth"])
-                or "Nothing in these documents should answer it.",
-                title=f"{one['tags']['file']}:{one['tags'].get('line', '')}",
-            )
-            for one in drawn
-        ]
-        pools.make_pool(store, settings["pool"], items, runs={}, ground_truth=None, settings=how)
-        return {}
-    number = pools.pool_number(store, settings["pool"])
-    state = LabelState(pools.read_on(store, number, 0).entries)
-    found = {}
-    for item in pools.load_pool(store, number).items:
-        final = state.final(item.position)
-        given = [final] if final else [*state.labels(item.position).values()]
-        grades = {one.grade for one in given}
-        # Where judges differ it goes on waiting, until somebody settles it.
-        if len(grades) == 1 and (grade := grades.pop()) is not None:
-            found[item.label.query_id] = ANSWERS[int(grade)]
-    return {name: said for name, said in found.items() if name in {one["id"] for one in drawn}}
-
-
 def document(found: CheckedQuestions) -> Document:
     """How many are fit, and what to do next."""
     checked = found.drawn - found.left
@@ -182,12 +131,7 @@ def document(found: CheckedQuestions) -> Document:
     sample = ["calipers", "labels", "sample", found.file]
     unfit = found.nobody_asks + found.wrong_target
     notes = []
-    if found.left and found.place:
-        serve = join_words(["calipers", "serve", *found.place])
-        again = join_words([*sample, *found.place])
-        line += f" {found.left:,} are left."
-        notes.append(Note("next", f"Check them: {serve}; then take the answers in: {again}"))
-    elif found.left:
+    if found.left:
         notes.append(Note("next", f"{found.left:,} are left; the same command goes on."))
     elif found.fit > 1:
         after = join_words(["calipers", "eval", "--corrected-by", found.file])

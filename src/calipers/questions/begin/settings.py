@@ -97,13 +97,6 @@ class LabelsCheckSettings(TypedDict, total=False):
     most: Annotated[int, Setting("How many questions to draw.", default=30, least=1)]
     seed: Annotated[int, Setting("The seed that draws them.", default=0, least=0)]
     drop: Annotated[bool, Setting("Take unfit questions out of the file.", default=False)]
-    pool: Annotated[
-        str | None, Setting("Let people check them on the page of this pool.", metavar="NAME")
-    ]
-    judges: Annotated[list[str] | None, Setting("Who checks them there.")]
-    store: Annotated[
-        str | os.PathLike[str] | None, Setting("The history that holds the pool.", path=True)
-    ]
 
 
 @operation(page="begin-with-nothing", command="labels sample")
