@@ -35,11 +35,6 @@ def test_one_quote_in_two_spellings_with_two_grades():
     assert labels.contradictions(truth(rows)).count == 1
 
 
-def test_the_same_grade_twice_is_no_contradiction():
-    rows = [{"query": q, "item": "x", "grade": 1.0} for q in "ab"]
-    assert labels.contradictions(truth(rows, {"a": "What?", "b": "what"})).count == 0
-
-
 def test_an_empty_quote_is_refused():
     with pytest.raises(InvalidInput, match="empty"):
         labels.contradictions(truth([{"query": "q", "quote": " \u200b"}]))

@@ -91,15 +91,6 @@ def test_the_results_alone_tell_by_their_versions_or_dates(old, new, tmp_path):
         assert found(None, "b7", run)[0] == expected
 
 
-def test_a_table_of_results_tells_by_its_dates(tmp_path):
-    run = tmp_path / "run.csv"
-    run.write_text(
-        "query,item,document,score,date\nq,a,guide,2,2023-12-31\nq,b,guide,1,2024-02-01\n"
-    )
-    assert found(None, "b", run)[0] == {"older_version_first"}
-    assert found({"a": "one", "b": "two"}, "b", run)[0] == {"older_version_first"}
-
-
 def test_a_field_of_that_name_that_holds_something_else_is_passed_over():
     listed = [{"id": one, "document": "guide", "version": {"major": 1}} for one in "ab"]
     assert found(None, "b", [{"query": "q", "retrieved": listed}])[0] == set()
@@ -120,11 +111,6 @@ def test_versions_that_have_no_order_are_said(said):
         f"neither a number nor a date such as 2024-05-01 (found {said!r})" in note
         for note in health.notes
     )
-
-
-def test_a_field_that_holds_something_else_is_no_version():
-    odd = [{"id": "a", "text": "one", "version": {"major": 1}}, {"id": "b", "text": "two"}]
-    assert found(odd, "a")[0] == set()
 
 
 def test_few_real_questions_are_not_judged_as_a_whole():

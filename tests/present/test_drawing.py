@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from calipers.present.chart_output import LIGHT, NOTEBOOK, PAGE, WIDE, WIDTHS, in_notebook, on_page
-from calipers.present.charts import Axis, Band, Bar, Chart, Dot, Mark, Panel, Stroke, numbers, rows
+from calipers.present.charts import Axis, Band, Chart, Dot, Mark, Panel, Stroke, numbers, rows
 from calipers.present.drawing import draw, text_width, wrapped
 from tests.reports import HOSTILE
 
@@ -62,7 +62,7 @@ def test_long_names_stay_within_the_chart(width):
 
 def test_what_is_undefined_is_a_gap():
     line = Stroke([(0, 0.1), (1, 0.2), (2, NAN), (3, 0.4), (4, float("inf"))])
-    marks: list[Mark] = [line, Band([(0, NAN, 1.0)]), Dot(NAN, 0.5, "no"), Bar(0, NAN, 1, "no")]
+    marks: list[Mark] = [line, Band([(0, NAN, 1.0)]), Dot(NAN, 0.5, "no")]
     svg = drawn(Panel(Axis(0, 4), numbers(0, 1), marks))
     assert "nan" not in svg
     assert "inf" not in svg
@@ -73,9 +73,8 @@ def test_what_is_undefined_is_a_gap():
 def test_texts_of_others_are_only_texts():
     for text in HOSTILE:
         name = text[:300]
-        panel = Panel(
-            numbers(0, 1, name), rows([name]), [Bar(0, 0.1, 0.2, name, label=name)], name, 1
-        )
+        line = Stroke([(0.1, 0), (0.2, 0)], said=name, label=name)
+        panel = Panel(numbers(0, 1, name), rows([name]), [line], name, 1)
         chart = Chart(name, [panel], name, legend=[("line", "accent", name)])
         for svg in (draw(chart, PAGE, WIDE), in_notebook(chart)):
             root = ElementTree.fromstring(svg)

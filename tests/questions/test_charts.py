@@ -3,9 +3,8 @@
 import pytest
 
 import calipers
-from calipers.present.charts import Band, Bar, Dot, Stroke
+from calipers.present.charts import Band, Dot, Stroke
 from calipers.questions.compare.document import differences_chart as differences
-from calipers.questions.misses.document import waterfall
 from calipers.questions.slices.document import slices_chart
 from calipers.questions.sweep.document import over_k
 from tests.reports import records, report_of, reversed_records
@@ -47,21 +46,6 @@ def test_over_k_marks_the_best_guess_and_the_safe_k(system):
     ]
     assert {mark.points[0][0] for mark in guides} == {found.best_guess, found.safe_k}
     assert chart.legend[-1] == ("line", "worse", f"k = {found.safe_k}, safe")
-
-
-def test_the_waterfall_goes_down_to_what_was_found(system):
-    bars = [
-        mark
-        for mark in waterfall(system.answers["misses"]).panels[0].marks
-        if isinstance(mark, Bar)
-    ]
-    assert (bars[0].low, bars[0].high) == (0, system.answers["misses"].targets)
-    assert (bars[-1].low, bars[-1].high) == (0, system.answers["misses"].found)
-    left = bars[0].high
-    for bar in bars[1:-1]:
-        assert bar.high == left
-        left = bar.low
-    assert left == system.answers["misses"].found
 
 
 def test_slices_show_their_means(system):

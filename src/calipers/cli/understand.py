@@ -68,7 +68,6 @@ def _write_misses(found: Any, path: str) -> None:
         "table",
         _write_misses,
     ),
-    CHART,
     short_help="Say why each piece of ground truth was not found.",
 )
 def misses() -> None:

@@ -108,19 +108,7 @@ class Dot:
     """The page that a click opens; it must be linked from another place too."""
 
 
-@dataclass(frozen=True)
-class Bar:
-    """A bar along one row."""
-
-    y: float
-    low: float
-    high: float
-    said: str
-    colour: str = "accent"
-    label: str = ""
-
-
-Mark: TypeAlias = Stroke | Band | Dot | Bar
+Mark: TypeAlias = Stroke | Band | Dot
 
 
 @dataclass(frozen=True)

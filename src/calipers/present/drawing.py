@@ -7,7 +7,7 @@ from itertools import groupby
 from math import isfinite
 from typing import Literal
 
-from calipers.present.charts import Axis, Band, Bar, Chart, Dot, Panel, Stroke
+from calipers.present.charts import Axis, Band, Chart, Dot, Panel, Stroke
 from calipers.present.escape import printable
 
 FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
@@ -136,12 +136,12 @@ class _Plot:
     def drawn(self, *, axis: bool) -> Iterator[str]:
         yield from self._axes(axis)
         # The first marks matter most: they are drawn on top.
-        for kind in (Band, Stroke, Bar, Dot):
+        for kind in (Band, Stroke, Dot):
             for mark in reversed(self.panel.marks):
                 if isinstance(mark, kind):
                     yield from self._mark(mark)
         for mark in self.panel.marks:
-            if isinstance(mark, Stroke | Bar) and mark.label:
+            if isinstance(mark, Stroke) and mark.label:
                 yield from self._label(mark)
 
     def _axes(self, axis: bool) -> Iterator[str]:
@@ -183,7 +183,7 @@ class _Plot:
             middle = self.left + self.width / 2
             yield self._text(x.title, middle, low + 34, anchor="middle", colour="quiet")
 
-    def _mark(self, mark: Band | Stroke | Bar | Dot) -> Iterator[str]:
+    def _mark(self, mark: Band | Stroke | Dot) -> Iterator[str]:
         colour = self.colours.get(mark.colour, mark.colour)
         if isinstance(mark, Band):
             for part in _whole(mark.points):
@@ -202,14 +202,6 @@ class _Plot:
                     f'<path d="M{path}" fill="none" stroke="{colour}" '
                     f'stroke-width="{mark.width}"{dash}{_closed("path", mark.said)}'
                 )
-        elif isinstance(mark, Bar):
-            if isfinite(mark.low + mark.high):
-                left, right = sorted((self.x(mark.low), self.x(mark.high)))
-                wide = _n(max(right - left, 1))
-                yield (
-                    f'<rect x="{_n(left)}" y="{_n(self.y(mark.y) - 8)}" height="16" rx="2" '
-                    f'width="{wide}" fill="{colour}"{_closed("rect", mark.said)}'
-                )
         elif isfinite(mark.x + mark.y):
             x, y, r = self.x(mark.x), self.y(mark.y), mark.radius
             # Wider than it looks, so that it is easy to point at.
@@ -221,12 +213,9 @@ class _Plot:
             before = f'<a href="{_safe(mark.link)}" tabindex="-1" aria-hidden="true">'
             yield f"{before}{drawn}</a>" if mark.link else drawn
 
-    def _label(self, mark: Stroke | Bar) -> Iterator[str]:
+    def _label(self, mark: Stroke) -> Iterator[str]:
         """The label right or left of the end of its mark, or nothing if there is no room."""
-        if isinstance(mark, Bar):
-            x, y = self.x(max(mark.low, mark.high)), self.y(mark.y) + 4
-        else:
-            x, y = self.x(mark.points[-1][0]), self.y(mark.points[-1][1]) + 15
+        x, y = self.x(mark.points[-1][0]), self.y(mark.points[-1][1]) + 15
         wide = text_width(mark.label)
         for left in (x + 7, x - 7 - wide):
             box = (left - 1, y - 10, left + wide + 1, y + 3)

@@ -29,10 +29,6 @@ def test_the_number_of_queries_it_names_is_the_smallest_that_is_enough():
         assert (interval.high - 0.5 <= 0.1) == is_enough
 
 
-def test_one_query_has_no_interval():
-    assert "at least two" in str(audit(truth(1))["too_few_queries"].detail)
-
-
 def test_results_that_cannot_be_scored_are_said():
     health = audit({"q": {"a": 1}}, run={"q": ["unlike", "anything"]})
     assert any("could not be scored" in note for note in health.notes)
@@ -70,12 +66,6 @@ def test_the_corpus_is_never_held_as_a_whole(tmp_path, monkeypatch):
     health = audit([{"query": "q", "ground_truth": [{"quote": "text number 49"}]}], corpus=path)
     assert "evidence_in_no_chunk" not in health
     assert health.facts["chunks"] == 50
-
-
-def test_a_run_may_be_a_table():
-    run = pl.DataFrame({"query": ["q1", "q2"], "item": ["a", "x"], "rank": [1, 1]})
-    found = audit({"q1": {"a": 1}, "q2": {"b": 1}}, run=run)
-    assert not any("could not be scored" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("run", [[], {}, ""], ids=str)

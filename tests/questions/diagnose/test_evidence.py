@@ -17,7 +17,7 @@ METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
 def evidence_of(made, k=10, **preparing):
     pair = read(made, **preparing)
     scores = score(pair, parse(METRICS, [k]))
-    return Evidence.of(pair, scores, k)
+    return Evidence(pair, scores, k)
 
 
 rankings = st.lists(st.sampled_from(ITEMS), max_size=8)
@@ -120,5 +120,5 @@ def test_queries_the_retriever_failed_on_show_nothing():
     ]
     seen = evidence_of(made)
     assert seen.shown.tolist() == [1.0, 0.0]
-    assert (seen.facts.lists > 0).tolist() == [True, False]
+    assert seen.facts.queries["listed"].is_null().to_list() == [False, True]
     assert seen.recall_at(5).tolist() == [1.0, 0.0]

@@ -206,12 +206,6 @@ def test_the_command(folder):
     assert "Did you mean" in refused("grid", path, "--against", "some right=3")
 
 
-def test_a_plain_word_that_only_looks_secret_leaves_answers_alone(folder):
-    path = write(folder, TWO.replace("{right", '{token = "good", right'))
-    found = grid(path)
-    assert found.comparison.mean("some right=11", "recall@1").mean == 11 / 12
-
-
 def test_a_secret_parameter_is_in_no_file_and_no_error(folder):
     silent = """
     [grid.retrievers.silent]
@@ -340,15 +334,3 @@ def test_a_ground_truth_is_needed_and_other_questions_may_be_asked(folder):
     with pytest.raises(InvalidInput, match="names no ground truth"):
         grid(path)
     assert "ask" not in log(folder)
-
-
-def test_the_nearest_file_is_found(folder, monkeypatch):
-    write(folder, TWO)
-    (folder / "inner").mkdir()
-    monkeypatch.chdir(folder / "inner")
-    assert len(read_grid(None).combinations) == 2
-    empty = folder.parent / "nothing here"
-    empty.mkdir()
-    monkeypatch.chdir(empty)
-    with pytest.raises(InvalidInput, match=r"There is no calipers.toml"):
-        read_grid(None)

@@ -99,12 +99,6 @@ def test_without_targets_nothing_is_judged(asked: str, words: str, truth: Path) 
     assert words in " ".join(str(found).split())
 
 
-def test_quotes_are_looked_for_in_the_texts() -> None:
-    records = [{"query": "Who?", "ground_truth": [{"quote": "chunk 3"}]}]
-    found = calipers.explain("Who?", retriever=search, ground_truth=records, k=5)
-    assert [(one.name, one.rank) for one in found.targets] == [("chunk 3", 4)]
-
-
 def test_nothing_returned_is_an_answer_and_a_failure_an_error(truth: Path) -> None:
     found = calipers.explain("q1", retriever=lambda query, k: [], ground_truth=truth)
     assert {one.reason for one in found.targets} == {"nothing_returned"}

@@ -3,7 +3,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.questions.misses.result import REASONS
 from calipers.questions.misses.settings import misses
 
 ITEMS = [f"i{n}" for n in range(8)]
@@ -66,8 +65,3 @@ def test_every_miss_has_the_reason_that_the_rules_give(
     assert found.targets == len(truth) + 1
     assert found.found == found.targets - len(expected)
     assert sum(found.reasons.values()) == len(expected)
-
-
-def test_reasons_have_names_and_remedies_of_their_own():
-    assert len({one.name for one in REASONS}) == len(REASONS)
-    assert len({one.remedy for one in REASONS}) == len(REASONS)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calipers import diagnose, evaluate, gate, slices
+from calipers import evaluate, slices
 from calipers.errors import InvalidInput
 from calipers.model.slicing import MOST_SLICES, cut
 from calipers.statistics.score_interval import mean_interval
@@ -57,13 +57,6 @@ def test_clusters_are_units_of_the_test_too():
     assert alone.p_value < together.p_value
 
 
-def test_two_slices_are_one_test():
-    scores = evaluate(tagged({"a": [1] * 8, "b": [2] * 8}), metrics="mrr")
-    found = slices(scores, "type")
-    assert {row.p_adjusted for row in found.rows} == {found.rows[0].p_value}
-    assert [row.standing for row in found.rows] == ["better", "worse"]
-
-
 def test_a_lower_first_rank_is_better_than_the_rest():
     scores = evaluate(tagged({"a": [1] * 8, "b": [4] * 8}), metrics="first_rank")
     low, high = slices(scores, "type").rows
@@ -82,32 +75,12 @@ def test_one_query_is_no_slice():
     )
 
 
-def test_undefined_values_are_left_out_of_their_slice():
-    unanswerable = {
-        "id": "u",
-        "query": "u",
-        "retrieved": ["x"],
-        "ground_truth": {},
-        "tags": {"type": "a"},
-    }
-    scores = evaluate([*tagged({"a": [1] * 4, "b": [2] * 4}), unanswerable], metrics="mrr")
-    row = slices(scores, "type").rows[0]
-    assert (row.queries, row.n, row.mean) == (5, 4, 1.0)
-
-
 def test_few_metrics_are_sliced_unless_named():
     scores = evaluate(tagged(GROUPS))
     assert slices(scores, "type").metrics == ("recall@10", "precision@10", "ndcg@10", "mrr")
     assert slices(scores, "type", metrics="f1@3").metrics == ("f1@3",)
     with pytest.raises(InvalidInput, match="no 'f1@4'"):
         slices(scores, "type", metrics="f1@4")
-
-
-def test_a_combined_score_can_be_sliced():
-    scores = evaluate(tagged(GROUPS), metrics="mrr", weights={"mrr": 1.0})
-    found = slices(scores, "type", metrics="score")
-    expected = slices(scores, "type", metrics="mrr")
-    assert [row.mean for row in found.rows] == [row.mean for row in expected.rows]
 
 
 def test_queries_are_cut_by_length_and_by_targets():
@@ -129,12 +102,6 @@ def test_queries_are_cut_by_length_and_by_targets():
     }
     targets = {name: int(mask.sum()) for name, mask in cut(scores, "targets")}
     assert targets == {"1 target": 2, "2 targets": 1, "3 to 5 targets": 5, "over 5 targets": 1}
-
-
-def test_a_question_that_is_its_own_id_has_a_length():
-    truth = {"who wrote it": ["a"], "what did she write before that one": ["a"]}
-    scores = evaluate(ground_truth=truth, run={query: ["a"] for query in truth}, metrics="mrr")
-    assert [name for name, _ in cut(scores, "length")] == ["1 to 4 words", "5 to 9 words"]
 
 
 def test_a_tag_goes_before_what_is_computed_and_gaps_have_a_name():
@@ -166,18 +133,6 @@ def test_auto_finds_what_nobody_tagged():
     with pytest.raises(InvalidInput, match="cannot be cut by auto: they are alike"):
         slices(evaluate(tagged(GROUPS), metrics="mrr"), "auto")
     assert slices(evaluate(tagged(GROUPS), metrics="mrr"), ["type", "auto"]) == both
-
-
-def test_auto_is_taken_wherever_slices_are():
-    made = asked_in_two_languages()
-    other = [{**one, "retrieved": ["b", "a"]} for one in made]
-    verdict = gate(other, baseline=evaluate(made), by="auto")
-    assert {check.slice for check in verdict.checks} == {
-        None,
-        "language=English",
-        "language=German",
-    }
-    assert diagnose(made, by="auto").findings[0].rule == "slice_collapses"
 
 
 def test_what_cannot_be_cut_is_said(scores):
@@ -220,13 +175,6 @@ def test_without_a_mark_the_lowest_slice_is_named_with_what_it_hides():
     )
     assert claim.range.startswith("On new queries of type b it is likely between 0.")
     assert claim.next is None
-
-
-def test_so_few_queries_that_nothing_could_be_shown_are_no_reassurance():
-    found = slices(
-        evaluate(tagged({"a": [1] * 3, "b": [None] * 2, "c": [1] * 2}), metrics="recall@5"), "type"
-    )
-    assert {row.standing for row in found.rows} == {"no clear difference"}
 
 
 def test_a_slice_that_is_only_better_does_not_hide_the_lowest():

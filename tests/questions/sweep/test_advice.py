@@ -9,7 +9,6 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.questions.shown_results import ceilings
 from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
-from calipers.questions.tokens import token_use
 from calipers.statistics.bounded_mean import largest_mean
 
 
@@ -38,14 +37,6 @@ def test_five_queries_make_no_smaller_k_safe():
     )
 
 
-def test_a_real_loss_leaves_no_smaller_k():
-    table = np.column_stack([np.zeros(30), np.zeros(30), np.ones(30)])
-    advice = advise(table)
-    assert (advice.safe_k, advice.best_guess, advice.best_guess_loss) == (3, 3, 0.0)
-    assert (advice.below, advice.below_loss, advice.more) == (2, 1.0, None)
-    assert "Use k = 3: it finds 100%; k = 2 finds 0%." in advice.says
-
-
 def test_nothing_gained_makes_the_smallest_k_safe_where_the_queries_are_enough():
     advice = advise(np.ones((59, 4)))
     assert (advice.safe_k, advice.best_guess, advice.below) == (1, 1, None)
@@ -69,16 +60,6 @@ def test_staying_is_never_an_advice(seed, n):
     assert f"k = {advice.safe_k}" in advice.says or not advice.largest_recall
 
 
-def test_the_advice_does_not_grow_with_the_number_of_queries():
-    random = np.random.Generator(np.random.PCG64(3))
-    advised = []
-    for n in (300, 1000, 3000):
-        found_at = np.minimum(random.geometric(0.3, n), 21)
-        table = (found_at[:, np.newaxis] <= np.arange(1, 21)).astype(float)
-        advised.append(advise(table).safe_k)
-    assert advised == sorted(advised, reverse=True)
-
-
 def test_undefined_queries_are_left_out_and_without_any_there_is_no_advice():
     table = np.ones((6, 2))
     table[0, 0] = np.nan
@@ -95,18 +76,6 @@ def test_ceilings_are_those_of_a_perfect_ranking(targets, k):
     recall, precision = ceilings(np.array(targets), k)
     assert recall == pytest.approx(sum(min(n, k) / n for n in targets) / len(targets))
     assert precision == pytest.approx(sum(min(n, k) / k for n in targets) / len(targets))
-
-
-def test_queries_without_targets_have_no_ceiling():
-    assert ceilings(np.array([0, 0]), 3) == (None, None)
-    assert ceilings(np.array([0, 2]), 1) == (0.5, 1.0)
-
-
-def test_95_of_100_queries_need_no_more():
-    column = np.arange(1, 101)
-    use = token_use(column, price=None)
-    assert (use.p95, use.highest, use.mean, use.cost_per_1000) == (95.0, 100, 50.5, None)
-    assert token_use(np.array([7]), price=1.0).p95 == 7.0
 
 
 @pytest.mark.parametrize(("large", "k"), [(1, 2), (2, None)])

@@ -89,14 +89,6 @@ def test_the_floor_is_the_last_before_the_first_that_keeps_too_little(records, l
     assert choose(evidence, candidates(evidence), least, 0.6) == wanted
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.floats(0.5, 0.99))
-def test_the_lowest_mean_lies_below_the_mean_and_rises_with_less_confidence(values, confidence):
-    column = np.array(values)
-    low = lowest_mean(column, confidence)
-    assert 0 <= low <= column.mean() + 1e-12
-    assert low <= lowest_mean(column, 0.5) + 1e-9
-
-
 def population(rng, n):
     """Scores of targets from 0 to 1 of a known distribution: a floor t keeps 1 - t^2."""
     wanted = rng.choice([1, 2, 3], n)
@@ -179,25 +171,6 @@ def test_queries_that_always_go_together_are_worth_one_each(clusters, size, conf
         np.repeat(values, size), confidence, np.repeat(np.arange(clusters), size)
     )
     assert together == pytest.approx(lowest_mean(values, confidence), abs=1e-9)
-
-
-def test_paraphrases_promise_less_than_as_many_queries():
-    records = [
-        {
-            "query": f"q{i}",
-            "retrieved": [{"id": "a", "score": 0.8 if i // 3 % 10 else 0.3}],
-            "ground_truth": ["a"],
-            "tags": {"intent": f"{i // 3}"},
-        }
-        for i in range(180)
-    ]
-    alone, together = (calipers.floor(records, keep=0.82, cluster=one) for one in (None, "intent"))
-    assert alone.chosen.floor == 0.8
-    assert together.chosen.floor == 0.3
-    alone, together = (calipers.floor(records, keep=0.87, cluster=one) for one in (None, "intent"))
-    assert alone.chosen.floor == together.chosen.floor == 0.3
-    with pytest.raises(InvalidInput, match="no tag 'topic'"):
-        calipers.floor(records, cluster="topic")
 
 
 def scored(n, target, other):

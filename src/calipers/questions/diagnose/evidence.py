@@ -12,7 +12,6 @@ from calipers.measures.counts import recall
 from calipers.measures.gain import ndcg
 from calipers.measures.views import Found, Gains, ratio
 from calipers.model.arrays import Bools, Floats, Hashes, Ints
-from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Matches
 from calipers.model.scores import Interval, Scores
 from calipers.model.slicing import clusters_in
@@ -36,81 +35,64 @@ MOST_ALIKE = 100
 
 @dataclass(frozen=True, eq=False)
 class ShownFacts:
-    """Facts about the first k results of some queries; blocks can be merged."""
+    """Facts about the first k results of every query."""
 
-    codes: Ints
-    """The row numbers of these queries."""
-    target_rows: Ints
-    repeated: Ints
-    """How many of the first k results of each query repeat an earlier one."""
-    lists: Hashes | None
-    """A hash of the first k ids of each query; None without ids."""
-    firsts: np.ndarray | None
-    """The document (or else the id) ranked first for each query; None without ids."""
+    queries: pl.DataFrame
+    """By query: ``repeated`` (how many of the first k repeat an earlier one), ``listed`` (a hash of
+    their ids), ``first`` (the document, or else the id, ranked first), ``scored``."""
     near: Bools | None
     """Which targets have a chunk of their document in the first k; None without documents."""
-    has_scores: bool
-    tokens: TokenSums
+    tokens: TokensShown | None
     """Tokens of the first results at each k."""
 
     @classmethod
-    def of(cls, block: Context, k: int, ks: Sequence[int]) -> Self:
-        """The facts of one block of whole queries."""
-        frame = block.frame
+    def of(cls, pair: Matched, targets: pl.DataFrame, k: int, ks: Sequence[int]) -> Self:
+        """Read the results once more, block by block."""
+        parts = [*over_contexts(pair, partial(_of_block, k, ks), targets)]
+        everyone = pl.DataFrame({"code": np.arange(pair.matches.n_queries)})
+        queries = pl.concat([_NOTHING, *(one for one, _, _ in parts)])
+        near = np.zeros(targets.height, dtype=np.bool_)
+        for _, (rows, is_near), _ in parts:
+            near[rows] = is_near
+        tokens = [(one["code"].to_numpy(), sums) for one, _, sums in parts]
         return cls(
-            block.codes,
-            block.target_rows,
-            block.summed(block.repeats, [k])[:, 0],
-            _lists(block.first(k), block.matches.n_queries) if "item" in frame.columns else None,
-            _firsts(block.first(1), block.matches.n_queries),
-            block.near(k) if "document" in frame.columns else None,
-            "score" in frame.columns and not frame["score"].null_count(),
-            token_sums(block, ks),
-        )
-
-    @classmethod
-    def merged(cls, parts: Sequence["ShownFacts"], matches: Matches) -> "ShownFacts":
-        """Merge the facts of all blocks; queries without results have none."""
-        n, targets = matches.n_queries, matches.target_query.size
-        repeated = np.zeros(n, dtype=np.int64)
-        lists, near = np.zeros(n, dtype=np.uint64), np.zeros(targets, dtype=np.bool_)
-        firsts = np.full(n, "", dtype=object)
-        for one in parts:
-            repeated[one.codes] = one.repeated
-            if one.firsts is not None:
-                firsts[one.codes] = one.firsts
-            if one.lists is not None:
-                lists[one.codes] = one.lists
-            if one.near is not None:
-                near[one.target_rows] = one.near
-        tokens = TokensShown.merged([(one.codes, one.tokens) for one in parts], n)
-        return cls(
-            np.arange(n),
-            np.arange(targets),
-            repeated,
-            lists if parts and all(one.lists is not None for one in parts) else None,
-            firsts if parts and all(one.firsts is not None for one in parts) else None,
-            near if any(one.near is not None for one in parts) else None,
-            bool(parts) and all(one.has_scores for one in parts),
-            {} if tokens is None else {tokens.source: tokens.table},
+            everyone.join(queries, on="code", how="left", maintain_order="left"),
+            near if pair.run.has("document") else None,
+            TokensShown.merged(tokens, pair.matches.n_queries),
         )
 
 
-def _lists(first: pl.DataFrame, n_queries: int) -> Hashes:
-    listed = first.group_by("code", maintain_order=True).agg(pl.col("item").str.join("\n"))
-    found = np.zeros(n_queries, dtype=np.uint64)
-    found[listed["code"].to_numpy()] = listed["item"].hash().to_numpy()
-    return found
+_NOTHING = pl.DataFrame(
+    schema={
+        "code": pl.Int64,
+        "repeated": pl.Int64,
+        "listed": pl.UInt64,
+        "first": pl.String,
+        "scored": pl.Boolean,
+    }
+)
 
 
-def _firsts(first: pl.DataFrame, n_queries: int) -> np.ndarray | None:
-    known = [name for name in ("document", "item") if name in first.columns]
-    if not known:
-        return None
-    named = first.select("code", pl.coalesce(pl.col(known).cast(pl.String)).fill_null(""))
-    found = np.full(n_queries, "", dtype=object)
-    found[named["code"].to_numpy()] = named[known[0]].to_list()
-    return found
+def _of_block(
+    k: int, ks: Sequence[int], block: Context
+) -> tuple[pl.DataFrame, tuple[Ints, Bools], TokenSums]:
+    """The facts of one block of whole queries, its targets that are near, and its tokens."""
+    frame = block.first(k)
+    missing = [name for name in ("item", "document", "score") if name not in frame.columns]
+    frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in missing)
+    listed = frame.group_by("code", maintain_order=True).agg(
+        pl.col("item").str.join("\n").hash().alias("listed"),
+        pl.coalesce("document", "item").first().cast(pl.String).alias("first"),
+        pl.col("score").is_not_null().all().alias("scored"),
+    )
+    if "item" in missing:
+        listed = listed.with_columns(pl.lit(None, dtype=pl.UInt64).alias("listed"))
+    codes = listed["code"].to_numpy()
+    facts = listed.with_columns(
+        pl.Series("code", block.codes[codes]),
+        pl.Series("repeated", block.summed(block.repeats, [k])[codes, 0]),
+    ).select(_NOTHING.columns)
+    return facts, (block.target_rows, block.near(k)), token_sums(block, ks)
 
 
 @dataclass(frozen=True)
@@ -126,43 +108,34 @@ class Fact:
 class Evidence:
     """The input of the rules. A fact is None if no query has it."""
 
-    k: int
+    pair: Matched
     scores: Scores
     """recall, precision, ndcg, mrr, hit_rate and judged at k."""
-    ground_truth: GroundTruth
-    matches: Matches
-    documents: pl.Series
-    """The document of each target, from the ground truth or the run; null if unknown."""
-    facts: ShownFacts
-    rel: float | None
-    token_ks: tuple[int, ...]
-    """The k at which tokens are counted."""
+    k: int
     cuts: tuple[str, ...] | None = None
     """How to slice the queries; None: in every possible way."""
-    ks: tuple[int, ...] | None = None
+    ks: Sequence[int] | None = None
     """The values of k to choose a smaller one from; None: those of a sweep."""
 
-    @classmethod
-    def of(
-        cls,
-        pair: Matched,
-        scores: Scores,
-        k: int,
-        *,
-        cuts: tuple[str, ...] | None = None,
-        ks: Sequence[int] | None = None,
-    ) -> Self:
-        """Collect the input of the rules; the results are read once more, block by block."""
-        matches, targets = pair.matches, with_documents(pair)
-        nothing = ShownFacts.merged([], matches)
-        among = None if ks is None else tuple(ks)
-        documents, truth = targets["document"], pair.ground_truth
-        seen = cls(k, scores, truth, matches, documents, nothing, pair.rel, (), cuts, among)
-        smaller = seen.enough_k
-        token_ks = sorted({k, pair.depth} | ({smaller.best_guess} if smaller else set()))
-        work = partial(ShownFacts.of, k=k, ks=token_ks)
-        facts = ShownFacts.merged([*over_contexts(pair, work, targets)], matches)
-        return replace(seen, facts=facts, token_ks=tuple(token_ks))
+    @property
+    def matches(self) -> Matches:
+        """The matches of the pair."""
+        return self.pair.matches
+
+    @cached_property
+    def _targets(self) -> pl.DataFrame:
+        return with_documents(self.pair)
+
+    @cached_property
+    def _token_ks(self) -> list[int]:
+        """The k at which tokens are counted."""
+        smaller = self.enough_k
+        return sorted({self.k, self.pair.depth, smaller.best_guess if smaller else self.k})
+
+    @cached_property
+    def facts(self) -> ShownFacts:
+        """What the results themselves show."""
+        return ShownFacts.of(self.pair, self._targets, self.k, self._token_ks)
 
     def metric(self, stem: str) -> Floats:
         """The values of a metric at k, one per query."""
@@ -195,7 +168,7 @@ class Evidence:
     @cached_property
     def wanted(self) -> Ints:
         """How many targets each query has."""
-        return wanted_per_query(self.matches, self.rel)
+        return wanted_per_query(self.matches, self.pair.rel)
 
     @cached_property
     def answerable(self) -> np.ndarray:
@@ -224,12 +197,17 @@ class Evidence:
     @property
     def token_source(self) -> TokenSource | None:
         """The source of the token counts; None if they are unknown."""
-        return next(iter(self.facts.tokens), None)
+        return self.facts.tokens.source if self.facts.tokens else None
 
     @cached_property
+    def repeated(self) -> Ints:
+        """How many of the first k results repeat an earlier one."""
+        return self.facts.queries["repeated"].fill_null(0).to_numpy()
+
+    @property
     def repeated_share(self) -> Floats:
         """The share of the first k results that repeat an earlier one."""
-        return np.where(self.shown > 0, self.facts.repeated / np.maximum(self.shown, 1), np.nan)
+        return np.where(self.shown > 0, self.repeated / np.maximum(self.shown, 1), np.nan)
 
     @cached_property
     def best_order_ndcg(self) -> Floats:
@@ -276,7 +254,7 @@ class Evidence:
     @cached_property
     def _needs(self) -> Hashes:
         """A hash of the targets of each query."""
-        truth = self.ground_truth
+        truth = self.pair.ground_truth
         named = pl.concat_str(
             pl.col("item", "quote", "document").cast(pl.String), ignore_nulls=True, separator="\n"
         )
@@ -309,9 +287,10 @@ class Evidence:
 
         None if the queries that get it have the same targets, or too few have different ones.
         """
-        lists = self.facts.lists
-        if lists is None or not self.judges_results:
+        listed = self.facts.queries["listed"]
+        if listed.null_count() == len(listed) or not self.judges_results:
             return None
+        lists = listed.fill_null(0).to_numpy()
         asked = np.flatnonzero(self.answerable & (self.shown > 0))
         found = self._commonest(lists, asked)
         if found is None:
@@ -326,9 +305,10 @@ class Evidence:
 
         None without ids; all zeros if the queries that get it have the same targets.
         """
-        firsts = self.facts.firsts
-        if firsts is None:
+        first = self.facts.queries["first"]
+        if first.null_count() == len(first):
             return None
+        firsts = np.array(first.fill_null("").to_list(), dtype=object)
         asked = np.flatnonzero(self.answerable & (self.shown > 0))
         query, rank = self._useful
         right = np.zeros(self.matches.n_queries, dtype=np.bool_)
@@ -343,12 +323,12 @@ class Evidence:
     def wrong_chunk_share(self) -> Floats | None:
         """Per query with misses: share of them whose document is found; None without documents."""
         is_near = self.facts.near
-        if is_near is None or self.documents.null_count() == len(self.documents):
+        matches, has_document = self.matches, self._targets["document"].is_not_null().to_numpy()
+        if is_near is None or not has_document.any():
             return None
-        matches = self.matches
         found = np.zeros(matches.target_grade.size, dtype=np.bool_)
         found[matches.edge_target[matches.edge_rank <= self.k]] = True
-        missed = matches.relevant(self.rel) & ~found & self.documents.is_not_null().to_numpy()
+        missed = matches.relevant(self.pair.rel) & ~found & has_document
         n = matches.n_queries
         misses = np.bincount(matches.target_query[missed], minlength=n)
         close = np.bincount(matches.target_query[missed & is_near], minlength=n)
@@ -357,10 +337,9 @@ class Evidence:
 
     def tokens_at(self, k: int) -> float | None:
         """Mean tokens of the first k results, over queries with targets."""
-        table = next(iter(self.facts.tokens.values()), None)
-        if table is None:
+        if self.facts.tokens is None:
             return None
-        at = table[:, self.token_ks.index(k)].astype(np.float64)
+        at = self.facts.tokens.table[:, self._token_ks.index(k)].astype(np.float64)
         return float(at[self.answerable].mean())
 
     def recall_at(self, k: int) -> Floats:
@@ -380,7 +359,7 @@ class Evidence:
 
     @cached_property
     def _found(self) -> Found:
-        return Found.of(self.matches, self.rel)
+        return Found.of(self.matches, self.pair.rel)
 
 
 def _best_dcg(matches: Matches, k: int) -> Floats:

@@ -34,7 +34,7 @@ def diagnose_pair(
     scores = score(pair, metrics, confidence=confidence, cluster=cluster)
     for name in cuts_of(scores, cuts or ()):
         cut(scores, name)  # an unknown tag is an error even if no rule uses it
-    seen = Evidence.of(pair, scores, k, cuts=cuts, ks=ks)
+    seen = Evidence(pair, scores, k, cuts, ks)
     if not seen.answerable.any():
         raise InvalidInput(
             "There is nothing to diagnose: no query has a relevant target that was measured."

@@ -200,7 +200,7 @@ def duplicates(seen: Evidence) -> Symptom | None:
     share = seen.fact(seen.repeated_share)
     if not share or share.value < 0.1:
         return None
-    each = int(seen.facts.repeated.sum()) / seen.matches.n_queries
+    each = int(seen.repeated.sum()) / seen.matches.n_queries
     return Symptom(
         confidence((share, 0.1, 1)),
         (f"{in_percent(share)} of the results repeat an earlier one of the same query.",),
@@ -268,7 +268,7 @@ def too_selective(seen: Evidence) -> Symptom | None:
 
 
 def _floor(seen: Evidence) -> str:
-    if not seen.facts.has_scores:
+    if not seen.facts.queries["scored"].drop_nulls().all():
         return ""
     return " (`calipers sweep --floor` shows how many that have no answer would be answered)"
 

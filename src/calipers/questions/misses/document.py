@@ -1,4 +1,4 @@
-"""Misses as a document: why targets were not found, some examples with texts, and a chart."""
+"""Misses as a document: why targets were not found, and some examples with texts."""
 
 import polars as pl
 
@@ -10,10 +10,8 @@ from calipers.model.document import (
     Lines,
     Note,
     NoteKind,
-    Picture,
     Table,
 )
-from calipers.present.charts import Axis, Bar, Chart, Panel, rows
 from calipers.present.escape import printable, query_name
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.words import first_results, plural
@@ -31,7 +29,6 @@ def document(misses: Misses) -> Document:
         blocks=[
             *([_reasons(misses)] if misses.missed else []),
             *map(_miss, misses.table.head(EXAMPLES).iter_rows(named=True)),
-            Picture(lambda: waterfall(misses)),
         ],
         notes=[*(Note(_weight(one), one) for one in misses.notes), *following],
         rows=lambda: misses.table,
@@ -110,23 +107,3 @@ def flat(table: pl.DataFrame) -> pl.DataFrame:
         for name, dtype in table.schema.items()
         if isinstance(dtype, pl.List)
     )
-
-
-def waterfall(misses: Misses) -> Chart:
-    """A waterfall chart from all targets, minus the loss at each step, to those found."""
-    steps = [("should be found", 0, misses.targets, "accent", f"{misses.targets:,}")]
-    left = misses.targets
-    for reason in REASONS:
-        if lost := misses.reasons.get(reason.name):
-            steps.append((reason.means, left - lost, left, "worse", f"−{lost:,}"))
-            left -= lost
-    steps.append((f"found in the first {misses.k}", 0, left, "accent", f"{left:,}"))
-    bars = [
-        Bar(-at, low, high, f"{name}: {count}", colour, label=count)
-        for at, (name, low, high, colour, count) in enumerate(steps)
-    ]
-    # Room for the numbers beside the bars.
-    x = Axis(0, misses.targets * 1.1 or 1)
-    panel = Panel(x, rows([name for name, *_ in steps]), bars, rows=len(steps))
-    description = "; ".join(bar.said for bar in bars)
-    return Chart(verdict(misses), [panel], description)

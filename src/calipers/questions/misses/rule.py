@@ -4,7 +4,7 @@ The rules are tried in a fixed order and the first that matches gives the reason
 guess at inputs that were not given (the corpus, the candidates, exact search).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 
 from calipers.engines.summary import audit_counts, enforce
-from calipers.errors import InvalidInput, NoCommonIds
+from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.match.pair import match_again
 from calipers.measures.views import NEVER
 from calipers.model.arrays import Bools, Ints
-from calipers.model.matched import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Matched, Matches
+from calipers.model.matched import EMPTY, FAILED, MISSING, Matched, Matches
 from calipers.model.run import Run
 from calipers.questions.misses.corpus_facts import CorpusFacts, study_corpus
 from calipers.questions.misses.result import MOST_CASES, REASONS, Misses
@@ -69,15 +69,6 @@ class Facts:
     def on(self, stage: str) -> Bools:
         """Which targets are in the list of a stage."""
         return self.stage_rank[stage] < NEVER
-
-    @property
-    def silent(self) -> Bools:
-        """The targets of queries that the retriever did not answer."""
-        return self.status[FAILED] | self.status[EMPTY] | self.status[MISSING]
-
-    def unrecorded(self, stage: str) -> Bools:
-        """The targets of answered queries for which the stage was not recorded."""
-        return ~self.known[stage] & ~self.silent
 
     @property
     def demoted(self) -> Bools:
@@ -279,29 +270,15 @@ def _stage_runs(results: Run, given: Mapping[str, Any]) -> dict[str, Run]:
 
 
 def _matched(pair: Matched, run: Run, *, strict: bool) -> Matches:
-    try:
-        return match_again(pair, run).matches
-    except NoCommonIds:
-        # A separate file may be the wrong one. A stage inside the records cannot be: it
-        # simply contains no target.
-        if strict:
-            raise
-        return _without_edges(pair.matches, run)
+    """The matches of a stage.
 
-
-def _without_edges(matches: Matches, run: Run) -> Matches:
-    asked = run.queries["query"] if run.queries is not None else run.frame["query"]
-    answered = matches.asked["query"].is_in(asked.to_list()).to_numpy()
-    status = np.where(answered, STATUSES.index(ANSWERED), STATUSES.index(MISSING))
-    none = np.empty(0, dtype=np.int64)
-    return replace(
-        matches,
-        status=status.astype(np.uint8),
-        edge_query=none,
-        edge_rank=none,
-        edge_target=none,
-        edge_overlap=np.empty(0),
-    )
+    A separate file may be the wrong one. A stage inside the records cannot be: where it has no
+    known id, it simply contains no target.
+    """
+    if not strict:
+        policy = replace(pair.asked.policy, nothing_in_common="zero")
+        pair = replace(pair, asked=replace(pair.asked, policy=policy))
+    return match_again(pair, run).matches
 
 
 def _left_out(pair: Matched) -> np.ndarray:
@@ -334,25 +311,9 @@ def _notes(pair: Matched, facts: Facts, counted: np.ndarray, left_out: int) -> l
             "The run holds no stages (--candidates, --exact), so a reranker or an index cannot "
             "be named as the cause."
         )
-    lines += _partly_recorded(pair.matches, facts, counted)
     if (out := int(_left_out(pair).sum())) > 0:
         lines.append(f"{out} queries are left out by the policies in force.")
     return lines
-
-
-def _partly_recorded(matches: Matches, facts: Facts, counted: np.ndarray) -> Iterator[str]:
-    """One note per stage that was recorded for some queries only."""
-    queries = matches.target_query[counted]
-    for name, culprit in (("candidates", "a reranker"), ("exact", "an index")):
-        if not facts.known[name].any():
-            continue
-        without = np.unique(queries[facts.unrecorded(name)[counted]]).size
-        if without:
-            asked = np.unique(queries[~facts.silent[counted]]).size
-            yield (
-                f"The stage {name!r} is not recorded for {without} of {asked} answered queries, so "
-                f"{culprit} cannot be named as the cause of what they miss."
-            )
 
 
 def reasons(facts: Facts) -> Ints:
