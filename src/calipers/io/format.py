@@ -457,6 +457,10 @@ def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> Rec
     ]
 
     def value(key: str, cell: Any) -> Any:
+        if key == RESULTS and form.strict is not None and isinstance(cell, list):
+            first = cell[0] if cell else None
+            if not isinstance(first, dict) or "key" not in first:
+                return cell  # its objects are decoded as they are, empty fields and all
         found = cell_value(cell, key in form.not_text)
         # An id such as 1.0 stays as it is written.
         is_id = isinstance(cell, str) and not isinstance(found, list | dict | set)
