@@ -18,9 +18,14 @@ ENDINGS = (".html", ".htm", ".md", ".markdown")
 
 def save_report(report: Report, path: str | PathLike[str]) -> None:
     """Write a page (.html) or the short form (.md) by file ending."""
-    check_report_place(path)
-    short = Path(path).suffix.lower() in (".md", ".markdown")
-    (save_markdown if short else save_html)(report, path)
+    check_place(path)
+    ending = ending_or(Path(path), ".html")
+    if ending not in ENDINGS:
+        raise InvalidInput(
+            f"The report {path} has the ending {ending or 'nothing'!r}; a report can be written "
+            f"to {', '.join(ENDINGS)}."
+        )
+    (save_markdown if ending in (".md", ".markdown") else save_html)(report, path)
 
 
 def save_html(report: Report, path: str | PathLike[str]) -> None:
@@ -31,17 +36,6 @@ def save_html(report: Report, path: str | PathLike[str]) -> None:
 def save_markdown(report: Report, path: str | PathLike[str]) -> None:
     """Write the short form."""
     _write(Path(path), report_markdown(report))
-
-
-def check_report_place(path: str | PathLike[str]) -> None:
-    """Raise before any work if no report can be written there."""
-    check_place(path)
-    ending = ending_or(Path(path), ".html")
-    if ending not in ENDINGS:
-        raise InvalidInput(
-            f"The report {path} has the ending {ending or 'nothing'!r}; a report can be written "
-            f"to {', '.join(ENDINGS)}."
-        )
 
 
 def _write(target: Path, text: str) -> None:

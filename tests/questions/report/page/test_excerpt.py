@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.present.escape import clean
-from calipers.questions.report.page.excerpt import MARKS, excerpt, merged, places_of
+from calipers.questions.report.page.details import MARKS, excerpt, merged, places_of
 
 PLACES = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)).map(sorted).map(tuple))
 

@@ -15,8 +15,7 @@ from calipers.present.html import blocks_html, for_page, heading_html, said_html
 from calipers.present.scores import verdict
 from calipers.questions.compare.query_differences import contrast
 from calipers.questions.report.browse import FEWEST_SHOWN, lost_because
-from calipers.questions.report.page.details import Details, beside
-from calipers.questions.report.page.excerpt import LONGEST
+from calipers.questions.report.page.details import LONGEST, Details, beside
 from calipers.questions.report.result import Report, SystemReport
 from calipers.questions.report.rule import parts, settings_table, summary
 from calipers.words import listed, number
