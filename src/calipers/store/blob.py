@@ -88,11 +88,6 @@ class Packed:
         with _readable(self._whose):
             return self._finish(pl.scan_parquet(self._content).slice(start, length).collect())
 
-    def only(self, condition: pl.Expr) -> pl.DataFrame:
-        """The rows that meet a condition."""
-        with _readable(self._whose):
-            return self._finish(pl.scan_parquet(self._content).filter(condition).collect())
-
 
 @contextmanager
 def _readable(whose: str) -> Iterator[None]:
