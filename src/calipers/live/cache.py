@@ -32,14 +32,13 @@ class Cache:
         check_place(path)
         try:
             self._base = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        except sqlite3.Error as error:
-            raise self._unusable(error) from error
-        try:
             self._execute("PRAGMA journal_mode=WAL")
             self._execute("PRAGMA synchronous=NORMAL")
             self._execute(
                 "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, entry BLOB NOT NULL)"
             )
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
         except WriteFailed:
             self._base.close()
             raise

@@ -114,8 +114,24 @@ def load_target(target: str) -> tuple[Any, ModuleType]:
     place, _, attribute = target.rpartition(":")
     is_file = place.endswith(".py")
     folder = Path(place).resolve().parent if is_file else Path.cwd()
-    with _users_modules(folder):
-        module = _from_file(Path(place)) if is_file else _from_module(place, target)
+    try:
+        with _users_modules(folder):
+            module = _from_file(Path(place)) if is_file else _from_module(place)
+    except InvalidInput:
+        raise
+    except ModuleNotFoundError as error:
+        beside = [one.stem for one in folder.glob("*.py")]
+        raise InvalidInput(
+            f"The retriever {target!r} cannot be loaded: there is no module {error.name!r} here or "
+            "among the installed ones; run from the folder that holds it, or install it."
+            f"{did_you_mean(error.name or place, beside)}"
+        ) from None
+    except (Exception, SystemExit) as error:  # a user's module may raise anything when imported
+        raise InvalidInput(
+            f"The retriever {target!r} cannot be loaded: it raises {type(error).__name__}: "
+            f"{Secrets().redact(said_by(error))[:300]} while it is imported; repair it first (what "
+            'runs as a program goes under `if __name__ == "__main__":`).'
+        ) from error
     found: Any = module
     for part in attribute.split("."):
         if not hasattr(found, part):
@@ -128,21 +144,12 @@ def load_target(target: str) -> tuple[Any, ModuleType]:
     return found, module
 
 
-def _from_module(name: str, target: str) -> ModuleType:
-    try:
-        module = importlib.import_module(name)
-        if (file := file_of(module)) is not None:
-            # Pick up edits between two calls of one session.
-            reload_stale(local_files(module, file))
-        return sys.modules[module.__name__]
-    except ModuleNotFoundError as error:
-        raise InvalidInput(
-            f"The retriever {target!r} cannot be loaded: there is no module {error.name!r} here or "
-            "among the installed ones; run from the folder that holds it, or install it."
-            f"{did_you_mean(error.name or name, [one.stem for one in Path.cwd().glob('*.py')])}"
-        ) from None
-    except (Exception, SystemExit) as error:  # a user's module may raise anything when imported
-        raise _broken(target, error) from error
+def _from_module(name: str) -> ModuleType:
+    module = importlib.import_module(name)
+    if (file := file_of(module)) is not None:
+        # Pick up edits between two calls of one session.
+        reload_stale(local_files(module, file))
+    return sys.modules[module.__name__]
 
 
 def _from_file(path: Path) -> ModuleType:
@@ -154,11 +161,8 @@ def _from_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - it ends in .py
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    try:
-        reload_stale(local_files(module, path.resolve()), but=module)
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # a user's file may raise anything when imported
-        raise _broken(str(path), error) from error
+    reload_stale(local_files(module, path.resolve()), but=module)
+    spec.loader.exec_module(module)
     return module
 
 
@@ -207,14 +211,6 @@ def add_to_path(folder: Path) -> None:
 
 _FOLDERS: dict[Path, bool] = {}
 """Folders that retrievers were loaded from, and whether they were on the import path before."""
-
-
-def _broken(target: str, error: BaseException) -> InvalidInput:
-    return InvalidInput(
-        f"The retriever {target!r} cannot be loaded: it raises {type(error).__name__}: "
-        f"{Secrets().redact(said_by(error))[:300]} while it is imported; repair it first (what "
-        'runs as a program goes under `if __name__ == "__main__":`).'
-    )
 
 
 def _check(options: Mapping[str, Any], allowed: tuple[str, ...], what: str) -> None:
