@@ -222,18 +222,11 @@ def _in_own_process(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def answer(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Run an operation, and return its document as plain values; sealed queries are refused."""
-    from calipers.errors import SealedQueries
-    from calipers.io.load import load
-    from calipers.io.tables.columns import Columns
     from calipers.operations import OPERATIONS
+    from calipers.questions.inputs import refuse_sealed
 
     for one in _paths(settings):
-        try:
-            load(one, "ground_truth", None, Columns.of(settings.get("columns")))
-        except SealedQueries:
-            raise
-        except CalipersError:
-            continue  # no ground truth; the operation says what is wrong, if anything
+        refuse_sealed(one, settings.get("columns"))
     return plain_document(OPERATIONS[name].function(**settings).document())
 
 

@@ -331,8 +331,10 @@ def answers_of(
 
 
 def refuse_sealed(questions: Any, columns: Any = None) -> None:
-    """Raise on sealed queries before a retriever is asked; other errors are raised later."""
-    if not isinstance(questions, str | PathLike) or not Path(questions).is_file():
+    """Raise on sealed queries before anything is asked; other errors are raised later."""
+    if not isinstance(questions, str | PathLike):
+        return
+    if not Path(questions).is_file() and not Path(questions).is_dir():
         return
     try:
         load(questions, "ground_truth", None, Columns.of(columns))
