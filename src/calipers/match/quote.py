@@ -16,6 +16,8 @@ from calipers.match.similar import (
 from calipers.match.text_index import Seed, Shelf
 
 Pieces = tuple[Piece, ...]
+EDGE = 16
+"""Characters at the edge of a text by which it is seen whether it may end in half of a quote."""
 
 
 class Quote:
@@ -32,8 +34,7 @@ class Quote:
         short = range(1, min(ANCHOR, len(text)))
         self._heads = tuple(text[:n] for n in short)
         self._tails = tuple(text[-n:] for n in short)
-        half = max(1, len(text) // 2)
-        self.halves = text[:half], text[-half:]
+        self._edge = min(max(1, len(text) // 2), EDGE)
 
     def edge_pieces(self, text: str) -> Pieces:
         """The pieces of the quote in a text that does not have all of it.
@@ -59,15 +60,12 @@ class Quote:
         return self._without_spaces(sorted(set(found)))
 
     def may_be_cut(self, text: str) -> bool:
-        """Whether the text holds half of the quote or lies within it.
+        """Whether an edge of the text may be of half of the quote, or the text lies within it.
 
         Texts that complete a quote hold its beginning or its end, or lie in between, so one of
         them always does.
         """
-        first, last = self.halves
-        if first in text or last in text:
-            return True
-        return ANCHOR <= len(text) <= len(self.text) and text in self.text
+        return text[: self._edge] in self.text or text[-self._edge :] in self.text
 
     def is_near(self, text: str) -> bool:
         """Whether the text has all of the quote, or half of it at an edge."""
@@ -133,7 +131,12 @@ def near_pairs(quotes: Sequence[Quote], texts: Sequence[str]) -> set[tuple[int, 
     >>> sorted(near_pairs([Quote("a lock for threads")], ["lock for threads.", "threads", "other"]))
     [(0, 0), (0, 1)]
     """
-    halves = [(number, half) for number, quote in enumerate(quotes) for half in quote.halves]
+    halves = [
+        (number, half)
+        for number, quote in enumerate(quotes)
+        for size in (max(1, len(quote.text) // 2),)
+        for half in (quote.text[:size], quote.text[-size:])
+    ]
     longest = max((len(quote.text) for quote in quotes), default=0)
     inside = [(n, text) for n, text in enumerate(texts) if ANCHOR <= len(text) <= longest]
     near = {(n, text) for n, text in _holding(halves, texts) if quotes[n].is_near(texts[text])}
