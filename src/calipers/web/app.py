@@ -1,5 +1,6 @@
 """The application: its routes, what is answered if something fails, and the server it runs in."""
 
+import asyncio
 import logging
 import re
 import socket
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qs
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -17,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from calipers.errors import (
     CalipersError,
@@ -202,12 +205,15 @@ HERE = (LOOPBACK, "localhost", "::1")
 """Hosts that only this machine can reach."""
 TRIED = 50
 """How many ports are tried to find a free one."""
+PATIENCE = 20.0
+"""Seconds for the head of a request, for its body, and for a stalled reader of an answer."""
 LARGEST_HEAD = 32_000
 LIMITS: dict[str, Any] = {
     "h11_max_incomplete_event_size": LARGEST_HEAD,
     # Connections open at the same time; further ones are told to try again.
     "limit_concurrency": 500,
 }
+_UNFINISHED = (h11.IDLE, h11.SEND_BODY)
 _PUBLIC = re.compile(r"(https?)://([A-Za-z0-9.-]+(?::\d{1,5})?)/?")
 
 
@@ -287,7 +293,7 @@ def config(app: ASGIApp, log_level: str = "warning") -> uvicorn.Config:
     """The settings of uvicorn: only what we need, with a limit on everything."""
     return uvicorn.Config(
         app,
-        http="h11",
+        http=PatientProtocol,
         log_level=log_level,
         access_log=False,
         server_header=False,
@@ -298,3 +304,46 @@ def config(app: ASGIApp, log_level: str = "warning") -> uvicorn.Config:
         timeout_graceful_shutdown=5,
         **LIMITS,
     )
+
+
+class PatientProtocol(H11Protocol):
+    """The HTTP protocol of uvicorn, with timeouts."""
+
+    _sender: asyncio.TimerHandle | None = None
+    _reader: asyncio.TimerHandle | None = None
+
+    def _timer(self, last: asyncio.TimerHandle | None, on: bool) -> asyncio.TimerHandle | None:
+        """Stop a timeout; if it is ``on``, start it anew."""
+        if last is not None:
+            last.cancel()
+        return self.loop.call_later(PATIENCE, self.transport.abort) if on else None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the timeout for the head of the first request."""
+        super().connection_made(transport)
+        self._sender = self._timer(None, on=True)
+
+    def data_received(self, data: bytes) -> None:
+        """Keep the timeout until the head or the body is complete; a trickle does not extend it."""
+        before = self.conn.their_state
+        super().data_received(data)
+        after = self.conn.their_state
+        if after not in _UNFINISHED or after is not before or self._sender is None:
+            self._sender = self._timer(self._sender, on=after in _UNFINISHED)
+
+    def pause_writing(self) -> None:
+        """Start the timeout for the reader."""
+        super().pause_writing()
+        self._reader = self._timer(self._reader, on=True)
+
+    def resume_writing(self) -> None:
+        """Stop the timeout: the client reads again."""
+        super().resume_writing()
+        self._reader = self._timer(self._reader, on=False)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timeouts."""
+        super().connection_lost(exc)
+        self._sender, self._reader = (
+            self._timer(one, on=False) for one in (self._sender, self._reader)
+        )
