@@ -229,8 +229,7 @@ def test_a_budget_belongs_to_the_queries_wherever_the_parts_go(tmp_path):
     assert f"--ledger {first.files['ledger']}`" in str(first)
     old = {one["query"]: ["b", "a"] for one in truth}
     new = {one["query"]: ["a"] for one in truth}
-    sealed, ledger = first.files["sealed"], first.files["ledger"]
-    assert calipers.confirm(old, new, sealed=sealed, ledger=ledger, metric="mrr").left == 4
+    assert calipers.confirm(old, new, sealed=first.files["sealed"], metric="mrr").left == 4
     for output in (tmp_path / "other" / "two", None):
         with pytest.raises(InvalidInput, match="sealed once"):
             calipers.seal(source, output=output)
