@@ -8,7 +8,6 @@ import polars as pl
 from calipers.checks import catalogue
 from calipers.model.health import EXAMPLES, Example, HealthFinding
 from calipers.model.run import Run
-from calipers.words import plural
 
 FIRST_RESULTS = 10
 """The number of results per query that are checked."""
@@ -42,18 +41,6 @@ def versioned(chunks: pl.DataFrame) -> pl.DataFrame:
         .with_columns(order=padded)
         .drop_nulls("said")
     )
-
-
-def unordered(found: pl.DataFrame) -> list[str]:
-    """A note about versions that cannot be sorted."""
-    unclear = found.filter(pl.col("order").is_null())
-    if unclear.is_empty():
-        return []
-    return [
-        f"Of {plural(unclear.height, 'chunk')} the version is neither a number nor a date such as "
-        f"2024-05-01 (found {unclear['said'][0]!r:.40}), so nothing is said about older versions "
-        "of these."
-    ]
 
 
 def superseded(found: pl.DataFrame) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from calipers.checks.corpus_findings import (
 )
 from calipers.checks.evidence import CorpusEvidence
 from calipers.checks.ground_truth import asked
-from calipers.checks.versions import older_first, superseded_targets, unordered
+from calipers.checks.versions import older_first, superseded_targets
 from calipers.engines.scoring import compute
 from calipers.errors import CalipersError, WriteFailed
 from calipers.io.corpus import Corpus
@@ -158,7 +158,7 @@ def _evidence(truth: GroundTruth, corpus: Corpus, notes: list[str]) -> CorpusEvi
             "No target is the id of a chunk, and all read like texts, so they were taken as "
             'quotes; write them as {"quote": "…"} to make that plain.'
         )
-    notes += [*unplaced_spans(evidence), *unordered(pl.concat(evidence.versions))]
+    notes += unplaced_spans(evidence)
     return evidence
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from calipers.measures.counts import recall
 from calipers.measures.gain import ndcg
 from calipers.measures.views import Found, Gains, ratio
-from calipers.model.arrays import Bools, Floats, Hashes, Ints
+from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matched, Matches
 from calipers.model.scores import Interval, Scores
 from calipers.model.slicing import clusters_in
@@ -29,8 +29,6 @@ from calipers.statistics.score_interval import UNIT, mean_interval
 
 MANY_NEEDS = 3
 """With fewer distinct needs, one list for all of them is no sign of a fault."""
-MOST_ALIKE = 100
-"""The most equally common lists to consider: with more, none of them is common."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,34 +250,38 @@ class Evidence:
         return np.where(got, self.metric("recall") / self.possible_recall, np.nan)
 
     @cached_property
-    def _needs(self) -> Hashes:
+    def _needs(self) -> pl.Series:
         """A hash of the targets of each query."""
         truth = self.pair.ground_truth
         named = pl.concat_str(
             pl.col("item", "quote", "document").cast(pl.String), ignore_nulls=True, separator="\n"
         )
-        needs = (
-            truth.targets.select(named.alias("target"))
-            .with_columns(pl.Series("code", truth.target_query))
-            .group_by("code")
-            .agg(pl.col("target").sort().str.join("\n").hash().alias("need"))
+        needs = truth.targets.select(
+            named.alias("target"), pl.Series("code", truth.target_query, dtype=pl.Int64)
         )
-        need = np.zeros(self.matches.n_queries, dtype=np.uint64)
-        need[needs["code"].to_numpy()] = needs["need"].to_numpy()
-        return need
+        hashed = needs.group_by("code").agg(pl.col("target").sort().str.join("\n").hash())
+        every = self.facts.queries.select("code")
+        return every.join(hashed, on="code", how="left", maintain_order="left")["target"]
 
-    def _commonest(self, given: np.ndarray, asked: Ints) -> Any:
-        """The value that most of these queries get if their targets differ enough; else None."""
-        if not asked.size:
+    def _commonest(self, given: pl.Series, asked: Bools) -> Any:
+        """The value that most of these queries get if their targets differ enough; else None.
+
+        Among equally common values, the one with the most distinct needs.
+        """
+        known = pl.DataFrame({"given": given, "need": self._needs}).filter(pl.Series(asked))
+        most = (
+            known.group_by("given")
+            .agg(pl.len(), pl.col("need").n_unique())
+            .sort("len", "need", "given", descending=[True, True, False])
+        )
+        if most.is_empty() or most["need"][0] < max(MANY_NEEDS, most["len"][0] / 2):
             return None
-        each, counts = np.unique(given[asked], return_counts=True)
-        most = each[counts == counts.max()]
-        # Among equally common values, take the one with the most distinct needs.
-        needs = self._needs[asked]
-        differing = [np.unique(needs[given[asked] == one]).size for one in most[:MOST_ALIKE]]
-        if max(differing) < max(MANY_NEEDS, int(counts.max()) / 2):
-            return None
-        return most[int(np.argmax(differing))]
+        return most["given"][0]
+
+    @cached_property
+    def _got_results(self) -> Bools:
+        got: Bools = self.answerable & (self.shown > 0)
+        return got
 
     @cached_property
     def has_commonest_list(self) -> Floats | None:
@@ -290,14 +292,10 @@ class Evidence:
         listed = self.facts.queries["listed"]
         if listed.null_count() == len(listed) or not self.judges_results:
             return None
-        lists = listed.fill_null(0).to_numpy()
-        asked = np.flatnonzero(self.answerable & (self.shown > 0))
-        found = self._commonest(lists, asked)
+        found = self._commonest(listed, self._got_results)
         if found is None:
             return None
-        share = np.full(self.matches.n_queries, np.nan)
-        share[asked] = lists[asked] == found
-        return share
+        return np.where(self._got_results, (listed == found).fill_null(False), np.nan)
 
     @cached_property
     def hub(self) -> tuple[str, Floats] | None:
@@ -305,19 +303,15 @@ class Evidence:
 
         None without ids; all zeros if the queries that get it have the same targets.
         """
-        first = self.facts.queries["first"]
-        if first.null_count() == len(first):
+        first = self.facts.queries["first"].fill_null("")
+        if (first == "").all():
             return None
-        firsts = np.array(first.fill_null("").to_list(), dtype=object)
-        asked = np.flatnonzero(self.answerable & (self.shown > 0))
         query, rank = self._useful
-        right = np.zeros(self.matches.n_queries, dtype=np.bool_)
-        right[query[rank == 1]] = True
-        wrong = np.zeros(self.matches.n_queries)
-        found = self._commonest(firsts, asked[~right[asked]])
-        wrong[asked] = (firsts[asked] == found) & ~right[asked] if found is not None else 0.0
-        wrong[~(self.answerable & (self.shown > 0))] = np.nan
-        return str(found), wrong
+        wrong = self._got_results.copy()
+        wrong[query[rank == 1]] = False
+        found = self._commonest(first, wrong)
+        is_first = wrong & (first == found).to_numpy() if found is not None else wrong & False
+        return str(found), np.where(self._got_results, is_first, np.nan)
 
     @cached_property
     def wrong_chunk_share(self) -> Floats | None:
