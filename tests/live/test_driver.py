@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import CalipersError, RetrieverFailed
-from calipers.live.adapters.base import Question
+from calipers.live import driver as driver_module
+from calipers.live.adapters.base import Question, Retriever, Session
 from calipers.live.adapters.callable import from_callable
 from calipers.live.driver import SAME_FAILURES, Driver, Pace
 from calipers.live.failures import AskFailed
@@ -279,3 +280,37 @@ def test_no_question_is_lost_whatever_happens(plan: list[str], workers: int) -> 
     assert run.report.failed == len(plan) - good
     assert run.queries is not None
     assert run.queries["query"].to_list() == questions
+
+
+def test_an_interruption_closes_what_hangs_and_records_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver_module, "GOODBYE_SECONDS", 0.1)
+    closed = threading.Event()
+
+    class Hanging(Session):
+        def ask(self, question: Question, k: int, timeout: float | None) -> list[str]:
+            if question.text == "hang":
+                closed.wait(20)
+                raise ConnectionError("closed")
+            return ["a"]
+
+        def close(self) -> None:
+            closed.set()
+
+    def interrupt(counts: AnswerCounts, _: int) -> None:
+        if counts.done:
+            raise KeyboardInterrupt
+
+    output = tmp_path / "run.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        retrieve(
+            Retriever("hanging", {}, Hanging),
+            ["fine", "hang"],
+            k=1,
+            workers=1,
+            output=output,
+            watch=interrupt,
+        )
+    assert closed.is_set()
+    assert [one["query"] for one in records(output)] == ["fine"]

@@ -10,7 +10,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -115,6 +116,7 @@ class _Worker:
     overdue_at: float = NEVER
     abandoned: bool = False
     warms_up: bool = False
+    session: Session = field(default_factory=Session)
 
 
 class Driver:
@@ -176,6 +178,11 @@ class Driver:
             self._stop.set()
             with self._one_at_a_time:
                 self._one_at_a_time.wait_for(lambda: not self._active, GOODBYE_SECONDS)
+            self._closed = True
+            # A server or a command that hangs must not be left running.
+            for worker in list(self._active):
+                with suppress(Exception):
+                    worker.session.close()
             raise
         finally:
             # Write nothing from now on, even if an answer still arrives. Let a line in progress
@@ -207,19 +214,17 @@ class Driver:
         threading.Thread(target=self._work, args=(worker,), daemon=True).start()
 
     def _work(self, worker: _Worker) -> None:
-        session: Session | None = None
         try:
-            session = self.retriever.open()
+            worker.session = self.retriever.open()
             while (one := self._take(worker)) is not None:
-                finished = self._ask(worker, session, one)
+                finished = self._ask(worker, one)
                 if finished is not None:
                     self._record(finished, worker)
         except BaseException as crash:  # noqa: BLE001 - carried over to the caller's thread
             self._crash = self._crash or crash
             self._stop.set()
         finally:
-            if session is not None:
-                session.close()
+            worker.session.close()
             with self._one_at_a_time:
                 self._active.discard(worker)
                 self._one_at_a_time.notify_all()
@@ -239,17 +244,17 @@ class Driver:
             self._record(Finished(number, question, entry, encode(entry)), worker)
         return None
 
-    def _ask(self, worker: _Worker, session: Session, one: Numbered) -> Finished | None:
+    def _ask(self, worker: _Worker, one: Numbered) -> Finished | None:
         """Return the outcome of a question; None if it was given up meanwhile."""
         attempt = 0
         while True:
             if self._throttle is not None:
                 self._throttle.wait(self._stop)
             try:
-                session.prepare()
+                worker.session.prepare()
                 begun = time.perf_counter()
                 worker.overdue_at = begun + self._patience
-                raw = session.ask(one[1], self.k, self.pace.timeout)
+                raw = worker.session.ask(one[1], self.k, self.pace.timeout)
                 seconds = time.perf_counter() - begun
                 break
             except BaseException as error:  # noqa: BLE001 - a user's function may raise anything
