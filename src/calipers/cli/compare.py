@@ -8,7 +8,7 @@ import click
 
 import calipers
 from calipers.cli.command import Command, CommandInput, command
-from calipers.cli.options import AS, CHART, FileOption, examples, flag, text
+from calipers.cli.options import AS, CHART, FileOption, flag, text
 from calipers.cli.output import (
     check_output,
     print_line,
@@ -35,22 +35,18 @@ def _write_changes(found: Any, path: str) -> None:
 @command(
     click.Argument(["systems"], nargs=-1),
     FileOption("--html", PAGE, "page", _write_changes),
-    examples("How many of the most changed queries to print."),
     operation="diff",
     leave_out=["old", "new"],
 )
-def _changes(asked: CommandInput, systems: tuple[str, ...], examples: int) -> None:
+def _changes(asked: CommandInput, systems: tuple[str, ...]) -> None:
     """Show what changed between two runs of the same questions, before anybody labels anything."""
-    from calipers.questions.compare.unlabelled import document
-
     if len(systems) != PAIR:
         raise InvalidInput(
             f"What changed is shown between two runs, and {len(systems)} are given; name two."
         )
     named = named_systems(systems)
     old, new = named.values() if isinstance(named, dict) else named
-    found = asked.answer(old=old, new=new)
-    asked.show(found, document=document(found, examples))
+    asked.show(asked.answer(old=old, new=new))
 
 
 def _write_queries(comparison: Any, path: str) -> None:
@@ -60,7 +56,6 @@ def _write_queries(comparison: Any, path: str) -> None:
 
 
 @command(
-    examples("How many wins and losses of each system --json lists."),
     FileOption(
         "--per-query",
         "Write every query's values and differences to a .parquet, .csv, .tsv, .json or .jsonl "
@@ -76,7 +71,7 @@ def _write_queries(comparison: Any, path: str) -> None:
     fill=False,
     instead=("changes", _changes),
 )
-def compare(asked: CommandInput, html: str | None, examples: int) -> None:
+def compare(asked: CommandInput, html: str | None) -> None:
     """Compare two or more retrievers on the same queries.
 
     A SYSTEM is a run, a file that holds results and ground truth, or what `calipers eval --json`
@@ -98,7 +93,7 @@ def compare(asked: CommandInput, html: str | None, examples: int) -> None:
         check_output(html)
     named, fallback = _systems(asked)
     try:
-        asked.with_truth(fallback, lambda: _score(asked, named, html, examples))
+        asked.with_truth(fallback, lambda: _score(asked, named, html))
     except NoGroundTruth as error:
         _show_changes(asked, systems, error)
 
@@ -115,7 +110,7 @@ def _show_changes(asked: CommandInput, systems: Sequence[str], error: NoGroundTr
         print_line(printable(f"Nothing is scored: {error}"))
 
 
-def _score(asked: CommandInput, named: Any, html: str | None, examples: int) -> None:
+def _score(asked: CommandInput, named: Any, html: str | None) -> None:
     from calipers.questions.compare.settings import compare as compare_systems
     from calipers.questions.reading import Reading
     from calipers.questions.systems import matched_to_report
@@ -129,7 +124,7 @@ def _score(asked: CommandInput, named: Any, html: str | None, examples: int) -> 
     comparison = compare_systems(named, **measuring, **settings)
     made = {"systems": named, "comparison": comparison, **measuring, **settings}
     asked.outputs.write(html, lambda: write_page(calipers.report(**made), html or ""))
-    asked.show(comparison, lambda one: one.to_dict(examples=examples))
+    asked.show(comparison)
 
 
 def _systems(asked: CommandInput) -> tuple[Any, str | None]:

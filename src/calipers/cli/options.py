@@ -179,12 +179,6 @@ def text(name: str, metavar: str | None, help_text: str, **more: Any) -> click.O
     return Option(name.split(), metavar=metavar, help=help_text, shell_complete=complete, **more)
 
 
-def examples(help_text: str) -> click.Option:
-    """--examples."""
-    kind = click.IntRange(min=0)
-    return Option(["--examples"], type=kind, default=5, show_default=True, help=help_text)
-
-
 def output(help_text: str, *, required: bool = False) -> click.Option:
     """--output."""
     return text("--output -o", "FILE", help_text, required=required)
