@@ -33,12 +33,6 @@ def test_k_of_a_perfect_ranking(lines):
     assert any(line.startswith("k = 1 may lose up to 0.015 on new") for line in many)
 
 
-def test_k_where_targets_stand_last(lines):
-    said = lines("sweep", HEALTHY["best first and last"], 40)
-    assert said[0].startswith("✓ Use k = 10: it finds 100%; k = 9 finds")
-    assert "Recall may still grow: retrieve more and sweep again." in said
-
-
 def test_a_budget_of_tokens_names_what_it_costs(tmp_path):
     path = tmp_path / "evals.json"
     retrieved = [{"id": name, "tokens": 100} for name in "abcd"]

@@ -69,11 +69,6 @@ def test_alternatives_are_one_piece_and_the_one_that_came_nearest_speaks_for_it(
     assert found.table.select("item", "reason", "rank").row(0) == ("b", "below_k", 3)
 
 
-def test_grades_below_rel_are_no_misses():
-    found = misses(ground_truth={"q": {"a": 1, "b": 2, "c": 0}}, run={"q": ["b"]}, k=1, rel=2)
-    assert found.targets == found.found == 1
-
-
 def test_candidates_and_exact_search_from_runs_of_their_own():
     truth, run = {"q": ["a", "b", "s"]}, {"q": ["s", "x"]}
     found = misses(

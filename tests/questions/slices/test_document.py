@@ -5,7 +5,6 @@ import pytest
 
 from calipers import evaluate, slices
 from calipers.present.csv import as_csv
-from calipers.questions.slices.document import slices_chart
 from tests.systems import tagged
 
 HOSTILE = "=bad\x1b[31m"
@@ -32,10 +31,3 @@ def test_csv_is_whole_and_harmless(found):
     assert {row["value"] for row in rows if row["by"] == "type"} == {"fact", f"'{HOSTILE}", "alone"}
     worst = next(row for row in rows if row["value"].startswith("'"))
     assert (worst["standing"], float(worst["mean"])) == ("worse", 0.0)
-
-
-def test_a_chart_has_room_for_a_metric_that_goes_beyond_one():
-    scores = evaluate(tagged({"a": [1, 2, 7, 9], "b": [4, 5, 6, 8]}), metrics="first_rank")
-    found = slices(scores, "type")
-    drawn = slices_chart(found, "first_rank")
-    assert drawn.panels[0].x.high >= max(row.interval.high for row in found.rows)

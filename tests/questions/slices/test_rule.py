@@ -64,17 +64,6 @@ def test_a_lower_first_rank_is_better_than_the_rest():
     assert (low.is_worse, high.is_worse) == (False, True)
 
 
-def test_one_query_is_no_slice():
-    scores = evaluate(tagged({"a": [1] * 9, "b": [None]}), metrics="mrr")
-    alone = slices(scores, "type").rows[1]
-    assert (alone.n, alone.mean, alone.interval, alone.standing) == (
-        1,
-        0.0,
-        None,
-        "no clear difference",
-    )
-
-
 def test_few_metrics_are_sliced_unless_named():
     scores = evaluate(tagged(GROUPS))
     assert slices(scores, "type").metrics == ("recall@10", "precision@10", "ndcg@10", "mrr")

@@ -192,14 +192,6 @@ def test_a_floor_that_helps_nobody_is_not_advised():
     assert "costs and does not help" in found.claim.next
 
 
-def test_a_floor_that_takes_nothing_away_is_none():
-    found = calipers.floor(records(30))
-    assert found.claim.line == (
-        "~ every floor that takes anything away loses more than 0.025 of what is found in these "
-        "30 queries"
-    )
-
-
 def test_so_many_more_queries_do_settle_it():
     few = calipers.floor(scored(45, lambda _: 0.8, lambda _: 0.3))
     assert (few.guess.floor, few.chosen) == (0.8, None)

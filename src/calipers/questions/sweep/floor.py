@@ -231,11 +231,7 @@ def find_floor(
     cluster: str | None = None,
 ) -> Floor:
     """The highest floor that keeps the share asked for."""
-    return floor_of(gather(pair, k, cluster), k, least, confidence)
-
-
-def floor_of(evidence: FloorEvidence, k: int, least: float, confidence: float) -> Floor:
-    """The floor that the scores of some queries allow."""
+    evidence = gather(pair, k, cluster)
     answerable = evidence.wanted > 0
     if not answerable.any():
         raise InvalidInput(
@@ -245,7 +241,10 @@ def floor_of(evidence: FloorEvidence, k: int, least: float, confidence: float) -
     floors = candidates(evidence)
     chosen = choose(evidence, floors, least, confidence)
     n = int(np.count_nonzero(evidence.found(EVERYTHING)))
-    guess = _guess(evidence, floors, least, chosen) if n else None
+    # At most half of the allowed loss in these queries, or the safe one.
+    half = 0.5 * (1.0 + least) - 1e-12
+    good = [one for one in floors.tolist() if n and np.nanmean(evidence.kept(one)) >= half]
+    guess = max([*good, *([] if chosen is None else [chosen])], default=None)
     keeps = more = None
     if guess is not None:
         keeps = evidence.lowest(guess, confidence)
@@ -294,15 +293,6 @@ def choose(
         enough = evidence.lowest(float(floors[middle]), confidence) >= least
         passed, failed = (middle + 1, failed) if enough else (passed, middle)
     return float(floors[passed - 1]) if passed else None
-
-
-def _guess(
-    evidence: FloorEvidence, floors: Floats, least: float, safe: float | None
-) -> float | None:
-    """The highest floor with at most half of the allowed loss in these queries, or the safe one."""
-    half = 0.5 * (1.0 + least) - 1e-12
-    known = [one for one in floors.tolist() if np.nanmean(evidence.kept(one)) >= half]
-    return max(known if safe is None else [*known, safe], default=None)
 
 
 def point(evidence: FloorEvidence, floor: float) -> FloorPoint:
@@ -402,29 +392,10 @@ def document(found: Floor) -> Document:
     heads = [Column(one, spare=one in ("kept", "results")) for one in COLUMNS]
     return of_claim(
         found.claim,
-        *_lines(found),
+        *(Note("doubt", one) for one in found.notes),
         blocks=[Table(heads, rows)],
         rows=lambda: (found.without, *found.points),
     )
-
-
-def _lines(found: Floor) -> Iterator[Note]:
-    """What the floor changes, and what is uncertain."""
-    chosen, without = found.chosen or found.guess, found.without
-    if chosen is not None:
-        of = {
-            "precision": "",
-            "recall": "",
-            "wrongly_answered": f" of {found.unanswerable:,} queries without an answer",
-            "wrongly_refused": f" of {found.answerable:,} with one",
-        }
-        moved = (
-            f"{name.replace('_', ' ')} {_value(getattr(without, name))} → "
-            f"{_value(getattr(chosen, name))}{said}"
-            for name, said in of.items()
-        )
-        yield Note("counted", f"Floor {chosen.floor:.4g}: {', '.join(moved)}.")
-    yield from (Note("doubt", one) for one in found.notes)
 
 
 def _value(value: float | None) -> str:
