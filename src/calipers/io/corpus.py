@@ -138,12 +138,13 @@ def files_in(folder: Path) -> tuple[list[Path], list[Path]]:
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            if name.startswith("."):
+            path = Path(where, name)
+            if name.startswith(".") or path.is_fifo():  # a pipe nobody writes into never ends
                 continue
             if name.lower().endswith(TEXT_ENDINGS):
-                texts.append(Path(where, name))
+                texts.append(path)
             elif name.lower().endswith(TABLE_ENDINGS):
-                tables.append(Path(where, name))
+                tables.append(path)
     # A BEIR folder keeps its queries and judgements beside its corpus.
     named = [path for path in tables if path.name.lower().startswith("corpus.")]
     asked = any(path.name.lower().startswith("queries.") for path in tables)

@@ -1,8 +1,11 @@
 """Which files of a folder are read, and which are passed over."""
 
+import os
+
 import pytest
 
 from calipers.errors import InvalidInput
+from calipers.io.corpus import files_in
 from calipers.io.documents import walk
 from calipers.io.documents.walk import read_documents, read_folder
 
@@ -81,6 +84,14 @@ def test_links_are_not_followed(tmp_path):
         pytest.skip("no links here")
     found, passed = names(tmp_path)
     assert (found, len(passed["symbolic link"])) == (["docs/a.md"], 2)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are those of Unix")
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path):
+    write(tmp_path, docs__a_md=PROSE)
+    os.mkfifo(tmp_path / "docs" / "b.md")
+    assert names(tmp_path) == (["docs/a.md"], {"no file": ["docs/b.md"]})
+    assert [path.name for path in files_in(tmp_path)[0]] == ["a.md"]
 
 
 @pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])

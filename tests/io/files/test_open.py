@@ -121,7 +121,7 @@ def test_a_record_of_both_or_nothing_on_standard_input(piped):
         load_pair("-", None, None)
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "trec"])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "trec", "utf-16"])
 def test_a_named_pipe(kind, tmp_path):
     frame = pl.DataFrame({"query": ["q"], "item": ["a"], "score": [1.0]})
     pipe, file = tmp_path / "pipe", tmp_path / "file"
@@ -129,6 +129,8 @@ def test_a_named_pipe(kind, tmp_path):
         frame.write_parquet(file)
     elif kind == "csv":
         frame.write_csv(file)
+    elif kind == "utf-16":
+        file.write_text(frame.write_csv(), kind)
     else:
         file.write_text("q Q0 a 1 1.0 t\n")
     os.mkfifo(pipe)

@@ -113,6 +113,8 @@ def _why_not(one: "os.DirEntry[str]", is_folder: bool, name: str, rules: _Rules)
         return "in .gitignore"
     if is_folder:
         return None
+    if not one.is_file():
+        return "no file"
     if ending not in KINDS:
         return ending or "without an ending"
     if ".min." in one.name.lower():

@@ -292,19 +292,17 @@ def _standard_input() -> bytes:
     return sys.stdin.buffer.read()
 
 
-_PIPES: dict[tuple[int, int, str], bytes] = {}
+_PIPES: dict[tuple[int, int, str], tuple[int, bytes]] = {}
 
 
 def _piped(path: Path) -> bytes:
-    """The content of a pipe; one opened by the shell (<(…)) can be read only once."""
+    """The content of a pipe, which can be read only once; whoever writes again changes its time."""
     about = path.stat()
     key = about.st_dev, about.st_ino, str(path)
-    if key in _PIPES:
-        return _PIPES[key]
-    content = path.read_bytes()
-    if path.is_relative_to("/dev") or path.is_relative_to("/proc"):
-        _PIPES[key] = content
-    return content
+    if key not in _PIPES or _PIPES[key][0] != about.st_mtime_ns:
+        content = path.read_bytes()
+        _PIPES[key] = path.stat().st_mtime_ns, content
+    return _PIPES[key][1]
 
 
 def stamp(path: Path) -> tuple[int, int, int]:
