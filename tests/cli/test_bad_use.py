@@ -40,7 +40,7 @@ BAD = {
     ],
     "gate": [
         (["new.jsonl"], "nothing to check"),
-        (["new.jsonl", "--require", "mrr => "], "cannot be read at its end: a number"),
+        (["new.jsonl", "--require", "mrr => "], "'mrr => ' cannot be read; write metric op"),
         (["new.jsonl", "--require", "mrr >= 0.5 for typ=odd"], "Did you mean type?"),
         (["new.jsonl", "--require", "mrr >= 0.5 for type=od"], "Did you mean odd?"),
         (["new.jsonl", "--require", "mr >= 0.5"], "no metric called 'mr'"),

@@ -482,6 +482,10 @@ def header(source: Source) -> tuple[list[str], str] | None:
     if said:
         separator = said[1].decode()
         return names(separator), separator
+    if "|" in text and len(lines) > 1 and re.fullmatch(rb"[\s|:]*-[\s|:-]*", lines[1]):
+        raise UnreadableFile(
+            f"{source.name} is a Markdown table; take out its line of dashes, or save it as CSV."
+        )
     possible = [(names(sign), sign) for sign in SEPARATORS if sign in text or '"' in text[:1]]
     possible = [one for one in possible if len(one[0]) > 1 or one[1] in text]
     if not possible and is_long([text]):
