@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from calipers import evaluate
+from calipers import evaluate, save
+from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 
 
@@ -29,6 +30,13 @@ def records(hits: Sequence[int | None], **common: Any) -> list[dict[str, Any]]:
 def measured(hits: Sequence[int | None], metrics: str = "recall@5,mrr", **settings: Any) -> Scores:
     """The scores of such a system."""
     return evaluate(records(hits), metrics=metrics, **settings)
+
+
+def keep(pair: Matched, name: str, store: str, metrics: str | None = None, **more: Any) -> Any:
+    """Measure a pair and save it with its results."""
+    scores = evaluate(pair, metrics=metrics)
+    both: Any = {"ground_truth": pair.ground_truth, "run": pair.run}
+    return save(scores, name, store=store, **both, **more)
 
 
 def tagged(groups: Mapping[str, Sequence[int | None]]) -> list[dict[str, Any]]:

@@ -111,11 +111,6 @@ def test_broken_toml_is_shown_where(folder):
         find_config()
 
 
-def test_somebody_elses_broken_project_file_is_left_to_them(folder):
-    (folder / "pyproject.toml").write_text("[tool.other\n")
-    assert find_config() == Config()
-
-
 def test_a_file_named_by_the_caller(folder):
     path = folder / "other.toml"
     with pytest.raises(UnreadableFile, match="no file"):

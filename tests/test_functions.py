@@ -27,15 +27,16 @@ from calipers.functions import (
 from tests import reference
 from tests.reference_query import Query
 
-VALUES: list[Callable[..., float]] = [
-    precision_at_k,
-    recall_at_k,
-    hit_rate_at_k,
-    f1_at_k,
-    reciprocal_rank,
-    average_precision,
-    ndcg_at_k,
-]
+ORACLES: dict[Callable[..., float], Callable[..., float | None]] = {
+    precision_at_k: reference.precision,
+    recall_at_k: reference.recall,
+    hit_rate_at_k: reference.hit_rate,
+    f1_at_k: reference.f1,
+    reciprocal_rank: reference.mrr,
+    average_precision: reference.average_precision,
+    ndcg_at_k: reference.ndcg,
+}
+VALUES = [*ORACLES]
 EVERY: list[Callable[..., Any]] = [*VALUES, confusion_at_k]
 WITH_REL = [function for function in EVERY if function is not ndcg_at_k]
 
@@ -59,26 +60,9 @@ def documents(*texts: str) -> list[Document]:
     return [Document(text) for text in texts]
 
 
-ORACLES = dict(
-    zip(
-        VALUES,
-        (
-            reference.precision,
-            reference.recall,
-            reference.hit_rate,
-            reference.f1,
-            reference.mrr,
-            reference.average_precision,
-            reference.ndcg,
-        ),
-        strict=True,
-    )
-)
-
-
 def agree(retrieved: list[Any], query: Query, k: int) -> None:
     for function, oracle in ORACLES.items():
-        expected = oracle(query, k) or 0.0  # type: ignore[operator]
+        expected = oracle(query, k) or 0.0
         assert function(retrieved, query.grades, k) == pytest.approx(expected, abs=1e-12), function
 
 

@@ -1,7 +1,4 @@
-"""The first quarter of an hour: an empty folder, eight commands, no page of docs.
-
-A stranger's commands are processes of their own; the others run here, which is quicker.
-"""
+"""The first quarter of an hour: an empty folder, eight commands, no page of docs."""
 
 import importlib
 import os
@@ -34,46 +31,27 @@ EDITED = """
 class Terminal:
     """A newcomer's terminal: it counts the commands."""
 
-    def __init__(self, folder: Path, program: Path | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.commands = 0
-        self.program = program
 
     def run(self, line: str, code: int = 0) -> str:
         """What a command prints, on both streams."""
         self.commands += 1
         words = shlex.split(line)
         assert words[0] == "calipers"
-        found, out, err = (self._apart if self.program else self._here)(words[1:])
-        assert found == code, out + err
-        assert "Traceback" not in err
-        return out + err
-
-    def _apart(self, words: list[str]) -> tuple[int, str, str]:
-        strange = ("CALIPERS", "PYTHON", "VIRTUAL_ENV")
-        known = {n: v for n, v in os.environ.items() if not n.startswith(strange)}
-        done = subprocess.run(
-            [str(self.program), *words],
-            cwd=self.folder,
-            env={**known, "COLUMNS": "100"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.returncode, done.stdout, done.stderr
-
-    def _here(self, words: list[str]) -> tuple[int, str, str]:
         with (
             chdir(self.folder),
             mock.patch.object(sys, "path", [*sys.path]),
         ):
-            done = calipers_command(*words, columns=100)
+            done = calipers_command(*words[1:], columns=100)
         # The next process would read a module again, which may be edited by then.
         for one in self.folder.glob("*.py"):
             sys.modules.pop(one.stem, None)
         importlib.invalidate_caches()
-        return done.code, done.out, done.err
+        assert done.code == code, done.out + done.err
+        assert "Traceback" not in done.err
+        return done.out + done.err
 
     def edit_search(self) -> None:
         """Keep the old function, and write a better one."""
@@ -225,10 +203,21 @@ def test_what_is_installed_measures_and_draws(tmp_path):
 
     folder = tmp_path / "project"
     folder.mkdir()
-    terminal = Terminal(folder, place / ("Scripts" if os.name == "nt" else "bin") / "calipers")
     (folder / "search.py").write_text(SEARCH)
     (folder / "questions.csv").write_text("question,chunk_id\nmy parcel?,parcel\nmy gift?,gift\n")
-    said = terminal.run("calipers eval questions.csv --retriever search:search --html page.html")
+    strange = ("CALIPERS", "PYTHON", "VIRTUAL_ENV")
+    known = {n: v for n, v in os.environ.items() if not n.startswith(strange)}
+    program = place / ("Scripts" if os.name == "nt" else "bin") / "calipers"
+    words = ("eval", "questions.csv", "--retriever", "search:search", "--html", "page.html")
+    done = subprocess.run(
+        [program, *words],
+        cwd=folder,
+        env={**known, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = done.stdout + done.stderr
     assert said.startswith("Finds all of what it should in the first 10 results (")
     assert said.rstrip().endswith("Written to page.html")
     assert (folder / "page.html").read_text().count("<svg") >= 3

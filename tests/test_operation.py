@@ -171,12 +171,6 @@ def test_what_holds_no_names_is_no_list_of_names(names: Any) -> None:
         calipers.slices(calipers.evaluate(RECORDS), names)
 
 
-def test_too_many_arguments_are_pythons_own_error() -> None:
-    given: list[Any] = [1, 2, 3, 4, 5, 6, 7]
-    with pytest.raises(TypeError):
-        calipers.evaluate(RECORDS, *given)
-
-
 def test_half_a_character_and_half_a_mapping_are_refused() -> None:
     values: list[Any] = ["\ud800", calipers.evaluate(ground_truth={"q": ["a"]}, run={"q": ["a"]})]
     for value in values:

@@ -21,7 +21,6 @@ def loaded_by(code: str) -> set[str]:
     return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
-ONE_QUERY = "import calipers; calipers.precision_at_k(['a'], ['a'], 1)"
 HELP = """
 from contextlib import redirect_stdout, suppress
 from io import StringIO

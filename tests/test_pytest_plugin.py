@@ -129,19 +129,14 @@ def test_a_real_pytest_finds_the_fixture_and_loads_nothing_without_it(project):
         """
     )
     # hypothesis loads libraries of its own; only Calipers is looked at here.
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:hypothesispytest",
-    ]
+    options = ("-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
     for name in ("test_without.py", "test_with.py"):
         done = subprocess.run(
-            [*command, name], cwd=project.path, capture_output=True, text=True, check=False
+            [sys.executable, "-m", "pytest", *options, name],
+            cwd=project.path,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         assert "1 passed" in done.stdout

@@ -18,7 +18,7 @@ AWKWARD = (
     + INVISIBLE
 )
 awkward = st.text(alphabet=st.sampled_from(AWKWARD))
-texts = st.one_of(st.text(), awkward)
+texts = st.one_of(st.text(), awkward, st.text(st.characters(max_codepoint=127)))
 
 
 def is_cjk(character: str) -> bool:
@@ -73,11 +73,6 @@ def naive(text: str) -> str:
 
 @given(texts)
 def test_equals_the_reference(text: str) -> None:
-    assert normalise(text) == naive(text)
-
-
-@given(st.text(alphabet=st.characters(max_codepoint=127)))
-def test_the_ascii_path_equals_the_reference(text: str) -> None:
     assert normalise(text) == naive(text)
 
 

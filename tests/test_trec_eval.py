@@ -29,8 +29,6 @@ NOT_OURS = {
     "utility",
     "yaap",
 }
-COUNTS = {"num_q", "num_ret", "num_rel", "num_rel_ret"}
-"""What trec_eval sums over queries."""
 
 
 def ours(measure: str, like: str = "trec_eval") -> Metric | None:

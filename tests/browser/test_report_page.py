@@ -63,17 +63,6 @@ def test_a_query_opens_by_keyboard_to_its_ranking_and_its_misses(one, visit):
         assert words in expected
 
 
-def test_the_matched_quote_is_marked(tmp_path, visit):
-    text = "The GIL is\n a mutex,  or a lock, for threads."
-    wanted = [{"quote": "a mutex, or a lock,"}]
-    made = [{"query": "GIL?", "ground_truth": wanted, "retrieved": [{"text": text}]}]
-    path = tmp_path / "quote.html"
-    report_of(made).save(path)
-    page = visit(path).page
-    page.locator(".query > summary").click()
-    assert page.locator("mark").inner_text() == "a mutex,  or a lock,"
-
-
 def test_two_systems_stand_side_by_side_and_it_is_said_why_a_query_was_lost(two, visit):
     seen = visit(two)
     page = seen.page

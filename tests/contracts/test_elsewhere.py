@@ -1,5 +1,6 @@
 """Rows that are worked on elsewhere, in blocks of any size and order, give what memory gives."""
 
+import pickle
 import random
 from dataclasses import replace
 
@@ -37,7 +38,9 @@ class Elsewhere:
                 one.filter(one["query"].hash() % self.partitions == number) for one in both
             )
             if results.height or judged.height:
-                yield work(_block(results, judged, self.reader, self.steps))
+                # What is sent there and back is pickled.
+                answer = work(_block(results, judged, self.reader, self.steps))
+                yield pickle.loads(pickle.dumps(answer))
 
 
 def run_elsewhere(frame: pl.DataFrame, partitions: int) -> Run:

@@ -1,21 +1,18 @@
 """Every engine gives what evaluation in memory gives, whatever its partitions and their order."""
 
-import pickle
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 
 import calipers
 from calipers.errors import CalipersError
 from calipers.match import by_span
-from calipers.model.ground_truth import GroundTruth
-from calipers.model.run import Block, Run, Scan
+from calipers.model.run import Run
 from calipers.model.scores import Scores
+from tests.contracts.test_elsewhere import run_elsewhere
 
 BY_ID = "recall@5,ndcg@3,map,err@5,mrr,bpref,judged@10,first_rank,gm_map,num_ret,precision@1"
 BY_TEXT = "recall@1,3,ndcg@2,map,mrr"
@@ -32,48 +29,9 @@ WORDS = ("a lock", "Of many", "threads", "time is", "a place", "in two", "halves
 CASES = ("id", "id", "group", "quote", "tolerant", "span", "document", "mapped")
 
 
-@dataclass(frozen=True, eq=False)
-class Machines:
-    """A run on n other machines, as on Spark: each has whole queries, all answer in any order."""
-
-    rows: pl.DataFrame
-    n: int
-    steps: tuple[Callable[[Run], Run], ...] = ()
-    scan: Scan | None = None
-
-    def __call__(self) -> Iterator[pl.DataFrame]:
-        return iter((self.rows,)) if self.scan is None else self.scan()
-
-    def then(self, step: Callable[[Run], Run], scan: Scan) -> "Machines":
-        return replace(self, steps=(*self.steps, step), scan=scan)
-
-    def over_blocks(self, truth: GroundTruth, work: Callable[[Block], Any]) -> Iterator[Any]:
-        for number in random.Random(self.n).sample(range(self.n), self.n):
-            # What is sent there and back is pickled.
-            yield pickle.loads(pickle.dumps(work(self._block(truth, number))))
-
-    def _block(self, truth: GroundTruth, number: int) -> Block:
-        def here(queries: pl.Series) -> np.ndarray:
-            return np.flatnonzero((queries.hash(self.n) % self.n == number).to_numpy())
-
-        run = Run.from_frame(self.rows[here(self.rows["query"])])
-        for step in self.steps:
-            run = step(run)
-        codes, rows = here(truth.queries["query"]), here(truth.targets["query"])
-        rows = rows[np.argsort(truth.target_query[rows], kind="stable")]
-        part = GroundTruth(truth.targets[rows], truth.queries[codes])
-        return Block(part, codes, rows, run)
-
-
 def in_pieces(frame: pl.DataFrame, rows: int) -> Run:
     """A run that is read from a file, so many rows at a time."""
     return replace(Run.from_frame(frame), scan=lambda: frame.iter_slices(rows), in_memory=False)
-
-
-def on_machines(frame: pl.DataFrame, n: int) -> Run:
-    return replace(
-        Run.from_frame(frame), scan=Machines(frame.sort("query", maintain_order=True), n)
-    )
 
 
 def drawn_tables(draw: random.Random, kind: str) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -171,7 +129,7 @@ def test_pieces_and_machines_give_what_memory_gives(monkeypatch, seed):
     found = outcome(in_pieces(run, draw.choice((1, 7, 1000))), asked)
     assert _answer(found) == _answer(memory)
     if asked["ties"] != "input":  # rows on other machines have no order
-        there = outcome(on_machines(run, draw.choice((1, 2, 8, 33))), asked)
+        there = outcome(run_elsewhere(run, draw.choice((1, 2, 8, 33))), asked)
         assert _beyond_order(there) == _beyond_order(memory)
 
 

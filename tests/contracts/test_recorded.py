@@ -19,7 +19,8 @@ import pytest
 import calipers
 from calipers.names import words_in
 from tests.contracts.recorded_inputs import INPUTS, Record, altered, corpus
-from tests.questions.samples import without
+from tests.questions.samples import without, write_lines
+from tests.systems import keep
 
 FOLDER = Path(__file__).parents[1] / "data" / "recorded"
 TRACES = FOLDER.parent / "formats" / "langsmith.jsonl"
@@ -91,14 +92,12 @@ def _saved(pair: Pair, other: Pair) -> None:
     if Path("history.db").exists():
         return
     for night in range(8):
-        one = pair if night > 5 else other
-        calipers.save(
-            _scored(one),
+        keep(
+            pair if night > 5 else other,
             "nightly",
+            "history.db",
+            TWO,
             tags={"night": f"{night}"},
-            ground_truth=one.ground_truth,
-            run=one.run,
-            store="history.db",
             now=datetime(2026, 1, 1 + night, 6, tzinfo=UTC),
         )
 
@@ -268,10 +267,6 @@ FURTHER: dict[str, dict[str, Ask]] = {
 FILES: dict[str, Any] = {"ground_truth": "truth.jsonl", "run": "run.jsonl"}
 COLUMNS = {"query": "question_no", "item": "passage", "grade": "verdict", "score": "points"}
 TABLES: dict[str, Any] = {"ground_truth": "truth.csv", "run": "run.csv", "columns": COLUMNS}
-
-
-def write_lines(path: str, records: list[Record]) -> None:
-    Path(path).write_text("".join(json.dumps(one) + "\n" for one in records))
 
 
 def _write_table(path: str, header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:

@@ -57,15 +57,11 @@ class LlamaIndexLike:
         ]
 
 
-def _named(one: dict[str, Any]) -> dict[str, Any]:
-    return {"item": one["id"], "score": one["score"]}
-
-
-IN_PROCESS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "function": (plain, {}),
-    "async function": (later, {}),
-    "langchain": (LangChainLike(), {}),
-    "llama_index": (LlamaIndexLike(), {}),
+IN_PROCESS: dict[str, Any] = {
+    "function": plain,
+    "async function": later,
+    "langchain": LangChainLike(),
+    "llama_index": LlamaIndexLike(),
 }
 KINDS = [*IN_PROCESS, "get", "post", "command"]
 
@@ -79,8 +75,9 @@ def server() -> Iterator[Server]:
 @pytest.fixture(params=KINDS)
 def ask(request: pytest.FixtureRequest, server: Server, tmp_path: Path) -> Ask:
     """A retrieval through one kind of retriever; only the further settings are left open."""
+    options: dict[str, Any] = {}
     if request.param in IN_PROCESS:
-        search, options = IN_PROCESS[request.param]
+        search = IN_PROCESS[request.param]
     elif request.param == "get":
         search, options = server.search, {"results": "$.hits[*]"}
     elif request.param == "post":
@@ -99,7 +96,7 @@ def ask(request: pytest.FixtureRequest, server: Server, tmp_path: Path) -> Ask:
                 print(json.dumps({{"retrieved": answer_to(asked["query"], asked["k"])}}))
             """)
         )
-        search, options = f"cmd:{shlex.quote(sys.executable)} {shlex.quote(str(program))}", {}
+        search = f"cmd:{shlex.quote(sys.executable)} {shlex.quote(str(program))}"
     return lambda **settings: retrieve(search, QUESTIONS, **{"k": K, **options, **settings})
 
 

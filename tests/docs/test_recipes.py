@@ -136,39 +136,7 @@ def test_the_metric_is_listed_and_measured(printed):
     assert missed["mean"] == pytest.approx(1 - hit["mean"])
 
 
-EVERYWHERE = """
-import calipers, inspect, pydoc
-from pathlib import Path
-from calipers.config import check_config
-data = "examples/python_questions.json"
-for ask in (
-    lambda: calipers.evaluate(data, release=3),
-    lambda: calipers.evaluate(data, releas="v2"),
-    lambda: check_config({"release": 3}, Path("calipers.toml")),
-    lambda: calipers.compare(
-        {"plain": calipers.evaluate(data), "option": calipers.evaluate(data, release="v2")}
-    ),
-):
-    try:
-        ask()
-    except calipers.CalipersError as error:
-        print(error)
-for ask in (calipers.evaluate, calipers.misses, calipers.audit, calipers.explain):
-    assert inspect.signature(ask).parameters["release"].annotation == str | None
-    assert "release: The release of the data that is read." in pydoc.render_doc(ask)
-pair = calipers.read(data, release="v2")
-assert calipers.evaluate(pair, metrics="mrr").settings["release"] == "v2"
-levels = calipers.levels(data, release="v2", metrics="mrr").scores.values()
-assert {one.settings["release"] for one in levels} == {"v2"}
-"""
-
-
-def test_an_option_that_is_declared_in_one_place_is_found_everywhere(project, printed):
-    wrong, unknown, key, differs = run(project, "-c", EVERYWHERE).splitlines()
-    assert wrong == "The argument release of evaluate is 3; it must be a text."
-    assert unknown.endswith("Did you mean release?")
-    assert key == "The key release of calipers.toml is 3; it must be a text."
-    assert "the setting release is None in plain and 'v2' in option" in differs
+def test_an_option_that_is_declared_in_one_place_is_found_everywhere(printed):
     for command in ("eval", "audit", "explain", "misses"):
         shown = printed[f"help of {command}"]
         assert re.search(r"--release NAME +The release of the data", shown), command

@@ -69,25 +69,8 @@ def test_on_a_small_text(tmp_path):
     assert lines[-1].endswith("on average")
 
 
-def test_a_missing_text_is_said(tmp_path):
-    done = subprocess.run(
-        [sys.executable, SCRIPT, tmp_path / "none.txt"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert "there is no file" in done.stderr
-
-
 @pytest.mark.skipif(not NOVEL.exists(), reason="the novel is not beside the repository")
 def test_every_quote_stands_once_in_the_novel(example):
     novel = normalise(NOVEL.read_text(encoding="utf-8"))
     quotes = [quote for several in example.QUESTIONS.values() for quote in several]
     assert {quote: novel.count(normalise(quote)) for quote in quotes} == dict.fromkeys(quotes, 1)
-
-
-@pytest.mark.skipif(not NOVEL.exists(), reason="the novel is not beside the repository")
-def test_on_the_novel(example):
-    lines = run(NOVEL, "--chunk", "2000")
-    assert len(lines) == len(example.QUESTIONS) + 4
-    hit, precision, recall, f1 = values(lines, "on average")
-    assert 0 < precision < recall <= hit <= 1
-    assert 0 < f1 < 1

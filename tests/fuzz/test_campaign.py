@@ -1,12 +1,9 @@
 """The campaign in its short form, and every fault that was ever found."""
 
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -15,8 +12,6 @@ pytest.importorskip("resource", reason="the campaign forks its processes, and Wi
 from fuzz import run
 from fuzz.case import Case, Finding
 from fuzz.commands import leaves
-from fuzz.mutate import mutated
-from fuzz.stores import damaged
 
 KINDS = "call dash device file live method option seed shadow typed"
 ROOT = Path(__file__).parents[2]
@@ -62,39 +57,9 @@ print([found and found.what for found in run.carry_out(cases)])
     assert done.stdout == "[None, 'a hang', None]\n"
 
 
-def test_waiting_for_a_processor_is_no_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, queued = 100.0, {"1": 5 * 10**9}
-    monkeypatch.setattr(run, "_delays", lambda: dict(queued))
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    armed: list[tuple[int, float]] = []
-    monkeypatch.setattr(signal, "setitimer", lambda *one: armed.append(one))
-    clock = run.Clock()
-    now, queued["1"], queued["2"] = 130.0, 30 * 10**9, 10**9
-    assert clock.seconds() == 5
-    clock.check()
-    assert armed == [(signal.ITIMER_REAL, 5)]
-    now = 136.0
-    with pytest.raises(run.Hang):
-        clock.check()
-
-
-def test_the_same_seed_gives_the_same_bytes_of_any_content() -> None:
-    for content in (b"", b"\n", b"{", b'{"query": "q", "retrieved": ["a"]}\n', bytes(range(256))):
-        made = [[mutated(content, Random(i)) for i in range(50)] for _ in range(2)]
-        assert made[0] == made[1]
-    assert len(set(made[0])) > 30
-
-
 def test_every_command_is_attacked() -> None:
     names = {name for name, _ in leaves()}
     assert {"eval", "convert", "history check", "gate save", "retrieve"} <= names
-
-
-def test_pages_of_a_history_change_places() -> None:
-    content = b"".join(bytes([page]) * 4096 for page in range(8))
-    copies = list(damaged(content, 60, 1))
-    moved = [one for one in copies if len(one) == len(content) and one[:4096] == content[:4096]]
-    assert any(sorted(one) == sorted(content) and one != content for one in moved)
 
 
 def test_a_case_is_kept_as_it_is() -> None:

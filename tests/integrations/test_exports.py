@@ -158,9 +158,6 @@ def test_runs_that_langsmith_gives(tmp_path, monkeypatch):
     # The newest first, as `client.list_runs` gives them.
     runs = [Run(**one) for one in reversed(kept.values())]
     assert sorted(run.run_type for run in runs) == ["chain", *["retriever"] * 3]
-    # As `client.runs.query` gives them: other names and capitals.
-    queried = tmp_path / "queried.jsonl"
-    queried.write_text("".join(in_query(run).to_json(indent=None) + "\n" for run in runs))
     flat = tmp_path / "runs.jsonl"
     flat.write_text("".join(run.model_dump_json() + "\n" for run in runs))
     # As `read_run(…, load_child_runs=True)` gives it: the root holds the others.
@@ -170,31 +167,12 @@ def test_runs_that_langsmith_gives(tmp_path, monkeypatch):
     nested.write_text(json.dumps([json.loads(root.model_dump_json())]))
     wanted = [(QUESTION, "c4", "a.md", 1), (QUESTION, "c9", None, 2)]
     alone = [("built alone", "c4", "a.md", None)]
-    for path, more in ((flat, alone), (queried, alone), (nested, [])):
+    for path, more in ((flat, alone), (nested, [])):
         frame = load(path, "run").run.frame
         assert sorted(frame.select("query", "item", "document", "call").rows()) == wanted + more
         questions = calipers.labels_traces(path).questions
         assert [one.tags["customer"] for one in questions] == ["acme"] * (1 + len(more))
     assert all(one >= 0 for one in load(flat, "run").run.queries["latency_ms"].to_list())
-
-
-def in_query(run: Any) -> Any:
-    """A run as the newer part of LangSmith's API has it."""
-    from langsmith.types import Run
-
-    return Run(
-        id=str(run.id),
-        trace_id=str(run.trace_id),
-        run_type=run.run_type.upper(),
-        name=run.name,
-        inputs=run.inputs,
-        outputs=run.outputs,
-        start_time=run.start_time,
-        end_time=run.end_time,
-        metadata=run.metadata,
-        error=run.error,
-        status="SUCCESS",
-    )
 
 
 def observations(spans: Any) -> Iterator[Any]:

@@ -74,11 +74,6 @@ def test_a_majority_has_more_votes_than_any_other_or_counts_for_nothing(grades):
         assert conflicts[0].standing == ("open" if len(most) > 1 else "counted")
 
 
-def test_who_did_how_much():
-    found = said(*[{"anna": 2, "ben": 0}] * 4, {"anna": 3})
-    assert [(one.judge, one.labelled) for one in found.judges] == [("anna", 5), ("ben", 4)]
-
-
 GIVEN = st.lists(
     st.tuples(
         st.integers(0, 5),

@@ -8,7 +8,6 @@ import pytest
 from tests.command import calipers_command
 
 OTHERS = [f"x{n}" for n in range(10)]
-FIRST, FOURTH = ["t", "u", *OTHERS[:8]], [*OTHERS[:3], "t", OTHERS[3], "u", *OTHERS[4:8]]
 
 
 @pytest.fixture(autouse=True)

@@ -13,10 +13,9 @@ from rich.cells import cell_len
 
 import calipers
 from calipers.errors import MissingExtra
-from calipers.model.document import Document, Picture, Table
+from calipers.model.document import Picture, Table
 from calipers.model.result import HasRows, ShowsItself
 from calipers.operations import OPERATIONS
-from calipers.present.csv import as_csv
 from calipers.present.markdown import as_markdown
 from calipers.version import pip_install
 from tests.present.results import MAKERS, hostile, made
@@ -135,9 +134,3 @@ def test_without_pandas_the_install_command_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtra, match=re.escape(pip_install("pandas"))):
         scores.to_pandas()
-
-
-def test_csv_runs_nothing_in_a_spreadsheet():
-    rows = [{"name": "=1+1", "n": None}]
-    assert as_csv(Document("Yes.", rows=lambda: rows)) == "name,n\n'=1+1,\n"
-    assert as_csv(Document("Yes.")) == "\n"

@@ -1,10 +1,9 @@
 """Small calls of the operations that ask something live."""
 
-import json
 from pathlib import Path
 
 import calipers
-from tests.questions.samples import Sample, without, write_files
+from tests.questions.samples import Sample, without, write_files, write_lines
 
 PORT = "CALIPERS_TEST_MODEL_PORT"
 ENDPOINT = f"http://127.0.0.1:${PORT}/v1"
@@ -44,11 +43,11 @@ def write_live_files() -> None:
         {"query_id": "q1", "query": "What is a lock?", "item": one, "text": f"It is a {one}."}
         for one in ("lock", "key")
     ]
-    Path("label.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labels))
+    write_lines("label.jsonl", labels)
     long = [
         {"id": f"c{i}", "text": f"The tower has {i} steps. {'It is high. ' * 10}"} for i in "12"
     ]
-    Path("long.jsonl").write_text("".join(json.dumps(one) + "\n" for one in long))
+    write_lines("long.jsonl", long)
 
 
 LIVE_SAMPLES: dict[str, Sample] = {

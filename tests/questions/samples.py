@@ -11,17 +11,21 @@ from typing import Any
 import calipers
 from calipers.questions.baseline import Baseline, baseline_dict
 from fuzz.seeds import small_records
+from tests.systems import keep
 
 TRACES = str(Path(__file__).parents[1] / "data" / "formats" / "langsmith.jsonl")
 RECORDS = small_records(16)
 
 
+def write_lines(path: str, rows: list[Any]) -> None:
+    Path(path).write_text("".join(json.dumps(one) + "\n" for one in rows))
+
+
 def write_files() -> None:
     """The files that the samples read, in the current folder."""
-    lines = "".join(json.dumps(one) + "\n" for one in RECORDS)
-    Path("evals.jsonl").write_text(lines)
+    write_lines("evals.jsonl", RECORDS)
     turned = [{**one, "retrieved": one["retrieved"][::-1]} for one in RECORDS]
-    Path("turned.jsonl").write_text("".join(json.dumps(one) + "\n" for one in turned))
+    write_lines("turned.jsonl", turned)
     scored = [
         {
             **one,
@@ -37,10 +41,10 @@ def write_files() -> None:
         {**one, "retrieved": [{**r, "call": 1 + j // 2} for j, r in enumerate(one["retrieved"])]}
         for one in RECORDS
     ]
-    Path("agent.jsonl").write_text("".join(json.dumps(one) + "\n" for one in agent))
-    Path("scored.jsonl").write_text("".join(json.dumps(one) + "\n" for one in scored))
+    write_lines("agent.jsonl", agent)
+    write_lines("scored.jsonl", scored)
     chunks = [{"id": f"d{i}", "text": f"text {i}"} for i in range(20)]
-    Path("chunks.jsonl").write_text("".join(json.dumps(one) + "\n" for one in chunks))
+    write_lines("chunks.jsonl", chunks)
 
 
 def write_saved() -> None:
@@ -59,7 +63,7 @@ def write_people() -> None:
     """What people judged for some of the queries."""
     write_files()
     some = [{name: one[name] for name in one if name != "retrieved"} for one in RECORDS[:6]]
-    Path("people.jsonl").write_text("".join(json.dumps(one) + "\n" for one in some))
+    write_lines("people.jsonl", some)
 
 
 def write_sealed() -> None:
@@ -70,16 +74,18 @@ def write_sealed() -> None:
 
 def save_nights(*files: str) -> None:
     for number, file in enumerate(files):
-        pair = calipers.read(file)
-        calipers.save(
-            calipers.evaluate(pair, metrics="recall@3,mrr"),
+        keep(
+            calipers.read(file),
             "nightly",
+            "history.db",
+            "recall@3,mrr",
             tags={"night": f"{number}"} if number else None,
-            ground_truth=pair.ground_truth,
-            run=pair.run,
-            store="history.db",
             now=datetime(2026, 1, 1 + number, 6, tzinfo=UTC),
         )
+
+
+def save_tonight() -> None:
+    keep(calipers.read("evals.jsonl"), "tonight", "history.db", tags={"model": "e5"})
 
 
 def write_baseline() -> None:
@@ -95,7 +101,7 @@ def write_labels() -> None:
             {"query_id": f"q{i}", "query": "Who?", "item": f"d{i}", "grade": grade, "judge": judge}
             for i, grade in enumerate(grades)
         ]
-        Path(f"{judge}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+        write_lines(f"{judge}.jsonl", rows)
     Path("docs").mkdir(exist_ok=True)
     Path("docs/faq.md").write_text("The GIL is a lock. " * 8)
     quoted = {"query": "What is the GIL?", "ground_truth": [{"quote": "GIL is a lock"}]}
@@ -123,7 +129,6 @@ class Sample:
     """
 
     call: Callable[[], Any]
-    """None: the command prints no JSON."""
     arguments: tuple[str, ...]
     """``{folder}`` in them is the folder that they are used in."""
     part: str | None = None
@@ -148,18 +153,6 @@ def without(*names: str) -> Callable[[Any], Any]:
         return [strip(one) for one in value] if isinstance(value, list) else value
 
     return strip
-
-
-def saved(file: str, *, name: str, tags: dict[str, str]) -> None:
-    pair = calipers.read(file)
-    calipers.save(
-        calipers.evaluate(pair),
-        name,
-        tags=tags,
-        ground_truth=pair.ground_truth,
-        run=pair.run,
-        store="history.db",
-    )
 
 
 def drafted(file: str, k: int) -> Any:
@@ -318,7 +311,7 @@ SAMPLES: dict[str, Sample] = {
         left=lambda: Path("report.md").read_text().replace("diagnose evals.jsonl", "diagnose"),
     ),
     "save": Sample(
-        lambda: saved("evals.jsonl", name="tonight", tags={"model": "e5"}),
+        save_tonight,
         ("evals.jsonl", "--save", "tonight", "--tag", "model=e5", "--store", "history.db"),
         comparable=without("id", "saved"),
         left=lambda: calipers.history_show("@tonight", store="history.db").to_dict(),

@@ -47,16 +47,3 @@ def test_one_section_is_simulated_and_the_others_stay(run, capsys):
     assert "|**A promise that holds**: Why.|≤ 0.06|0.050|10,000|" in text
     assert "|**One that does not**: Why.|≤ 0.06|broken|10,000|" in text
     assert "|One that does not|a shape: **0.500** (n=10)|10,000|" in text
-
-
-def test_a_quick_run_only_prints(run, capsys):
-    assert run("--quick") == 1
-    assert "a shape: **0.500** (n=10)|" in capsys.readouterr().out
-    assert not command.PAGE.exists()
-
-
-def test_an_unknown_section_is_refused(run, capsys):
-    with pytest.raises(SystemExit) as refused:
-        run("goods")
-    assert refused.value.code == 2
-    assert "there is no section goods; choose among good, bad" in capsys.readouterr().err

@@ -9,6 +9,7 @@ import pytest
 import calipers
 from tests.store.judged import BM25, DENSE, TRUTH, pool
 from tests.store.servers import place, server
+from tests.systems import keep
 from tests.web.served import served, shelf_of
 
 __all__ = ["place", "server"]
@@ -19,16 +20,7 @@ def fill(store: str, dense: list[dict[str, Any]] = DENSE) -> dict[str, str]:
     ids = {}
     for name, run in (("bm25", BM25), ("dense", dense), ("bm25", BM25)):
         pair = calipers.read(ground_truth=TRUTH, run=run)
-        scores = calipers.evaluate(pair, metrics="recall,ndcg", k=[2, 3])
-        saved = calipers.save(
-            scores,
-            name,
-            store=store,
-            ground_truth=pair.ground_truth,
-            run=pair.run,
-            tags={"model": "e5"},
-        )
-        ids[name] = saved.id
+        ids[name] = keep(pair, name, store, "recall@2,3,ndcg@2,3", tags={"model": "e5"}).id
     return ids
 
 

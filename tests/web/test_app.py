@@ -32,22 +32,6 @@ def test_scripts_load_nothing_but_each_other_and_never_make_markup():
             )
 
 
-def test_every_asset_that_a_template_names_is_there():
-    folder = ROOT / "src" / "calipers" / "web" / "templates"
-    named = {
-        name
-        for path in folder.glob("*.j2")
-        for name in re.findall(r'/assets/([\w.]+)"', path.read_text(encoding="utf-8"))
-    }
-    assert named <= set(ASSETS)
-    loaded = {
-        name
-        for path, _ in ASSETS.values()
-        for name in re.findall(r'from "./([^"]+)"', path.read_text(encoding="utf-8"))
-    }
-    assert set(ASSETS) - named == loaded - named
-
-
 def test_no_template_writes_unescaped_text_of_others():
     folder = ROOT / "src" / "calipers" / "web" / "templates"
     unescaped = {

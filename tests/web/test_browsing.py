@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 import calipers
+from tests.systems import keep
 from tests.web.served import served, shelf_of
 from tests.web.test_browser import come_in
 
@@ -27,9 +28,7 @@ def night(lost=()):
 
 
 def saved(store, name, records, metrics):
-    pair = calipers.read(records)
-    scores = calipers.evaluate(pair, metrics=metrics)
-    return calipers.save(scores, name, store=store, ground_truth=pair.ground_truth, run=pair.run)
+    return keep(calipers.read(records), name, store, metrics)
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import pytest
 import calipers
 from calipers.web.app import ADDRESSES
 from tests.reports import records, reversed_records
+from tests.systems import keep
 from tests.web.served import served, shelf_of
 from tests.web.test_browser import come_in
 
@@ -36,10 +37,7 @@ def rich(tmp_path_factory):
     store = str(tmp_path_factory.mktemp("looks") / "history.db")
     saved = {}
     for name, made in (("old", records(N)), ("new", reversed_records(N)), ("old", records(N))):
-        pair = calipers.read(made)
-        scores = calipers.evaluate(pair)
-        known: dict[str, Any] = {"ground_truth": pair.ground_truth, "run": pair.run}
-        saved[name] = calipers.save(scores, name, store=store, **known).id
+        saved[name] = keep(calipers.read(made), name, store).id
     made = records(N)
     for record in made:
         for hit in record["retrieved"]:

@@ -14,6 +14,7 @@ from calipers.store import open as store_open
 from calipers.web import sources
 from calipers.web.sources import Held
 from tests.store.judged import BM25, DENSE, TRUTH, pool
+from tests.systems import keep
 from tests.web.conftest import fill
 from tests.web.outage import MovedFile, Relay
 from tests.web.served import served, shelf_of
@@ -24,11 +25,7 @@ def shelf_and_ids(tmp_path):
     store, ids = str(tmp_path / "history.db"), []
     for name, run in (("nightly", BM25), ("nightly", DENSE), ("other", DENSE)):
         pair = calipers.read(ground_truth=TRUTH, run=run)
-        scores = calipers.evaluate(pair, metrics="recall@2")
-        saved = calipers.save(
-            scores, name, store=store, ground_truth=pair.ground_truth, run=pair.run
-        )
-        ids.append(saved.id)
+        ids.append(keep(pair, name, store, "recall@2").id)
     return shelf_of(store), ids
 
 

@@ -30,7 +30,7 @@ LOCKED_BYTE = 1 << 40
 
 _import, _open, _os_open = builtins.__import__, io.open, os.open
 _write, _read, _close = os.write, os.read, os.close
-_replace, _rename, _remove, _rmdir = os.replace, os.rename, os.remove, os.rmdir
+_replace, _rename, _remove = os.replace, os.rename, os.remove
 
 
 def _in_use(path: Any, folder: int | None = None) -> bool:

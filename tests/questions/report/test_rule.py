@@ -42,13 +42,6 @@ def test_scores_of_something_else_are_refused(count, k, sentence):
         calipers.report(systems={"a": records(), "b": records()[::-1]}, scores=scores)
 
 
-def test_a_part_that_cannot_be_made_says_why():
-    report = report_of([{"query": "q", "retrieved": ["a"], "ground_truth": []}])
-    (system,) = report.systems
-    assert "nothing to diagnose" in system.answers["diagnosis"]
-    assert "no tags" in system.answers["slices"]
-
-
 def test_other_grades_and_levels_reach_every_part():
     made = records()
     for record in made:

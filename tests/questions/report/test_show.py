@@ -4,7 +4,6 @@ import base64
 import hashlib
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
@@ -176,9 +175,3 @@ def test_what_can_be_reached_stands_beside_precision(page):
     # One or two targets are known for each query, so ten results cannot all be right.
     table = page[page.index("precision, at best") :]
     assert "<td>0.133</td>" in table[: table.index("</tr>")]
-
-
-def test_the_templates_travel_with_the_package():
-    folder = Path(page_module.__file__).parent
-    names = {path.name for path in folder.iterdir()}
-    assert {"page.html.j2", "style.css"} <= names

@@ -55,26 +55,11 @@ def test_grades_scores_and_documents_are_kept():
     assert [one["state"] for one in found] == ["relevant", "not relevant", "repeated"]
 
 
-def test_a_query_that_is_not_known_has_nothing():
-    details = Details(report_of(records()).systems[0].browse, pl.Series(["q1"]))
-    assert details.of("unknown") == {"results": [], "expected": []}
-
-
 def test_some_queries_have_what_they_have_among_all():
     browse = report_of(records()).systems[0].browse
     every, some = (Details(browse, pl.Series(n)) for n in (browse.table["query"], ["q7", "q4"]))
     assert [some.of(name) for name in ("q4", "q7")] == [every.of(name) for name in ("q4", "q7")]
     assert some.of("q1") == {"results": [], "expected": []}
-
-
-def test_texts_are_cut_as_far_as_asked():
-    made = [{"query": "q", "ground_truth": ["a"], "retrieved": [{"id": "a", "text": "x" * 5000}]}]
-    found = Details(report_of(made).systems[0].browse, pl.Series(["q"]))
-    assert found.of("q", 60)["results"][0]["text"] == {
-        "parts": ["x" * 60],
-        "before": 0,
-        "after": 4940,
-    }
 
 
 def test_what_is_not_wanted_is_not_expected():
