@@ -72,7 +72,7 @@ def write(folder, text):
 TWO = """
     [grid]
     [grid.retrievers.some]
-    make = "finders:make"
+    make = "grid_finders:make"
     params = {right = [2, 11]}
     """
 
@@ -84,13 +84,13 @@ def log(folder):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    (tmp_path / "finders.py").write_text(MODULE)
+    (tmp_path / "grid_finders.py").write_text(MODULE)
     records = [{"query": f"question {i}", "ground_truth": ["good"]} for i in range(12)]
     (tmp_path / "questions.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.delitem(sys.modules, "finders", raising=False)
+    monkeypatch.delitem(sys.modules, "grid_finders", raising=False)
     yield tmp_path
-    sys.modules.pop("finders", None)
+    sys.modules.pop("grid_finders", None)
 
 
 def test_every_combination_is_run_scored_and_compared(folder):
@@ -156,7 +156,7 @@ def test_changed_code_is_asked_again(folder):
     path = write(folder, TWO)
     grid(path)
     asked = log(folder).count("ask")
-    module = folder / "finders.py"
+    module = folder / "grid_finders.py"
     module.write_text(module.read_text() + "\n# another version\n")
     grid(path)
     assert log(folder).count("ask") == 2 * asked
@@ -171,9 +171,9 @@ def test_one_that_fails_is_reported_and_the_others_go_on(folder):
         TWO
         + """
     [grid.retrievers.broken]
-    make = "finders:fails"
+    make = "grid_finders:fails"
     [grid.retrievers.silent]
-    make = "finders:fails_later"
+    make = "grid_finders:fails_later"
     """,
     )
     found = grid(path)
@@ -209,7 +209,7 @@ def test_the_command(folder):
 def test_a_secret_parameter_is_in_no_file_and_no_error(folder):
     silent = """
     [grid.retrievers.silent]
-    make = "finders:fails_later"
+    make = "grid_finders:fails_later"
     params.token = "sk-secret-token"
     """
     path = write(folder, TWO.replace("{right", '{token = "sk-secret-token", right') + silent)
@@ -244,10 +244,10 @@ def test_the_product_of_retrievers_parameters(folder):
         [grid.params]
         size = [1, 2]
         [grid.retrievers.a]
-        make = "finders:make"
+        make = "grid_finders:make"
         params.right = 3
         [grid.retrievers.b]
-        search = "finders.py:plain"
+        search = "grid_finders.py:plain"
         k = 4
         params = {right = 5, size = 1}
     """,
@@ -258,7 +258,7 @@ def test_the_product_of_retrievers_parameters(folder):
     path.write_text(path.read_text().replace(", size = 1", ""))
     path.write_text(
         path.read_text()
-        .replace("finders.py:plain", "finders.py:make")
+        .replace("grid_finders.py:plain", "grid_finders.py:make")
         .replace("search =", "make =")
     )
     planned = read_grid(path)
@@ -279,7 +279,7 @@ def test_baseline_by_name_or_by_its_only_combination(folder):
         TWO
         + """
     [grid.retrievers.other]
-    make = "finders:make"
+    make = "grid_finders:make"
     params.right = 7
     """,
     )
@@ -305,14 +305,20 @@ def test_baseline_by_name_or_by_its_only_combination(folder):
         ("[grid.retrievers.a]\nk = 3", "either 'make' or 'search'"),
         ("[grid.retrievers.a]\nmake = 'x'\nsearch = 'y'", "either 'make' or 'search'"),
         ("[grid.retrievers]\na = 'x'", r"Expected `object`, got `str` - at `\$\.retrievers"),
-        ("[grid.retrievers.a]\nmake = 'finders:make'\nparams.right = 1", "At least two"),
-        ("[grid.retrievers.a]\nmake = 'finders:make'\nparams.right = [1, 1]", "At least two"),
-        ("[grid]\nk = 0\n[grid.retrievers.a]\nmake = 'finders:make'", "k = 0 in"),
-        ("[grid.retrievers.a]\nmake = 'finders:make'\nparams.righ = [1, 2]", "takes right, size"),
-        ("[grid.retrievers.a]\nmake = 'finders:mak'\nparams.right = [1, 2]", "Did you mean make"),
+        ("[grid.retrievers.a]\nmake = 'grid_finders:make'\nparams.right = 1", "At least two"),
+        ("[grid.retrievers.a]\nmake = 'grid_finders:make'\nparams.right = [1, 1]", "At least two"),
+        ("[grid]\nk = 0\n[grid.retrievers.a]\nmake = 'grid_finders:make'", "k = 0 in"),
+        (
+            "[grid.retrievers.a]\nmake = 'grid_finders:make'\nparams.righ = [1, 2]",
+            "takes right, size",
+        ),
+        (
+            "[grid.retrievers.a]\nmake = 'grid_finders:mak'\nparams.right = [1, 2]",
+            "Did you mean make",
+        ),
         ("[grid.retrievers.a]\nmake = 'nowhere_x:f'\nparams.right = [1, 2]", "no module 'now"),
         (
-            "[grid.retrievers.a]\nmake = 'finders:not_callable'\nparams.a = [1, 2]",
+            "[grid.retrievers.a]\nmake = 'grid_finders:not_callable'\nparams.a = [1, 2]",
             "is a int; 'make'",
         ),
         ("grid = 3", r"must be a table \[grid\]"),
