@@ -17,6 +17,7 @@ import pytest
 
 from calipers.cli.eval import eval as command
 from tests.command import Printed, calipers_command
+from tests.questions.samples import write_lines
 from tests.workbook import write_workbook
 
 PAIR = ("-g", "truth.jsonl", "-r", "run.parquet")
@@ -113,10 +114,6 @@ def made_records() -> list[dict[str, Any]]:
             }
         )
     return records
-
-
-def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
 
 
 def write_run(path: Path, records: list[dict[str, Any]]) -> None:

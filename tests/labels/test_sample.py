@@ -13,6 +13,7 @@ from calipers.labels.exchange import take_labels
 from calipers.labels.sample import drawn_order
 from calipers.store.label_pools import append_on
 from tests.command import calipers_command, refused
+from tests.questions.samples import write_lines
 
 N = 120
 FIRST = 30
@@ -274,11 +275,8 @@ def test_the_draw_is_random_and_comes_back():
 
 def test_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, rows in (
-        ("machine.jsonl", MACHINE),
-        ("run.jsonl", [{"query": q, "retrieved": found} for q, found in RUN.items()]),
-    ):
-        (tmp_path / name).write_text("".join(json.dumps(one) + "\n" for one in rows))
+    write_lines("machine.jsonl", MACHINE)
+    write_lines("run.jsonl", [{"query": q, "retrieved": found} for q, found in RUN.items()])
     asked = ["labels", "sample", "run.jsonl", "-g", "machine.jsonl", "--until", "0.2"]
     asked += ["-m", "hit_rate@1", "--store", "l.db"]
     assert "0 of 120 questions judged" in calipers_command(*asked).out

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ TRACES = str(Path(__file__).parents[1] / "data" / "formats" / "langsmith.jsonl")
 RECORDS = small_records(16)
 
 
-def write_lines(path: str, rows: list[Any]) -> None:
+def write_lines(path: str | Path, rows: Iterable[Any]) -> None:
     Path(path).write_text("".join(json.dumps(one) + "\n" for one in rows))
 
 
