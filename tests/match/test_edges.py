@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from calipers.engines.scoring import compute
-from calipers.measures import Metric, parse_one
+from calipers.measures import parse_one
 from calipers.model.matched import Matches
 from calipers.model.policy import Policy
 from tests.reference import expected
@@ -80,17 +80,19 @@ def cases(draw) -> Case:
 answerable = cases().filter(lambda case: bool(case.groups()))
 
 
-EVERY = ALL_METRICS
-
-
 @given(answerable)
-def test_every_metric_equals_its_reference(case):
-    values = compute(case.matches(), EVERY, Policy())[0].tolist()
-    for metric, value in zip(EVERY, values, strict=True):
+@example(Case([(1, 0)], [{0}, {0}]))  # two ranks hold the one target
+@example(Case([(1, 0), (1, 1)], [{0, 1}]))  # one rank holds both targets
+def test_every_metric_equals_its_reference_and_stays_within_its_bounds(case):
+    values = compute(case.matches(), ALL_METRICS, Policy())[0].tolist()
+    for metric, value in zip(ALL_METRICS, values, strict=True):
         wanted = expected(metric, case.query())
         shown = (str(metric), value, wanted)
         assert np.isnan(value) == (wanted is None), shown
         assert wanted is None or value == pytest.approx(wanted, abs=1e-12), shown
+        low, high = metric.definition.bounds
+        highest = np.inf if high is None else high + 1e-12
+        assert np.isnan(value) or low <= value <= highest, shown
 
 
 def worse(case: Case, other: Case, names: list[str]) -> list[str]:
@@ -157,22 +159,3 @@ def test_a_lesser_alternative_found_first_never_costs_anything():
     assert worse(lesser, best_first, POSITIONS) == []
     # One of them is enough: the lesser one behind the better one adds nothing.
     assert best_first.value("dcg") == 3 + 2 / 2
-
-
-def outside(case: Case, metrics: tuple[Metric, ...]) -> list[str]:
-    """The metrics whose value is defined and not within their bounds."""
-    values = compute(case.matches(), metrics, Policy())[0].tolist()
-    found = []
-    for metric, value in zip(metrics, values, strict=True):
-        low, high = metric.definition.bounds
-        highest = np.inf if high is None else high + 1e-12
-        if not (np.isnan(value) or low <= value <= highest):
-            found.append(f"{metric} = {value}")
-    return found
-
-
-@given(answerable)
-@example(Case([(1, 0)], [{0}, {0}]))  # two ranks hold the one target
-@example(Case([(1, 0), (1, 1)], [{0, 1}]))  # one rank holds both targets
-def test_every_metric_stays_within_its_bounds(case):
-    assert outside(case, EVERY) == []

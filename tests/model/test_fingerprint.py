@@ -1,8 +1,6 @@
 """The same content has the same fingerprint, whatever brought it; other content has another."""
 
-import gzip
 import hashlib
-import json
 import struct
 from pathlib import Path
 from typing import Any
@@ -14,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.model.fingerprint import (
-    fingerprint_settings,
-    suspected_duplicates,
-)
+from calipers.model.fingerprint import fingerprint_settings, suspected_duplicates
+from tests.questions.samples import write_lines
 from tests.strategies import World, worlds
 
 TRUTH: dict[str, dict[str, float]] = {
@@ -78,51 +74,20 @@ def rows(mapping: dict[str, dict[str, float]], number: str) -> list[dict[str, An
     ]
 
 
-def as_trec(folder: Path) -> tuple[Path, Path]:
-    truth, run = folder / "qrels.txt", folder / "run.txt.gz"
-    truth.write_text(
-        "".join(f"{r['query']} 0 {r['item']} {r['grade']}\n" for r in rows(TRUTH, "grade"))
-    )
-    lines = "".join(f"{r['query']} Q0 {r['item']} 0 {r['score']} t\n" for r in rows(RUN, "score"))
-    run.write_bytes(gzip.compress(lines.encode()))
-    return truth, run
-
-
 def records() -> list[dict[str, Any]]:
     return [{"query": q, "retrieved": list(RUN[q]), "ground_truth": TRUTH[q]} for q in TRUTH]
 
 
-def as_json_lines(folder: Path) -> tuple[Path, Path]:
-    path = folder / "evals.jsonl"
-    path.write_text("\n".join(json.dumps(record, ensure_ascii=False) for record in records()))
-    return path, path
-
-
-def as_parquet(folder: Path) -> tuple[Path, Path]:
-    truth, run = folder / "truth.parquet", folder / "run.arrow"
-    pl.DataFrame(rows(TRUTH, "grade")).write_parquet(truth)
-    pl.DataFrame(rows(RUN, "score")).write_ipc(run)
-    return truth, run
-
-
-FORMS = (as_trec, as_json_lines, as_parquet)
-
-
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
-def test_the_format_does_not_matter(form, tmp_path: Path) -> None:
-    truth, run = form(tmp_path)
-    assert contents(prints(truth, run)) == GOLDEN
-
-
-def test_objects_in_memory_are_no_other_content() -> None:
-    frames = (
-        pl.DataFrame(rows(mapping, number))
-        for mapping, number in ((TRUTH, "grade"), (RUN, "score"))
-    )
-    assert contents(prints(*frames)) == GOLDEN
-    assert contents(prints(records(), records())) == GOLDEN
+def test_neither_the_format_nor_objects_in_memory_make_other_content(tmp_path: Path) -> None:
+    frames = pl.DataFrame(rows(TRUTH, "grade")), pl.DataFrame(rows(RUN, "score"))
+    files = tmp_path / "truth.parquet", tmp_path / "run.arrow"
+    frames[0].write_parquet(files[0])
+    frames[1].write_ipc(files[1])
+    lines = tmp_path / "evals.jsonl"
+    write_lines(lines, records())
     ranked = {query: list(items) for query, items in RUN.items()}
-    assert contents(prints(TRUTH, ranked)) == GOLDEN
+    for pair in (frames, files, (lines, lines), (records(), records()), (TRUTH, ranked)):
+        assert contents(prints(*pair)) == GOLDEN
 
 
 @given(worlds, st.randoms())
@@ -162,6 +127,8 @@ RUNS: dict[str, Any] = {
     "an id of nothing": {**RUN, "q2": {"\x00": 1}},
     "an empty id": {**RUN, "q2": {"": 1}},
     "two ids in one": {**RUN, "q2": {"y c": 1}},
+    "a failed query": [{**records()[0], "error": "timeout"}, records()[1]],
+    "failed queries": [{**record, "error": "timeout"} for record in records()],
 }
 
 
@@ -177,29 +144,10 @@ def test_another_run_has_another_fingerprint() -> None:
     assert len({GOLDEN["run"], *(f["run"] for f in found.values())}) == len(RUNS) + 1
 
 
-def test_a_failed_query_is_another_run() -> None:
-    failed = [{**record, "error": "timeout"} for record in records()]
-    assert prints(TRUTH, failed[:1] + records()[1:])["run"] not in (
-        GOLDEN["run"],
-        prints(TRUTH, failed)["run"],
-    )
-
-
-def test_settings_have_a_fingerprint_too() -> None:
-    base = prints(TRUTH, RUN)
-    others = [
-        prints(TRUTH, RUN, **change)
-        for change in (
-            {"rel": 1},
-            {"rel": 2},
-            {"missing": "exclude"},
-            {"confidence": 0.9},
-            {"weights": {"mrr": 1.0}},
-            {"corpus_size": 9},
-        )
-    ]
-    assert len({base["settings"], *(other["settings"] for other in others)}) == 7
-    assert prints(TRUTH, RUN)["settings"] == base["settings"]
+def test_what_is_asked_of_a_pair_is_in_the_fingerprint_of_the_settings() -> None:
+    changes: list[dict[str, Any]] = [{}, {"confidence": 0.9}, {"weights": {"mrr": 1.0}}]
+    assert len({prints(TRUTH, RUN, **change)["settings"] for change in changes}) == 3
+    assert prints(TRUTH, RUN)["settings"] == prints(TRUTH, RUN)["settings"]
 
 
 def test_the_order_of_settings_does_not_matter() -> None:
@@ -214,8 +162,8 @@ def test_what_nobody_wants_is_left_out(tmp_path: Path, in_memory: bool) -> None:
     run: Any = RUN
     if not in_memory:
         run = tmp_path / "run.txt"
-        rows = [(q, i, s) for q, items in RUN.items() for i, s in items.items()]
-        run.write_text("".join(f"{q} Q0 {i} 1 {s} made\n" for q, i, s in rows))
+        lines = (f"{r['query']} Q0 {r['item']} 1 {r['score']} made\n" for r in rows(RUN, "score"))
+        run.write_text("".join(lines))
     wanted = prints(TRUTH, run)
     assert contents(wanted) == GOLDEN
     left = prints(TRUTH, run, fingerprints=False)

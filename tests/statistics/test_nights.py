@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.statistics.nights import watch
-from calipers.statistics.paired_rows import paired_rows
 
 ALLOW, LEVEL = 0.02, 1 / 365
 
@@ -28,25 +27,7 @@ def noisy(nights: int, n: int = 200, share: float = 0.2) -> np.ndarray:
     return np.where(np.arange(n) < share * n, rng.random((nights, n)) < 0.5, 1.0)
 
 
-# The rows of the table of what was seen, as a colleague would judge them.
-
-
-def test_the_reference_moves_up_so_that_a_rise_hides_no_later_fall():
-    assert rings(*[hits(140)] * 8, *[hits(180)] * 12, hits(150))[-2:] == [False, True]
-    # The same for the very first night.
-    assert rings(hits(100), *[hits(190)] * 3, hits(170))[-2:] == [False, True]
-
-
-def test_five_of_fifty_lost_ring_the_same_night_and_as_long_as_they_stay_lost():
-    assert rings(*[hits(50, 50)] * 7, *[hits(45, 50)] * 8) == [False] * 7 + [True] * 8
-    # What is printed is what compare tests.
-    [row] = paired_rows([seen(*[hits(50, 50)] * 7, hits(45, 50)).gains])
-    assert (row.worse, row.better, row.p) == (5, 0, 0.0625)
-
-
-def test_one_query_lost_a_night_rings_once_more_is_lost_than_is_allowed():
-    found = rings(*[hits(200)] * 7, *(hits(200 - lost) for lost in range(1, 16)))
-    assert found[7:] == [False] * 4 + [True] * 11
+# tests/laws has the rows of the table of what was seen, as a colleague would judge them.
 
 
 @pytest.mark.parametrize(
