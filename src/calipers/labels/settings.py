@@ -26,6 +26,9 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 def _guidelines(path: str) -> str:
     """The text of the file that --guidelines names."""
+    from calipers.io.files.open import check_no_device
+
+    check_no_device(Path(path))
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
