@@ -8,10 +8,8 @@ from tests.command import calipers_command
 @pytest.fixture
 def evals(tmp_path):
     path = tmp_path / "evals.jsonl"
-    rows = [
-        {"query": "a \u001b[31m red [bold]query[/bold]", "ground_truth": [{"quote": "not there"}]},
-        {"query": "b", "ground_truth": [{"quote": "only one thread runs"}]},
-    ]
+    quotes = {"a": "not there", "b": "only one thread runs"}
+    rows = [{"query": query, "ground_truth": [{"quote": one}]} for query, one in quotes.items()]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("In Python only one\nthread runs.")

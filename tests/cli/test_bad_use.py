@@ -33,6 +33,13 @@ BAD = {
         (["old.jsonl", "-m", "mrr@5"], "a sweep goes over k"),
         (["old.jsonl", "-k", "0"], "The cut-off k is '0'"),
     ],
+    "convert": [
+        ([], "paths are given"),
+        (["old.jsonl"], "paths are given"),
+        (["-g", "old.jsonl"], "paths are given"),
+        (["-g", "old.jsonl", "new.jsonl", "out.json"], "paths are given"),
+        (["old.jsonl", "out.json", "--to", "ragas"], "has the ending of another form"),
+    ],
     "misses": [
         (["old.jsonl", "-k", "0"], "k must be a whole number"),
         (["old.jsonl", "--corpus", "nowhere"], "nowhere"),

@@ -51,10 +51,8 @@ def test_history_can_be_filtered(history):
     found = json.loads(calipers_command("history", "--with-tag", "model=<b>e5</b>", "--json").out)
     assert [one["saved"][8:10] for one in found["evaluations"]] == ["01"]
     assert "No evaluation of the 4" in calipers_command("history", "--branch", "x").out
-    assert "Did you mean @nightly?" in refused("history", "nigtly")
     assert "write a date such as" in refused("history", "--since", "yesterday")
     assert "100000w at most" in refused("history", "--since", "99999999999d")
-    assert "at least 1" in refused("history", "-n", "0")
 
 
 def test_show_prints_what_eval_printed(history):
@@ -65,11 +63,9 @@ def test_show_prints_what_eval_printed(history):
     whole = json.loads(calipers_command("history", "show", "@nightly", "--json").out)
     assert (whole["schema"], whole["evaluation"]["branch"]) == (1, "main")
     assert len(whole["per_query"]) == 28
-    assert calipers_command("history", "show", "@nightly", "--as", "csv").out.startswith(
-        "metric,mean,"
-    )
-    calipers_command("history", "show", "@nightly", "--per-query", "scores.csv")
-    calipers_command("history", "show", "@nightly", "--per-query", "scores.parquet")
+    assert typed("history show @nightly --as csv").out.startswith("metric,mean,")
+    typed("history show @nightly --per-query scores.csv")
+    typed("history show @nightly --per-query scores.parquet")
     assert calipers_command("eval", "scores.parquet").code == 0
     assert len(Path("scores.csv").read_text().splitlines()) == 29
 
@@ -77,11 +73,7 @@ def test_show_prints_what_eval_printed(history):
 def test_trend_as_data_and_as_a_drawing(history):
     found = json.loads(calipers_command("history", "trend", "nightly", "-m", "mrr", "--json").out)
     assert [mark["what"] for mark in found["marks"]] == [["ground truth"]]
-    rows = list(
-        csv.DictReader(
-            io.StringIO(calipers_command("history", "trend", "nightly", "--as", "csv").out)
-        )
-    )
+    rows = csv.DictReader(io.StringIO(typed("history trend nightly --as csv").out))
     assert {row["changed"] for row in rows} == {"", "ground truth"}
     drawn = ("history", "trend", "nightly", "-m", "mrr", "--by", "type", "--chart")
     assert calipers_command(*drawn, "t.svg").err == "Written to t.svg\n"
@@ -126,12 +118,9 @@ def test_a_night_that_is_missing_is_an_answer(history):
 def test_a_collapse_is_saved_where_the_ids_are_known(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     truth = {f"q{i}": [f"a{i}"] for i in range(12)}
-    for name, found in (("good", truth), ("bad", {query: ["wrong"] for query in truth})):
-        Path(f"{name}.json").write_text(
-            json.dumps(
-                [{"query": q, "ground_truth": truth[q], "retrieved": found[q]} for q in truth]
-            )
-        )
+    for name, found in (("good", truth), ("bad", {q: ["wrong"] for q in truth})):
+        rows = [{"query": q, "ground_truth": truth[q], "retrieved": found[q]} for q in truth]
+        Path(f"{name}.json").write_text(json.dumps(rows))
     assert "no item id in common" in refused("eval", "bad.json", "--save", "nightly")
     for _ in range(2):
         assert calipers_command("eval", "good.json", "--save", "nightly").code == 0
@@ -170,14 +159,8 @@ def test_a_damaged_store_is_listed_and_ends_with_two(history):
 def test_no_history_and_one_in_another_place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CALIPERS_STORE", raising=False)
-    for command in (
-        ["history"],
-        ["history", "show", "@x"],
-        ["history", "trend", "x"],
-        ["history", "alarm", "x"],
-        ["history", "check"],
-    ):
-        assert "There is no history" in refused(*command)
+    for more in ("", " show @x", " trend x", " alarm x", " check"):
+        assert "There is no history" in refused(*f"history{more}".split())
     monkeypatch.setenv("CALIPERS_STORE", "mysql://ann:hush@db/x")
     said = refused("history")
     assert "cannot use" in said

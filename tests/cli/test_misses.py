@@ -1,33 +1,25 @@
 """calipers misses as a user meets it."""
 
-import csv
 import json
-
-import pytest
 
 from tests.command import calipers_command
 
 RECORDS = [
     {
         "query": "What is the GIL?",
-        "retrieved": [{"id": "x", "text": "=HYPERLINK(1)"}, {"id": "y", "text": "no"}, "b"],
-        "ground_truth": [{"id": "a"}, {"id": "b"}],
+        "retrieved": ["x", "y", "b"],
+        "ground_truth": ["a", "b"],
         "tags": {"type": "fact"},
     },
     {"query": "Safe?", "retrieved": ["s"], "ground_truth": ["s"], "tags": {"type": "fact"}},
 ]
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "evals.json").write_text(json.dumps(RECORDS))
-    return tmp_path
-
-
-def test_one_line_per_miss_that_can_be_filtered_and_labelled(folder):
-    calipers_command("misses", "evals.json", "-k", "2", "--match", "id", "-o", "misses.jsonl")
-    lines = [json.loads(line) for line in (folder / "misses.jsonl").read_text().splitlines()]
+def test_one_line_per_miss_that_can_be_filtered_and_labelled(tmp_path):
+    evals, output = tmp_path / "evals.json", tmp_path / "misses.jsonl"
+    evals.write_text(json.dumps(RECORDS))
+    calipers_command("misses", evals, "-k", "2", "--match", "id", "-o", output)
+    lines = [json.loads(line) for line in output.read_text().splitlines()]
     assert [(line["item"], line["reason"], line["rank"]) for line in lines] == [
         ("a", "not_returned", None),
         ("b", "below_k", 3),
@@ -36,13 +28,3 @@ def test_one_line_per_miss_that_can_be_filtered_and_labelled(folder):
     assert lines[0]["tag.type"] == "fact"
     assert lines[0]["label"] is None
     assert lines[0]["question"] == "What is the GIL?"
-
-
-def test_a_spreadsheet_does_not_run_what_came_instead(folder):
-    calipers_command("misses", "evals.json", "-k", "2", "--match", "id", "-o", "misses.csv")
-    with (folder / "misses.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert rows[0]["instead"] == "x | y"
-    shown = calipers_command("misses", "evals.json", "-k", "2", "--match", "id", "-o", "-").out
-    assert shown == (folder / "misses.csv").read_text()
-    assert rows[0]["instead_text"].startswith("'=HYPERLINK")

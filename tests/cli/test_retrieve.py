@@ -127,20 +127,6 @@ def test_bad_use_is_a_sentence_and_leaves_no_file(arguments: list[str], words: s
     assert not Path("run.jsonl").exists()
 
 
-def test_an_edited_function_is_asked_again() -> None:
-    """The daily loop: edit, run the same command, see the new answers."""
-    arguments = ("retrieve", "live_search:search", "questions.jsonl", "-o", "run.jsonl", "-k", "1")
-    calipers_command(*arguments)
-    old = Path("run.jsonl").read_bytes()
-    Path("live_search.py").write_text(MODULE.replace('f"d{i}"', 'f"new{i}"'))
-    printed = calipers_command(*arguments)
-    assert "The finished run of before is kept in run.jsonl.bak." in printed.out
-    assert '"id":"new0"' in Path("run.jsonl").read_text()
-    assert Path("run.jsonl.bak").read_bytes() == old
-    kept = calipers_command(*arguments, "--keep")
-    assert "2 finished before" in kept.out
-
-
 def test_a_retriever_that_finds_nothing_at_all_is_refused() -> None:
     calipers_command("retrieve", "live_search.py:search", "questions.jsonl", "-o", "run.jsonl")
     old = Path("run.jsonl").read_bytes()
@@ -174,6 +160,3 @@ def test_two_versions_of_a_retriever_are_compared() -> None:
     assert found["systems"] == ["old", "new"]
     assert [one["mean"] for one in found["means"]] == [(1 / 3 + 1 / 2) / 2, 0.75]
     assert "say which file holds the questions" in refused(*asked, "other.jsonl")
-    page = calipers_command(*asked, "--html", "page.html")
-    assert page.code == 0, page.err
-    assert Path("page.html").exists()

@@ -61,23 +61,6 @@ def test_the_settings_file_names_both_parts(folder):
     assert "36 queries" in calipers_command("eval", "-r", "new.jsonl").out
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("eval", "-r", "new.jsonl", "-g", "gt.sealed.jsonl"),
-        ("labels", "draft", "new.jsonl", "-g", "gt.sealed.jsonl", "-o", "draft.csv"),
-        ("plan", "new.jsonl", "old.jsonl", "-g", "gt.sealed.jsonl", "--queries", "90"),
-    ],
-)
-def test_other_commands_refuse_and_say_how_to_ask(words, folder):
-    calipers_command("seal", "gt.jsonl")
-    before = sorted(path.name for path in folder.iterdir())
-    refused = calipers_command(*words)
-    assert refused.code == 2
-    assert "`calipers confirm OLD NEW --sealed gt.sealed.jsonl`" in refused.err
-    assert sorted(path.name for path in folder.iterdir()) == before
-
-
 def test_a_retriever_may_be_asked_and_the_next_command_confirms(folder):
     calipers_command("seal", "gt.jsonl")
     (folder / "found.py").write_text("def search(query, k):\n    return ['a']\n")

@@ -126,6 +126,8 @@ ASKING = {
     "misses": lambda gt, run: calipers.misses(ground_truth=gt, run=run),
     "gate": lambda gt, run: calipers.gate(ground_truth=gt, run=run, require="recall@10 > 0"),
     "audit": lambda gt, _: calipers.audit(gt),
+    "labels draft": lambda gt, run: calipers.labels_draft([run], ground_truth=gt),
+    "plan": lambda gt, run: calipers.plan({"a": run, "b": run}, ground_truth=gt, queries=90),
     "seal": lambda gt, _: calipers.seal(gt),
     "convert": lambda gt, _: calipers.convert(gt, f"{gt}.qrels", to="qrels"),
     "read": lambda gt, run: calipers.read(ground_truth=gt, run=run),
