@@ -21,12 +21,6 @@ def test_full_agreement_is_1_and_one_grade_is_no_value():
         assert (one.value, one.why_not, one.n) == (None, ONE_GRADE, 12)
 
 
-def test_fewer_than_ten_shared_results_and_one_judge_alone_have_no_coefficient():
-    nine = np.array([[0, 0], [1, 1], [0, 1]] * 3 + [[1, np.nan]])
-    assert coefficients(nine, ("anna", "bo")) == ()
-    assert coefficients(np.ones((30, 1)), ["anna"]) == ()
-
-
 def said(*grades):
     """Judges who gave these grades, item by item."""
     items = [PoolItem(n, Label("q", item=f"d{n}")) for n in range(len(grades))]
@@ -85,13 +79,6 @@ GIVEN = st.lists(
 )
 
 
-def items(n=6):
-    return [
-        PoolItem(at, Label(f"q{at // 3}", query="Who?", item=f"d{at}", text=f"text {at}"))
-        for at in range(n)
-    ]
-
-
 @given(GIVEN, st.booleans())
 def test_the_ground_truth_is_the_final_label_or_the_majority(given_, machines):
     entries = [
@@ -99,8 +86,9 @@ def test_the_ground_truth_is_the_final_label_or_the_majority(given_, machines):
         for n, (item, judge, grade, kind) in enumerate(given_, start=1)
     ]
     before = calipers.read([{"query": "q0", "retrieved": ["d0"], "ground_truth": ["d0", "old"]}])
+    items = [PoolItem(at, Label(f"q{at // 3}", item=f"d{at}")) for at in range(6)]
     found = judged_truth(
-        before.ground_truth, items(), LabelState(entries), PoolSettings(), machines=machines
+        before.ground_truth, items, LabelState(entries), PoolSettings(), machines=machines
     )
     expected = {("q0", "d0"): 1.0, ("q0", "old"): 1.0}
     disputed = 0

@@ -12,6 +12,7 @@ from calipers.labels.changed import compare_first, switch_at
 from calipers.model.labels import SwitchDraw
 from calipers.model.run import Run
 from tests.command import calipers_command, refused
+from tests.questions.samples import write_lines
 from tests.web.served import served, shelf_of
 
 N = 60
@@ -76,43 +77,27 @@ def test_labels_given_before_are_used() -> None:
     ]  # fmt: skip
     found = changed(runs(), truth=truth)
     assert (found.known, found.labelled_before, len(found.sizes)) == (-10.0, 20, 20)
+    by_machine = [{**one, "tags": {"judged_by": "machine:small"}} for one in truth]
+    assert changed(runs(), truth=by_machine).labelled_before == 0
 
 
-def test_labels_of_a_machine_are_not_used() -> None:
-    truth = [
-        {"query": "What is 0?", "ground_truth": ["e0"], "tags": {"judged_by": "machine:small"}}
-    ]
-    assert changed(runs(), truth=truth).labelled_before == 0
-
-
-def chunks(size: int, shift: int = 0) -> dict[str, list[dict[str, Any]]]:
+def chunks(size: int, shift: int = 0) -> list[dict[str, Any]]:
     """Each question finds the beginning of its document, in chunks of one size."""
-    return {
-        f"What is {i}?": [
-            {
-                "id": f"doc{i}#{j}",
-                "text": f"chunk {size} {i} {j}",
-                "document": f"doc{i}",
-                "start": shift + j * size,
-                "end": shift + (j + 1) * size,
-            }
-            for j in range(2)
-        ]
-        for i in range(12)
-    }
 
+    def chunk(i: int, j: int) -> dict[str, Any]:
+        place = {"start": shift + j * size, "end": shift + (j + 1) * size}
+        return {"id": f"doc{i}#{j}", "text": f"{size} {i} {j}", "document": f"doc{i}", **place}
 
-def records(found: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    return [{"query": query, "retrieved": results} for query, results in found.items()]
+    return [{"query": f"What is {i}?", "retrieved": [chunk(i, 0), chunk(i, 1)]} for i in range(12)]
 
 
 def test_overlapping_chunks_are_one_result() -> None:
     # 0-100, 100-200 beside 0-200, 200-400: the last alone is new.
-    found = changed({"old": records(chunks(100)), "new": records(chunks(200))})
+    found = changed({"old": chunks(100), "new": chunks(200)})
     assert {(one.start, one.end) for one in found.rows} == {(200, 400)}
     assert found.by_place
     # Ids that mean other chunks are not taken for the same.
-    assert changed({"old": records(chunks(100)), "new": records(chunks(100, 1000))}).changed == 12
+    assert changed({"old": chunks(100), "new": chunks(100, 1000)}).changed == 12
 
 
 def test_a_safe_switch() -> None:
@@ -196,12 +181,9 @@ def test_runs_that_cannot_be_compared_get_a_sentence(
 
 def test_a_file_to_label_and_what_it_says(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
-
-    def write(name: str, rows: list[dict[str, Any]]) -> None:
-        Path(name).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-
     for name, results in runs().items():
-        write(f"{name}.jsonl", [{"query": q, "retrieved": items} for q, items in results.items()])
+        records = [{"query": q, "retrieved": items} for q, items in results.items()]
+        write_lines(f"{name}.jsonl", records)
     asked = ("labels", "draft", "old.jsonl", "new.jsonl", "--changed", "-k", "3")
     done = calipers_command(*asked, "-o", "label.jsonl")
     assert "30 of 60 questions changed" in done.out
@@ -211,10 +193,8 @@ def test_a_file_to_label_and_what_it_says(tmp_path: Path, monkeypatch: Any) -> N
     assert not {"rank", "score", "run"} & rows[0].keys()
 
     def said(name: str, grades: list[int | None], *more: str, judge: str = "anna") -> Any:
-        write(
-            name,
-            [{**row, "grade": at, "judge": judge} for row, at in zip(rows, grades, strict=False)],
-        )
+        pairs = zip(rows, grades, strict=False)
+        write_lines(name, [{**row, "grade": at, "judge": judge} for row, at in pairs])
         return json.loads(calipers_command(*asked, "--filled", name, *more, "--json").out)["switch"]
 
     found = said("filled.jsonl", [1] * 50)
@@ -232,7 +212,7 @@ def test_a_file_to_label_and_what_it_says(tmp_path: Path, monkeypatch: Any) -> N
         assert f"question {rows[0]['query_id']!r} has no grade of a person" in one["waiting"]
     assert "50 grades that somebody filled in" in refused(*asked, "-o", "filled.jsonl")
     assert "without --changed" in refused(*asked[:4], "--filled", "filled.jsonl")
-    write("other.jsonl", [{**rows[0], "item": "else", "grade": 1}])
+    write_lines("other.jsonl", [{**rows[0], "item": "else", "grade": 1}])
     assert "no result in which these runs differ" in refused(*asked, "--filled", "other.jsonl")
 
 

@@ -17,6 +17,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.run import Run
 from tests.command import calipers_command, refused
+from tests.questions.samples import write_lines
 
 QUESTIONS = [{"id": "q1", "query": "Who?"}, {"id": "q2", "query": "When?"}]
 FIRST = {"q1": ["a", "b", "c"], "q2": ["a"]}
@@ -27,16 +28,10 @@ ITEMS = st.lists(st.tuples(st.sampled_from("pq"), st.sampled_from("abcd")), uniq
 @pytest.fixture
 def files(tmp_path):
     for name, run in (("first", FIRST), ("second", SECOND)):
-        records = [
-            {
-                "query": query,
-                "retrieved": [{"id": item, "text": f"{item}\x1b[31m"} for item in items],
-            }
-            for query, items in run.items()
-        ]
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
-    lines = "".join(json.dumps(one) + "\n" for one in QUESTIONS)
-    (tmp_path / "questions.jsonl").write_text(lines)
+        found = {q: [{"id": i, "text": f"{i}\x1b[31m"} for i in items] for q, items in run.items()}
+        records = [{"query": query, "retrieved": results} for query, results in found.items()]
+        write_lines(tmp_path / f"{name}.jsonl", records)
+    write_lines(tmp_path / "questions.jsonl", QUESTIONS)
     return tmp_path
 
 
@@ -83,12 +78,8 @@ def test_texts_and_titles_come_from_the_corpus_beside_the_texts_of_the_runs():
         {"id": "b", "text": "B", "heading": ["no", "title"]},
     ]
     titled = {row.item: (row.title, row.text) for row in labels_draft(run, corpus=corpus).rows}
-    assert titled == {
-        "a": ("Locks", "My a"),
-        "b": (None, "My b"),
-        "c": (None, "My c"),
-        "d": ("Its own", "My d"),
-    }
+    titles = {"a": "Locks", "b": None, "c": None, "d": "Its own"}
+    assert titled == {one: (title, f"My {one}") for one, title in titles.items()}
 
 
 def test_runs_that_know_their_questions_need_no_file():

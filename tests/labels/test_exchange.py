@@ -216,14 +216,6 @@ def files(tmp_path):
     return paths
 
 
-def two_grades(folder, row):
-    """Two files of one row, with different grades."""
-    paths = [folder / "x.csv", folder / "y.csv"]
-    for path, grade in zip(paths, (1.0, 0.0), strict=True):
-        write_labels([row.judged(None, grade)], path)
-    return paths
-
-
 def truth_of(path):
     records = [json.loads(line) for line in path.read_text().splitlines()]
     return {one.get("id") or one["query"]: one for one in records}
@@ -250,8 +242,9 @@ def test_a_tie_is_left_out_and_named(files, tmp_path):
     assert found.left_out == 1
     assert "a" not in truth_of(tmp_path / "truth.jsonl")["q1"]["ground_truth"]
     assert found.agreement.conflicts[0].verdict == "Left out: a tie."
+    write_labels([ROWS[0].judged("x", 1.0), ROWS[0].judged("y", 0.0)], tmp_path / "two.csv")
     with pytest.raises(InvalidInput, match="every result is a tie"):
-        calipers.labels_export(two_grades(tmp_path, ROWS[0]), tmp_path / "no.jsonl")
+        calipers.labels_export(tmp_path / "two.csv", tmp_path / "no.jsonl")
 
 
 def test_new_labels_join_an_old_ground_truth(files, tmp_path):

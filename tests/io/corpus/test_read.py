@@ -84,14 +84,6 @@ def test_other_names_are_understood(row, expected):
         assert read(pl.DataFrame([row])) == [expected]
 
 
-def test_objects_with_page_content():
-    class Document:
-        page_content = "x"
-        metadata = {"source": "a.md"}  # noqa: RUF012
-
-    assert read([Document()]) == [("corpus[0]", "a.md", "x", None, None)]
-
-
 def test_a_mapping_of_id_to_text(tmp_path):
     assert read({"a": "x"}) == [("a", "a", "x", 0, 1)]
     assert read(write(tmp_path / "c.json", '{"a": "x"}')) == [("a", "a", "x", 0, 1)]

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from calipers import evaluate
-from calipers.errors import InvalidInput
 from calipers.version import pip_install
 from tests.command import calipers_command, refused
 from tests.workbook import write_workbook
@@ -122,8 +121,3 @@ def test_without_the_library_the_sentence_says_what_to_do(folder, monkeypatch):
     sentence = refused("eval", "-g", "gold.xlsx", "-r", "run.json")
     assert "gold.xlsx is an Excel file, which needs a library" in sentence
     assert f"{pip_install('excel')}, or save the sheet as CSV (UTF-8)" in sentence
-
-
-def test_a_sheet_is_one_text(folder):
-    with pytest.raises(InvalidInput, match="The column for sheet is 3"):
-        evaluate(ground_truth={"q": ["a"]}, run={"q": ["a"]}, columns={"sheet": 3})

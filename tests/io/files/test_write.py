@@ -238,8 +238,3 @@ def test_ids_come_back_from_a_table_on_disk(texts: list[str]) -> None:
             header, *rows = list(csv.reader(file))
     assert header == ["query", "'=mrr"]
     assert [unguard(row[0]) for row in rows] == texts
-
-
-def test_numbers_are_left_alone() -> None:
-    frame = pl.DataFrame({"value": [-1.0, 2.0], "name": ["-1.0", None]})
-    assert guarded_frame(frame).rows() == [(-1.0, "'-1.0"), (2.0, None)]

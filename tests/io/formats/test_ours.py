@@ -80,13 +80,6 @@ def test_the_id_that_a_database_gave_is_not_that_of_the_question():
     assert evaluate([record], metrics="mrr").queries["query"].to_list() == ["Who?"]
 
 
-def test_a_record_without_a_question_is_an_error_with_its_line(tmp_path):
-    path = tmp_path / "evals.jsonl"
-    path.write_text(json.dumps({"query": "Who?", **PARTS}) + "\n" + json.dumps(PARTS) + "\n")
-    with pytest.raises(InvalidInput, match=r"missing at .*evals\.jsonl:2 \$: no 'query'"):
-        evaluate(path)
-
-
 def test_what_was_passed_over_is_named_by_convert(tmp_path):
     path = tmp_path / "evals.jsonl"
     path.write_text("\n".join(json.dumps({**one, **PARTS}) for one in SPELLINGS[-1:]))

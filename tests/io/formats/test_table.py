@@ -1,9 +1,4 @@
-import json
-from typing import Any
-
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 from calipers.errors import InvalidInput
@@ -32,19 +27,6 @@ def judgements(value, role="ground_truth"):
 RANKED = [("q1", "d1"), ("q1", "d2"), ("q2", "d3")]
 
 
-@pytest.mark.parametrize(("suffix", "separator"), [(".csv", ","), (".tsv", "\t"), (".txt", ";")])
-def test_delimited_text(tmp_path, suffix, separator):
-    path = tmp_path / f"run{suffix}"
-    run_frame().write_csv(path, separator=separator)
-    assert ranking(path) == RANKED
-
-
-@pytest.mark.parametrize("write", ["write_parquet", "write_ipc", "write_ipc_stream"])
-def test_binary_tables(tmp_path, write):
-    getattr(run_frame(), write)(tmp_path / "run")
-    assert ranking(tmp_path / "run") == RANKED
-
-
 @pytest.mark.parametrize(
     "convert",
     [lambda f: f, lambda f: f.lazy(), lambda f: f.to_pandas(), lambda f: f.to_arrow()],
@@ -52,13 +34,6 @@ def test_binary_tables(tmp_path, write):
 )
 def test_frames_in_memory(convert):
     assert ranking(convert(run_frame())) == RANKED
-
-
-def test_frames_of_pandas_and_arrow_that_never_saw_polars():
-    columns = {"query": ["q1", "q1"], "item": [7, 8], "grade": [1, 0]}
-    expected = [("q1", "7", 1.0), ("q1", "8", 0.0)]
-    assert judgements(pd.DataFrame(columns)) == expected
-    assert judgements(pa.table(columns)) == expected
 
 
 def test_a_table_without_scores_is_what_the_caller_says(tmp_path):
@@ -147,49 +122,3 @@ def test_a_parquet_file_with_the_wrong_types_names_column_and_row(tmp_path, colu
 def test_whole_numbers_that_became_floats_are_ids_again():
     frame = pl.DataFrame({"query": [1.0, 2.0], "item": [10.0, 11.5], "grade": [1, 1]})
     assert judgements(frame) == [("1", "10.0", 1.0), ("2", "11.5", 1.0)]
-
-
-NESTED: list[dict[str, Any]] = [
-    {
-        "id": "1",
-        "query": "one?",
-        "retrieved": [{"id": "a", "score": 0.5}, {"id": "b"}],
-        "ground_truth": [{"id": "a", "grade": 2.0}],
-        "latency_ms": 3.5,
-    },
-    {"id": "2", "query": "two?", "retrieved": [], "ground_truth": [{"quote": "x"}]},
-]
-
-
-def nested_csv(path):
-    cells = [
-        {key: value if isinstance(value, str) else json.dumps(value) for key, value in row.items()}
-        for row in NESTED
-    ]
-    pl.DataFrame(cells).write_csv(path)
-
-
-def nested_parquet(path):
-    pl.DataFrame(NESTED).write_parquet(path)
-
-
-def nested_json(path):
-    path.write_text(json.dumps(NESTED))
-
-
-@pytest.mark.parametrize("write", [nested_csv, nested_parquet, nested_json])
-def test_one_row_per_query(tmp_path, write):
-    write(tmp_path / "table")
-    dataset = load(tmp_path / "table", "both")
-    assert dataset.run is not None
-    assert dataset.ground_truth is not None
-    assert dataset.run.frame.select("query", "item", "score").rows() == [
-        ("1", "a", 0.5),
-        ("1", "b", None),
-    ]
-    assert dataset.ground_truth.targets.select("query", "item", "quote", "grade").rows() == [
-        ("1", "a", None, 2.0),
-        ("2", None, "x", 1.0),
-    ]
-    assert dataset.run.queries is not None
-    assert dataset.run.queries["latency_ms"].to_list() == [3.5, None]

@@ -156,10 +156,6 @@ def test_an_id_of_ten_thousand_characters(tmp_path: Path) -> None:
         assert scores["mrr"].mean == 1.0
 
 
-def test_five_columns_are_enough(tmp_path: Path) -> None:
-    assert read_run(written(tmp_path / "run", "q Q0 a 1 0.5", "q Q0 b 2 0.25")) == {"q": ["a", "b"]}
-
-
 def test_scores_keep_their_last_digit(tmp_path: Path) -> None:
     run = written(tmp_path / "run", "q Q0 a 1 0.1 t", "q Q0 b 2 0.10000000000000002 t")
     assert read_run(run) == {"q": ["b", "a"]}

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
-from calipers import evaluate
 from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
@@ -89,15 +88,6 @@ def test_a_document_as_a_result_handed_in_or_asked_for_live(document, expected):
 
 
 SPLIT = {"source_id": "d1", "split_idx_start": 3}
-
-
-def test_spans_of_haystack_documents_are_measured():
-    record = {
-        "query": "q",
-        "retrieved": [HaystackDocument("h1", "some text", SPLIT)],
-        "ground_truth": [{"document": "d1", "start": 5, "end": 9}],
-    }
-    assert evaluate([record], metrics="recall@1", match="span")["recall@1"].mean == 1
 
 
 def test_a_corpus_takes_the_same_documents():

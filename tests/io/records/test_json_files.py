@@ -2,9 +2,7 @@ import json
 
 import pytest
 
-from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import HEAD, Source
-from calipers.io.load import load
 from calipers.io.records.json_files import look
 
 RECORD = {"query": "q", "ground_truth": {"a": 1}}
@@ -44,18 +42,3 @@ def test_a_first_record_longer_than_what_is_looked_at_first(tmp_path):
 
 def test_an_empty_list_has_no_keys(tmp_path):
     assert seen(tmp_path, "[]") == ("list", set())
-
-
-def test_bytes_that_are_not_utf8_are_named_with_their_line(tmp_path):
-    path = tmp_path / "data"
-    path.write_bytes(b'{"query": "a", "retrieved": []}\n{"query": "\xff", "retrieved": []}\n')
-    with pytest.raises(UnreadableFile, match=r"data:2:12 is not valid UTF-8 \(byte 0xff\)"):
-        load(path, "run")
-
-
-@pytest.mark.parametrize("value", ["text", 7, None])
-def test_records_that_are_not_objects(tmp_path, value):
-    path = tmp_path / "data"
-    path.write_text(json.dumps([value]))
-    with pytest.raises(InvalidInput, match=r"data \$\[0\]: found \w+; expected object"):
-        load(path, "both")

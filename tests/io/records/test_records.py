@@ -10,7 +10,6 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.io.load import load
 from calipers.io.records import records as records_module
-from calipers.io.records.entries import kept_records
 
 TRUTH = {"a": 2, "b": 0}
 FORMS: dict[str, Any] = {
@@ -77,25 +76,6 @@ def test_scores_and_lists_do_not_mix() -> None:
         calipers.evaluate(data)
     data[1]["retrieved"] = []
     assert calipers.evaluate(data, metrics="mrr").of("mrr").tolist() == [1.0, 0.0]
-
-
-def test_id_text_and_tags_are_kept() -> None:
-    data = [
-        {
-            "id": 7,
-            "query": "What?",
-            "tags": {"type": "fact", "hops": 2, "hard": True},
-            "retrieved": ["a"],
-            "ground_truth": ["a"],
-        },
-        {"query": "Why?", "tags": {"type": None}, "retrieved": ["a"], "ground_truth": ["a"]},
-    ]
-    table = calipers.evaluate(data, metrics="mrr").per_query
-    assert table["query"].to_list() == ["7", "Why?"]
-    assert table["text"].to_list() == ["What?", "Why?"]
-    assert table["tag.type"].to_list() == ["fact", None]
-    assert table["tag.hops"].to_list() == ["2", None]
-    assert table["tag.hard"].to_list() == ["true", None]
 
 
 def test_fields_of_the_run_are_kept() -> None:
@@ -187,15 +167,6 @@ def test_the_first_record_without_a_part_that_others_have_is_named(tmp_path):
         load(path, "both")
 
 
-def test_contradictory_grades_are_told_apart_by_their_place():
-    targets = [{"id": "a", "grade": 1}, {"id": "b"}, {"id": "a", "grade": 2}]
-    records = [{"query": "q", "retrieved": ["a"], "ground_truth": targets}]
-    with pytest.raises(
-        InvalidInput, match=r"ground_truth\[0\] and 2 at data\[0\]\.ground_truth\[2\]"
-    ):
-        calipers.evaluate(records)
-
-
 BOTH = {"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}
 
 
@@ -220,22 +191,6 @@ def test_lists_objects_and_scores_make_stages():
 def test_a_bad_stage_is_named_with_its_path():
     with pytest.raises(InvalidInput, match=r"data\[0\].stages.candidates\[1\]"):
         load([{**BOTH, "stages": {"candidates": ["a", {"score": 1.0}]}}], "both")
-
-
-def test_results_tags_and_failures_survive_from_other_forms():
-    given = [
-        {
-            "query": "What?",
-            "id": "q1",
-            "retrieved": [{"id": "a", "score": 2.0, "text": "x"}],
-            "ground_truth": [{"quote": "x", "grade": 2.0}],
-            "tags": {"type": "fact"},
-            "latency_ms": 3.0,
-        },
-        {"query": "Why?", "retrieved": [], "ground_truth": [], "error": "timeout"},
-    ]
-    dataset = load(given, "ground_truth")
-    assert kept_records(dataset, dataset) == given
 
 
 def test_scores_that_rise_along_a_list_are_said():

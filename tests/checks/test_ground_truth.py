@@ -1,0 +1,75 @@
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.checks import ground_truth as checks
+from calipers.errors import InvalidInput
+from calipers.model.ground_truth import GroundTruth
+
+
+def truth(texts, targets=()):
+    return GroundTruth.from_targets(
+        pl.DataFrame(
+            list(targets),
+            schema={"query": pl.String, "item": pl.String, "grade": pl.Float64},
+            orient="row",
+        ),
+        queries=pl.DataFrame({"query": list(texts), "text": list(texts.values())}),
+    )
+
+
+def test_queries_without_a_relevant_target_are_counted():
+    asked = truth({"a": "one", "b": "two", "c": "three"}, [("a", "x", 1.0), ("b", "x", 0.0)])
+    found = checks.without_ground_truth(asked)
+    assert (found.count, found.of, found.severity) == (2, 3, "warning")
+    assert [example.query for example in found.examples] == ["b", "c"]
+    assert checks.without_ground_truth(truth({"a": "one"})).severity == "error"
+
+
+def test_the_same_question_under_two_ids():
+    found = checks.duplicates(
+        truth({"a": "What is the GIL?", "b": "what  is the gil", "c": "Why?", "d": None})
+    )
+    assert (found.count, found.of) == (2, 4)
+    assert "'b'" in str(found.examples[0].detail)
+    # Questions of signs alone are told apart.
+    assert checks.duplicates(truth({"a": "?!", "b": "!!"})).count == 0
+
+
+def test_almost_the_same_question():
+    asked = {
+        "a": "How do I sort a list of dictionaries?",
+        "b": "How do I sort a list of dictionary?",
+        "c": "How do I sort a list of dictionaries",
+        "d": "What is a decorator?",
+    }
+    found, different = checks.near_duplicates(truth(asked))
+    assert found.count == 1
+    assert (found.examples[0].query, found.severity) == ("a", "info")
+    assert different == 16 / 6  # "c" asks what "a" asks
+
+
+@given(st.lists(st.text(st.sampled_from("ab ?A"), max_size=8), unique=True, min_size=1))
+def test_batches_change_nothing(texts):
+    asked = truth({str(n): text for n, text in enumerate(texts)})
+    whole = checks.near_duplicates(asked)[0].count
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checks, "QUERIES_AT_ONCE", 2)
+        assert checks.near_duplicates(asked)[0].count == whole
+
+
+def test_one_target_with_two_grades_under_two_ids_of_a_question():
+    targets = [("a", "x", 1.0), ("b", "x", 3.0), ("b", "y", 1.0)]
+    found = checks.contradictions(truth({"a": "What?", "b": "what"}, targets))
+    assert (found.count, found.severity) == (1, "error")
+    assert found.examples[0].detail == "graded 1 (query 'a') and 3 (query 'b')"
+
+
+def test_one_quote_in_two_spellings_with_two_grades_and_an_empty_one():
+    quotes = {"a lock": 1.0, "a\nlock": 2.0, "a  lock": 2.0}
+    rows = [{"query": "a", "quote": one, "grade": grade} for one, grade in quotes.items()]
+    assert checks.contradictions(GroundTruth.from_targets(pl.DataFrame(rows))).count == 1
+    empty = pl.DataFrame([{"query": "q", "quote": " \u200b"}])
+    with pytest.raises(InvalidInput, match="empty"):
+        checks.contradictions(GroundTruth.from_targets(empty))
