@@ -14,45 +14,33 @@ import calipers
 from calipers.model.matched import Matched
 
 QUOTED = pl.DataFrame(
-    {
-        "query": ["p", "q", "q", "r", "s"],
-        "document": ["d", "d", "e", "e", "d"],
-        "quote": [
-            "Time is a place",
-            "a lock of many threads",
-            "no such thing",
-            "in two halves",
-            "never returned",
-        ],
-        "tag.country": ["de", "fr", "fr", "de", None],
-    }
+    [
+        ("p", "d", "Time is a place", "de"),
+        ("q", "d", "a lock of many threads", "fr"),
+        ("q", "e", "no such thing", "fr"),
+        ("r", "e", "in two halves", "de"),
+        ("s", "d", "never returned", None),
+    ],
+    schema=["query", "document", "quote", "tag.country"],
+    orient="row",
 )
 SPANS = pl.DataFrame(
-    {
-        "query": ["p", "q", "q", "r"],
-        "document": ["d", "d", "e", "e"],
-        "start": [50, 0, 5, 0],
-        "end": [60, 10, 9, 30],
-    }
+    [("p", "d", 50, 60), ("q", "d", 0, 10), ("q", "e", 5, 9), ("r", "e", 0, 30)],
+    schema=["query", "document", "start", "end"],
+    orient="row",
 )
 CHUNKS = pl.DataFrame(
-    {
-        "query": ["p", "q", "q", "r", "r", "r", "unknown"],
-        "rank": [1, 1, 2, 1, 2, 3, 1],
-        "item": ["a", "b", "a", "c", "d", "c", "a"],
-        "document": ["d", "e", "d", "e", "e", "e", "d"],
-        "start": [40, 0, 0, 0, 14, 0, 40],
-        "end": [70, 9, 20, 14, 40, 14, 70],
-        "text": [
-            "Tirne is a place.",
-            "Nothing",
-            "A lock of many threads.",
-            "It is in two",
-            "two halves",
-            "It is in two",
-            "Tirne is a place.",
-        ],
-    }
+    [
+        ("p", 1, "a", "d", 40, 70, "Tirne is a place."),
+        ("q", 1, "b", "e", 0, 9, "Nothing"),
+        ("q", 2, "a", "d", 0, 20, "A lock of many threads."),
+        ("r", 1, "c", "e", 0, 14, "It is in two"),
+        ("r", 2, "d", "e", 14, 40, "two halves"),
+        ("r", 3, "c", "e", 0, 14, "It is in two"),
+        ("unknown", 1, "a", "d", 40, 70, "Tirne is a place."),
+    ],
+    schema=["query", "rank", "item", "document", "start", "end", "text"],
+    orient="row",
 )
 
 

@@ -20,10 +20,7 @@ from calipers.io.registry import built_in, named, recognise
 from calipers.model.matched import Dataset, Role
 
 FIXTURES = Path(__file__).parent.parent / "data" / "formats"
-ROLES: dict[str, Role] = {
-    "mapping": "ground_truth",
-    "rank_eval_hits": "run",
-}
+ROLES: dict[str, Role] = {"mapping": "ground_truth", "rank_eval_hits": "run"}
 """Forms that do not say themselves what they are."""
 REQUIRED: dict[str, tuple[str | int, ...]] = {
     "ours": ("query",),
@@ -82,45 +79,24 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 
 
 def assert_same(one: Dataset, other: Dataset) -> None:
-    assert (one.ground_truth is None) == (other.ground_truth is None)
-    assert (one.run is None) == (other.run is None)
-    if one.ground_truth is not None and other.ground_truth is not None:
-        assert one.ground_truth.fingerprint == other.ground_truth.fingerprint
-        assert _texts(one.ground_truth.queries) == _texts(other.ground_truth.queries)
-        assert _tags(one) == _tags(other)
-    if one.run is not None and other.run is not None:
-        assert _results(one) == _results(other)
-        assert _about_queries(one) == _about_queries(other)
+    assert facts(one) == facts(other)
 
 
-def _texts(queries: pl.DataFrame) -> dict[str, str]:
-    return {row["query"]: row["text"] or row["query"] for row in queries.to_dicts()}
-
-
-def _tags(dataset: Dataset) -> dict[str, list[Any]]:
-    assert dataset.ground_truth is not None
-    return {name: column.to_list() for name, column in dataset.ground_truth.tags.items()}
-
-
-def _results(dataset: Dataset) -> list[dict[str, Any]]:
-    assert dataset.run is not None
-    return [
-        {key: value for key, value in row.items() if value is not None}
-        for row in dataset.run.frame.sort("query", "rank").to_dicts()
-    ]
-
-
-def _about_queries(dataset: Dataset) -> list[dict[str, Any]]:
-    assert dataset.run is not None
-    if dataset.run.queries is None:
-        return []
-    table = dataset.run.queries.sort("query")
-    known = [name for name in ("query", "latency_ms", "error") if name in table.columns]
-    return [
-        row
-        for row in table.select(known).to_dicts()
-        if any(row.get(name) is not None for name in ("latency_ms", "error"))
-    ]
+def facts(dataset: Dataset) -> dict[str, Any]:
+    """What two readings of the same have in common."""
+    found: dict[str, Any] = {}
+    if (truth := dataset.ground_truth) is not None:
+        found["targets"] = truth.fingerprint
+        texts = truth.queries.select("query", "text").rows()
+        found["texts"] = {query: text or query for query, text in texts}
+        found["tags"] = {name: column.to_list() for name, column in truth.tags.items()}
+    if (run := dataset.run) is not None:
+        rows = run.frame.sort("query", "rank").to_dicts()
+        found["results"] = [{k: v for k, v in row.items() if v is not None} for row in rows]
+        about = [] if run.queries is None else run.queries.sort("query").to_dicts()
+        known = ((row["query"], row.get("latency_ms"), row.get("error")) for row in about)
+        found["queries"] = [row for row in known if row[1:] != (None, None)]
+    return found
 
 
 NAMES = [form.name for form in built_in() if form.name != "records"]

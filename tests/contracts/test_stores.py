@@ -21,6 +21,14 @@ from tests.store.saved import START, filled, hostile, record
 from tests.systems import records, tagged
 
 
+def stored(place, data, **settings):
+    """A history with one evaluation, its scores, and how it is listed."""
+    store = open_store(place, create=True)
+    scores, kept = record(data, **settings)
+    write(store, kept)
+    return store, scores, evaluations(store)[0]
+
+
 @pytest.mark.parametrize(
     ("data", "settings"),
     [
@@ -32,10 +40,8 @@ from tests.systems import records, tagged
     ids=["plain", "weighted", "hostile", "many metrics"],
 )
 def test_scores_come_back_exactly_as_they_were(place, data, settings):
-    store = open_store(place, create=True)
-    scores, kept = record(data, **settings)
-    write(store, kept)
-    back = load_scores(store, evaluations(store)[0])
+    store, scores, one = stored(place, data, **settings)
+    back = load_scores(store, one)
     assert back.to_dict() == scores.to_dict()
     assert back.per_query.equals(scores.per_query, null_equal=True)
     assert back.values.tobytes() == scores.values.tobytes()
@@ -43,61 +49,39 @@ def test_scores_come_back_exactly_as_they_were(place, data, settings):
 
 
 def test_what_was_retrieved_measures_the_same_again(place):
-    store = open_store(place, create=True)
-    data = tagged({"a": [1, None, 7], "b": [3, 4]})
-    scores, kept = record(data)
-    write(store, kept)
-    again = evaluate(load_retrieved(store, evaluations(store)[0]), metrics="recall@5,mrr")
+    store, scores, one = stored(place, tagged({"a": [1, None, 7], "b": [3, 4]}))
+    again = evaluate(load_retrieved(store, one), metrics="recall@5,mrr")
     assert again.to_dict() == scores.to_dict()
 
 
-def test_texts_are_kept_whole_and_once(place):
-    store = open_store(place, create=True)
-    chunks = [{"text": f"the GIL is a lock {n}", "document": "faq"} for n in range(3)]
-    data = [{"query": f"q{n}", "retrieved": chunks, "ground_truth": ["a lock 1"]} for n in range(4)]
-    scores, kept = record(data)
-    write(store, kept)
-    back = load_retrieved(store, evaluations(store)[0])
-    assert back.run.frame["text"].to_list() == [c["text"] for c in chunks] * 4
-    again = evaluate(back, metrics="recall@5,mrr")
-    assert again.to_dict()["per_query"] == scores.to_dict()["per_query"]
-    assert again.fingerprints["run"] == scores.fingerprints["run"]
-
-
-def test_results_that_stay_packed_are_those_that_were_saved(place, monkeypatch):
+def test_texts_are_kept_whole_and_once_also_where_they_stay_packed(place, monkeypatch):
     monkeypatch.setattr(blob, "BLOCK", 2)  # so that a query begins in one block and ends in another
-    store = open_store(place, create=True)
     chunks = [{"text": f"the GIL is a lock {n}", "document": "faq"} for n in range(3)]
     data = [{"query": f"q{n}", "retrieved": chunks, "ground_truth": ["a lock 1"]} for n in range(4)]
-    _, kept = record(data)
-    write(store, kept)
-    one = evaluations(store)[0]
-    whole, packed = load_retrieved(store, one), load_retrieved(store, one, packed=True)
-    assert packed.run is not None
-    assert whole.run is not None
-    assert packed.run.frame.equals(whole.run.frame)
-    assert packed.run.frame.schema == whole.run.frame.schema
-    first, second = (evaluate(one, metrics="recall@5,mrr") for one in (packed, whole))
-    assert first.to_dict() == second.to_dict()
+    store, scores, one = stored(place, data)
+    both = [load_retrieved(store, one, packed=packed) for packed in (False, True)]
+    assert both[0].run.frame.equals(both[1].run.frame)
+    assert both[0].run.frame.schema == both[1].run.frame.schema
+    for back in both:
+        assert back.run.frame["text"].to_list() == [c["text"] for c in chunks] * 4
+        again = evaluate(back, metrics="recall@5,mrr")
+        assert again.to_dict()["per_query"] == scores.to_dict()["per_query"]
+        assert again.fingerprints["run"] == scores.fingerprints["run"]
 
 
 def test_without_results_the_scores_are_there_and_the_results_are_not(place):
-    store = open_store(place, create=True)
-    scores, kept = record(records([1, 2]), results=False)
-    write(store, kept)
-    one = evaluations(store)[0]
+    store, scores, one = stored(place, records([1, 2]), results=False)
     assert load_scores(store, one).to_dict() == scores.to_dict()
     with pytest.raises(InvalidInput, match="saved without what was retrieved"):
         load_retrieved(store, one)
 
 
 def test_what_is_kept_of_an_evaluation(place):
-    store = open_store(place, create=True)
     git = GitState("abc123" * 6, "main", dirty=True)
     data = tagged({"a": [1, None], "b": [3, 4]})
-    scores, kept = record(data, tags={"model": "e5", "chunk": "400"}, git=git, corpus="c0ffee")
-    write(store, kept)
-    one = evaluations(store)[0]
+    _, scores, one = stored(
+        place, data, tags={"model": "e5", "chunk": "400"}, git=git, corpus="c0ffee"
+    )
     assert (one.name, one.saved, one.queries) == ("nightly", START, 4)
     assert (one.commit, one.branch, one.dirty) == (git.commit, "main", True)
     assert one.tags == {"chunk": "400", "model": "e5"}
@@ -108,16 +92,8 @@ def test_what_is_kept_of_an_evaluation(place):
 
 def test_evaluations_are_listed_newest_first_and_filtered(place):
     store = filled(place, [[1], [2], [3]])
-    write(
-        store,
-        record(
-            records([1]),
-            "other",
-            day=5,
-            tags={"model": "e5"},
-            git=GitState("c" * 40, "feature", dirty=False),
-        )[1],
-    )
+    git = GitState("c" * 40, "feature", dirty=False)
+    write(store, record(records([1]), "other", day=5, tags={"model": "e5"}, git=git)[1])
     assert [one.name for one in evaluations(store)] == ["other", *["nightly"] * 3]
     assert [one.saved.day for one in evaluations(store, name="nightly", last=2)] == [3, 2]
     assert [one.name for one in evaluations(store, branch="feature")] == ["other"]

@@ -7,6 +7,7 @@ import pytest
 from calipers import compare, evaluate
 from calipers.engines.saved_scores import read_saved
 from calipers.errors import InvalidInput
+from calipers.io.records.results import write_scores
 from tests.command import calipers_command, refused
 
 TRUTH = [
@@ -27,8 +28,6 @@ def scores():
 
 @pytest.fixture(params=["parquet"])
 def written(request, scores, tmp_path):
-    from calipers.io.records.results import write_scores
-
     path = tmp_path / f"scores.{request.param}"
     write_scores(scores, path)
     return path
@@ -46,8 +45,6 @@ def test_eval_reads_what_it_wrote(written, scores):
 
 def test_compare_and_slices_read_it(written, tmp_path):
     other = evaluate({**RUN, "When?": ["c", "y"]}, ground_truth=TRUTH, metrics=METRICS)
-    from calipers.io.records.results import write_scores
-
     second = tmp_path / f"second{written.suffix}"
     write_scores(other, second)
     found = compare([str(written), str(second)], primary="mrr")
@@ -65,8 +62,6 @@ def test_values_are_neither_results_nor_ground_truth(command, written, tmp_path)
 
 
 def test_values_alone_are_refused_with_what_to_write(scores, tmp_path):
-    from calipers.io.records.results import write_scores
-
     write_scores(scores, tmp_path / "scores.csv")
     for command in (("eval",), ("gate", tmp_path / "scores.csv", "--baseline")):
         assert "--per-query scores.parquet" in refused(*command, tmp_path / "scores.csv")

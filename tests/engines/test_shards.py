@@ -91,34 +91,43 @@ def test_scores_from_shards_are_those_from_memory(mixed, judged, small, order):
     assert on_disk.to_dict() == in_memory.to_dict()
 
 
-def test_a_full_disk_is_a_sentence(tmp_path):
-    """A limit on the size of files stands for a full disk: the system refuses to write."""
-    resource = pytest.importorskip("resource")
-    del resource
-    code = """
-import resource, sys
+def process(code: str, *arguments: str) -> "subprocess.Popen[str]":
+    """A process of its own that does what is written."""
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+SHARDED = """
+import os, signal, sys
 import polars as pl
 from calipers.engines.shards import Shards
 from calipers.errors import WriteFailed
+Shards._bytes = 2_000_000
+frame = pl.DataFrame({"query": [str(i % 9000) for i in range(60_000)], "score": range(60_000)})
+"""
+
+
+def test_a_full_disk_is_a_sentence(tmp_path):
+    """A limit on the size of files stands for a full disk: the system refuses to write."""
+    pytest.importorskip("resource")
+    code = """
+import resource
 # Modules that are compiled below the limit would stay on the disk, cut short.
 sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
-Shards._bytes = 2_000_000
-frame = pl.DataFrame({"query": [str(i % 9000) for i in range(60_000)], "score": range(60_000)})
 try:
     Shards(temp=sys.argv[1])(lambda: iter([frame, frame]))
 except WriteFailed as error:
     print(error)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert f"The temporary file in {tmp_path} cannot grow" in done.stdout, done.stderr
-    assert "--temp" in done.stdout
+    said, complaint = process(SHARDED + code, str(tmp_path)).communicate(timeout=120)
+    assert f"The temporary file in {tmp_path} cannot grow" in said, complaint
+    assert "--temp" in said
     assert list(tmp_path.iterdir()) == []
 
 
@@ -149,34 +158,16 @@ def test_who_is_stopped_while_shards_are_on_disk_leaves_nothing(mixed, judged, t
         folder.mkdir()
     mixed.write_parquet(tmp_path / "run.parquet")
     judged.write_parquet(tmp_path / "truth.parquet")
-    stopped = {}
-    for sent in (signal.SIGINT, signal.SIGTERM):
-        stopped[sent] = subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                STOPPED_AMONG_SHARDS,
-                "eval",
-                "-g",
-                str(tmp_path / "truth.parquet"),
-                "-r",
-                str(tmp_path / "run.parquet"),
-                "--temp",
-                str(temp),
-                "--per-query",
-                str(out / "scores.parquet"),
-            ],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
-    for sent, process in stopped.items():
-        assert process.stdout is not None
-        assert process.stdout.readline().startswith("shards are written")
-        process.send_signal(sent)
-        _, complaint = process.communicate(timeout=60)
-        assert process.returncode == 128 + sent
+    asked = ["eval", "-g", str(tmp_path / "truth.parquet"), "-r", str(tmp_path / "run.parquet")]
+    asked += ["--temp", str(temp), "--per-query", str(out / "scores.parquet")]
+    signals = (signal.SIGINT, signal.SIGTERM)
+    stopped = {sent: process(STOPPED_AMONG_SHARDS, *asked) for sent in signals}
+    for sent, running in stopped.items():
+        assert running.stdout is not None
+        assert running.stdout.readline().startswith("shards are written")
+        running.send_signal(sent)
+        _, complaint = running.communicate(timeout=60)
+        assert running.returncode == 128 + sent
         assert complaint.strip() == "Stopped."
     assert [*temp.iterdir(), *out.iterdir()] == []
 
@@ -184,23 +175,12 @@ def test_who_is_stopped_while_shards_are_on_disk_leaves_nothing(mixed, judged, t
 @pytest.mark.skipif(hasattr(os, "O_BINARY"), reason="Windows has no such signals")
 def test_nothing_is_left_where_the_process_is_killed(tmp_path):
     code = """
-import os, signal, sys
-import polars as pl
-from calipers.engines.shards import Shards
-Shards._bytes = 2_000_000
-frame = pl.DataFrame({"query": [str(i % 9000) for i in range(60_000)], "score": range(60_000)})
 kept = Shards(temp=sys.argv[1])(lambda: iter([frame, frame]))
 print(sum(one.height for one in kept()), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.stdout == "120000\n", done.stderr
+    said, complaint = process(SHARDED + code, str(tmp_path)).communicate(timeout=120)
+    assert said == "120000\n", complaint
     assert list(tmp_path.iterdir()) == []
 
 
