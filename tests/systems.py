@@ -7,6 +7,9 @@ from calipers import evaluate, save
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 
+OLD = [3, 2, None, 5, 4, 2, 7, 3, 9, 2, None, 4]
+NEW = [1, 1, 4, 2, 1, 1, 2, 1, 3, 1, 5, 2]
+
 
 def records(hits: Sequence[int | None], **common: Any) -> list[dict[str, Any]]:
     """One query per entry: the rank at which its single target stands, None where it is missed."""

@@ -6,21 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.command import calipers_command, refused
-
-N = 12
-
-
-def records(right):
-    return [
-        {
-            "id": f"q{n}",
-            "query": f"question {n}",
-            "retrieved": ["t", "x"] if n < right else ["x", "t"],
-            "ground_truth": ["t"],
-            "tags": {"type": "odd" if n % 2 else "even"},
-        }
-        for n in range(N)
-    ]
+from tests.questions.gate.test_rule import N, records
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ RUN = st.dictionaries(
 )
 
 
-def frame(run, **columns):
+def frame(run):
     rows = [(q, rank, item) for q, items in run.items() for rank, item in enumerate(items, 1)]
     return pl.DataFrame(
         rows, schema={"query": pl.String, "rank": pl.Int64, "item": pl.String}, orient="row"

@@ -40,7 +40,7 @@ BANDS = {
     "alarms-heard": lambda: nights.heard(3, longest=7),
     "families": lambda: gates.marked(3),
     "slices": lambda: slices.marks(3, sizes=("5 × 20",)),
-    "slices-unequal": lambda: slices.unequal(3),
+    "slices-unequal": lambda: slices.unequal(10),
     "slices-fallen": lambda: slices.fallen(12),
     "plans": lambda: plans.planned(6, (60,), tuple(plans.PILOTS)[:1]),
     "correction": lambda: labels.corrected(8, samples=(40,)),

@@ -46,15 +46,6 @@ def test_results_alone_are_no_ground_truth(tmp_path):
         audit(path)
 
 
-def test_a_contradiction_in_one_record_is_refused_with_its_place(tmp_path):
-    path = tmp_path / "evals.jsonl"
-    path.write_text(
-        '{"query": "q", "ground_truth": [{"id": "a", "grade": 1}, {"id": "a", "grade": 2}]}\n'
-    )
-    with pytest.raises(CalipersError, match="two different grades"):
-        audit(path)
-
-
 def test_the_corpus_is_never_held_as_a_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(corpus_module, "ROWS_AT_ONCE", 3)
     path = tmp_path / "corpus.parquet"

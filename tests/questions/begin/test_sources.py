@@ -62,21 +62,19 @@ def test_no_heading_of_a_log_or_without_prose():
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("name", "text"),
     [
-        f"## How do I retry a call?\n\n{PROSE}\n",
-        f"**Q:** How do I retry a call?\n\n**A:** {PROSE}\n\nMore.\n",
-        f"Q1. How do I retry a call?\nA1. {PROSE}\n",
-        "<details>\n<summary>How do I retry a call?</summary>\n\n" + PROSE + "\n\n</details>\n",
+        ("a_md", "## {}\n\n{}\n"),
+        ("a_md", "**Q:** {}\n\n**A:** {}\n\nMore.\n"),
+        ("a_md", "Q1. {}\nA1. {}\n"),
+        ("a_md", "<details>\n<summary>{}</summary>\n\n{}\n\n</details>\n"),
+        ("a_html", "<details><summary>{}</summary><p>{}</p></details>"),
     ],
 )
-def test_questions_that_stand_in_the_documents(text):
-    assert asked(from_faq(documents(a_md=text))) == [("How do I retry a call?", PROSE)]
-
-
-def test_summaries_of_pages_are_questions():
-    text = f"<details><summary>How do I retry a call?</summary><p>{PROSE}</p></details>"
-    assert asked(from_faq(documents(a_html=text))) == [("How do I retry a call?", PROSE)]
+def test_questions_that_stand_in_the_documents(name, text):
+    question = "How do I retry a call?"
+    found = from_faq(documents(**{name: text.format(question, PROSE)}))
+    assert asked(found) == [(question, PROSE)]
 
 
 @pytest.mark.parametrize(

@@ -160,14 +160,6 @@ def test_overlapping_chunks_give_the_place_in_the_document_once(size, overlap):
         assert found.outcome == "once"
 
 
-def test_a_named_document_narrows_the_search():
-    rows = {"a": "the same line", "b": "the same line"}
-    assert find_places(["same line"], rows)[0].outcome == "several"
-    [found] = find_places(["same line"], rows, document="b")
-    assert found.places == (QuotePlace("b", 4, 13),)
-    assert find_places(["same line"], rows, document="c")[0].outcome == "none"
-
-
 def test_chunks_without_a_start_and_empty_quotes_are_refused():
     rows = [{"id": "1", "document": "d", "text": "x"}, {"id": "2", "document": "d", "text": "y"}]
     with pytest.raises(InvalidInput, match="'start'"):

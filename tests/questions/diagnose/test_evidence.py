@@ -14,10 +14,9 @@ ITEMS = "abcdefgh"
 METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
 
 
-def evidence_of(made, k=10, **preparing):
-    pair = read(made, **preparing)
-    scores = score(pair, parse(METRICS, [k]))
-    return Evidence(pair, scores, k)
+def evidence_of(made, k=10):
+    pair = read(made)
+    return Evidence(pair, score(pair, parse(METRICS, [k])), k)
 
 
 rankings = st.lists(st.sampled_from(ITEMS), max_size=8)

@@ -7,7 +7,7 @@ from calipers.errors import InvalidInput
 from tests.systems import records, tagged
 from tests.zoo.animals import FAULTS
 
-LATE, EARLY = [8] * 15 + [9] * 15, [1] * 25 + [2] * 5
+LATE = [8] * 15 + [9] * 15
 
 
 def test_the_numbers_are_those_of_an_evaluation():

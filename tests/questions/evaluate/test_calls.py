@@ -108,21 +108,3 @@ def test_calls_of_nobody_are_refused():
     run = pl.DataFrame({"query": ["p"], "item": ["a"], "call": [1], "rank": [1]})
     with pytest.raises(InvalidInput, match="no query of the ground truth got any results"):
         calipers.calls(ground_truth={"q": ["a"]}, run=run, nothing_in_common="zero")
-
-
-def test_the_command_prints_every_call(tmp_path):
-    import json
-
-    from tests.command import calipers_command
-
-    path = tmp_path / "agent.jsonl"
-    made = [{"calls": [["a", "x"], ["b"]], "truth": ["a", "b"]}]
-    path.write_text("".join(json.dumps(one) + "\n" for one in records(made)))
-    done = calipers_command("eval", "--calls", str(path))
-    assert done.code == 0
-    rows = {line.split()[0]: line.split() for line in done.out.splitlines() if line.strip()}
-    assert rows["1"] == ["1", "1", "0.500", "0.500", "0.000", "2.000", "20.000"]
-    assert rows["2"] == ["2", "1", "1.000", "0.500", "0.000", "1.000", "10.000"]
-    csv = calipers_command("eval", "--calls", str(path), "--as", "csv").out.splitlines()
-    assert csv[0] == "call,queries,recall,added,useless,results,tokens"
-    assert csv[2] == "2,1,1.0,0.5,0.0,1.0,10.0"

@@ -7,7 +7,6 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput
-from tests.command import calipers_command
 
 N = 20
 RUN = {f"q{i:02d}": ["a", "b", "c"] for i in range(N)}
@@ -125,16 +124,3 @@ def test_a_sample_of_which_people_judged_no_drawn_query_is_refused():
     run = {q: ["a", "b"] for q in tags}
     with pytest.raises(InvalidInput, match="export it again"):
         calipers.corrected(ground_truth={q: ["a"] for q in tags}, run=run, people=people)
-
-
-def test_on_a_terminal_all_of_it_is_explained_where_that_is_asked_for(tmp_path):
-    truth, run = tmp_path / "truth.json", tmp_path / "run.json"
-    truth.write_text(json.dumps(MACHINE))
-    run.write_text(json.dumps(RUN))
-    asked = ["eval", "-g", truth, "-r", run, "--corrected-by", truth, "--sampled", "all"]
-    plain, whole = (calipers_command(*map(str, asked), *more).out for more in ((), ("--explain",)))
-    assert "the errors of the machine" not in plain
-    assert "the errors of the machine" in " ".join(whole.split())
-    table = calipers_command(*map(str, asked), "-m", "mrr", "--as", "csv").out.splitlines()
-    assert table[0].startswith("metric,value,interval_low,interval_high")
-    assert table[1].startswith("mrr,1.0,")

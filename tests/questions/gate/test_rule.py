@@ -15,24 +15,17 @@ from hypothesis import strategies as st
 from calipers import evaluate, gate, gate_save, gate_show
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.questions.gate.conditions import Figure
+from tests import systems
 from tests.command import calipers_command
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 N = 12
 
 
-def records(right, tag="a"):
+def records(right):
     """``right`` of N queries find their target first, the others second."""
-    return [
-        {
-            "id": f"q{n}",
-            "query": f"question {n}",
-            "retrieved": ["t", "x"] if n < right else ["x", "t"],
-            "ground_truth": ["t"],
-            "tags": {"type": tag if n % 2 else "b"},
-        }
-        for n in range(N)
-    ]
+    made = systems.records([1] * right + [2] * (N - right))
+    return [{**one, "tags": {"type": "odd" if n % 2 else "even"}} for n, one in enumerate(made)]
 
 
 @pytest.fixture
@@ -69,7 +62,7 @@ def test_slices_are_compared_where_asked_for_and_mentioned_where_not(baseline):
     plain = gate(records(N), baseline=baseline, now=NOW)
     assert any("--by type" in note for note in plain.notes)
     sliced = gate(records(N), baseline=baseline, by="type", now=NOW)
-    assert {check.slice for check in sliced.checks} == {None, "type=a", "type=b"}
+    assert {check.slice for check in sliced.checks} == {None, "type=odd", "type=even"}
     assert not sliced.notes
     with pytest.raises(InvalidInput, match="Did you mean type"):
         gate(records(N), baseline=baseline, by="typ", now=NOW)
@@ -77,7 +70,7 @@ def test_slices_are_compared_where_asked_for_and_mentioned_where_not(baseline):
 
 def test_what_was_measured_otherwise_blocks_unless_overridden(baseline):
     other = records(N)
-    other[0]["ground_truth"] = ["t", "new"]
+    other[0]["ground_truth"] = ["target", "new"]
     asked: list[tuple[Any, dict[str, Any], str]] = [
         (other, {}, "different ground truth"),
         (records(N), {"missing": "exclude"}, "missing"),
@@ -123,14 +116,9 @@ def test_what_passes_is_what_exit_code_0_says(tmp_path):
 
 
 def test_questions_that_must_not_fail_need_no_baseline(tmp_path):
-    assert gate(records(N), must="type=a").passed
     lost = [{**one, "retrieved": ["x"]} if one["id"] == "q1" else one for one in records(N)]
-    verdict = gate(lost, must=["type=b", "type=a"])
+    verdict = gate(lost, must=["type=even", "type=odd"])
     assert [check.status for check in verdict.checks] == ["passed", "failed"]
-    assert verdict.claims[0].line == (
-        "✗ 5 of 6 questions that must not fail find something (type=a, recall@10); question 1 "
-        "does not."
-    )
     ids = tmp_path / "ids.txt"
     ids.write_text("q1\nq99\n")
     with pytest.raises(InvalidInput, match="'q99', which no question has"):
@@ -182,20 +170,12 @@ def test_the_combined_score_can_be_required_and_compared(tmp_path):
     assert [check.metric for check in verdict.checks] == ["score", "recall@1", "mrr"]
 
 
-def test_rel_reaches_conditions_and_baseline(tmp_path):
-    graded = [{**one, "ground_truth": {"t": 1, "x": 2}} for one in records(N)]
-    path = tmp_path / "main.json"
-    gate_save(graded, to=path, metrics="mrr", rel=2, now=NOW)
-    verdict = gate(graded, require="mrr >= 0.4", baseline=path, rel=2, now=NOW)
-    assert {check.value for check in verdict.checks} == {0.5}
-
-
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
         ({}, "nothing to check"),
         ({"require": "mrr"}, "cannot be read"),
-        ({"require": "mrr >= 0.1 for typ=a"}, "Did you mean type"),
+        ({"require": "mrr >= 0.1 for typ=odd"}, "Did you mean type"),
         ({"require": "mrr >= 0.1 for type=z"}, "No query has type=z"),
         ({"require": "mrr >= 0.1", "by": "type"}, "no baseline"),
         ({"require": "mrr >= 0.1", "confidence": 1}, "confidence is 1"),
@@ -298,13 +278,7 @@ def test_what_was_not_recorded_or_does_not_exist_is_no_pass(data, condition, sen
             gate(evaluate(data), require=condition)
 
 
-def test_a_latency_is_shown_with_its_unit_and_the_slowest_queries(tmp_path):
-    path = tmp_path / "evals.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in recorded()))
-    done = calipers_command("gate", str(path), "--require", "latency_p95 <= 100ms")
-    assert "latency_p95 is 190.0 ms on 20 queries; at most 100 ms is required." in done.out
-    assert 'Worst: "q19"' in done.out
-    assert "hit_rate" not in done.out
+def test_a_latency_has_its_unit_and_the_slowest_queries():
     (check,) = gate(recorded(), require="latency_p95 <= 100ms").failed
     assert (check.unit, check.because) == ("ms", ("at most 100 ms required",))
     assert [one.value for one in check.worst] == [200.0, 190.0, 180.0, 170.0, 160.0]

@@ -47,10 +47,6 @@ def fails(**params):
     raise RuntimeError("no index here")
 
 
-def tells(token):
-    raise RuntimeError("no index for " + token)
-
-
 def fails_later(**params):
     def search(query, k):
         raise RuntimeError(f"no answer for {params.get('token')}")

@@ -1,5 +1,6 @@
 """Trends as charts, and what hostile text may do in them."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from calipers.present import charts
 from calipers.present.charts import Dot
 from calipers.questions.history.document import time_axis, trend_chart
 from calipers.questions.history.result import Alarm, Line, Mark, Point
+from tests.questions.history.test_alarm import GOOD, answer
 from tests.store.saved import START
 
 HOSTILE = "</script><script>alert(1)</script>"
@@ -20,21 +22,9 @@ def made(value: str | None = None, n: int = 4, marks: tuple[int, ...] = (2,)) ->
     )
     tag = None if value is None else "type"
     changed = tuple(Mark(points[i].id, points[i].saved, ("ground truth",)) for i in marks)
-    return Alarm(
-        name="nightly",
-        id=points[-1].id,
-        saved=points[-1].saved,
-        commit=None,
-        branch=None,
-        evaluations=n,
-        metrics=("mrr",),
-        by=(tag,) if tag else (),
-        lines=(Line("mrr", tag, value, points),),
-        marks=changed,
-        allow=0.02,
-        false_alarms=1.0,
-        calipers="0",
-    )
+    by = (tag,) if tag else ()
+    lines = (Line("mrr", tag, value, points),)
+    return replace(answer([GOOD]), metrics=("mrr",), by=by, lines=lines, marks=changed)
 
 
 def test_a_trend_has_every_mean_and_hostile_names_are_texts(tmp_path):

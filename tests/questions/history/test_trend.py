@@ -1,33 +1,23 @@
 """Lines through evaluations, and the marks between them."""
 
-from datetime import timedelta
+from dataclasses import replace
 
 import pytest
 
 from calipers import evaluate
 from calipers.errors import InvalidInput
-from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Interval, Summary
 from calipers.questions.history.rule import changes, lines_of
-from tests.store.saved import START
+from tests.questions.history.test_alarm import GOOD, night
 from tests.systems import records, tagged
 
 
 def one(day: int, mean: float | None, truth: str = "t", corpus: str | None = "c"):
     interval = None if mean is None else Interval(mean - 0.1, mean + 0.1, 0.95, "score")
     prints = {"ground_truth": truth, "run": f"r{day}"} | ({"corpus": corpus} if corpus else {})
-    return Evaluation(
-        id=f"{day:016x}",
-        name="n",
-        saved=START + timedelta(days=day),
-        calipers="0",
-        commit="abc",
-        branch=None,
-        dirty=None,
-        queries=4,
-        fingerprints=prints,
-        summaries={"mrr": Summary("mrr", mean, mean, interval, 4, 0)},
-    )
+    summaries = {"mrr": Summary("mrr", mean, mean, interval, 4, 0)}
+    saved = night(GOOD, day).evaluation
+    return replace(saved, fingerprints=prints, summaries=summaries)
 
 
 def lines(found, scores=(), metrics=("mrr",), by=()):

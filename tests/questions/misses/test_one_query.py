@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.errors import InvalidInput, RetrieverFailed, SealedQueries
+from calipers.errors import InvalidInput, RetrieverFailed
 from tests.command import calipers_command
 
 TRUTH: list[dict[str, Any]] = [
@@ -119,17 +119,6 @@ def test_ids_that_nobody_knows_are_named(truth: Path) -> None:
     assert calipers.explain(
         "q1", retriever=lambda query, k: ["x/c2"], ground_truth=truth, map_ids="prefix=x/"
     ).found
-
-
-def test_a_sealed_question_is_not_asked(tmp_path: Path) -> None:
-    rows = [{"query": f"Q {i}?", "ground_truth": [f"c{i}"]} for i in range(60)]
-    whole = tmp_path / "truth.jsonl"
-    whole.write_text("".join(json.dumps(one) + "\n" for one in rows))
-    sealed = Path(calipers.seal(whole).files["sealed"])
-    before = sealed.read_bytes()
-    with pytest.raises(SealedQueries):
-        calipers.explain("Q 1?", retriever=search, ground_truth=sealed)
-    assert sealed.read_bytes() == before
 
 
 def test_hostile_text_is_no_command_of_the_terminal(truth: Path, tmp_path: Path) -> None:

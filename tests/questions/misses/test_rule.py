@@ -164,11 +164,6 @@ def test_quotes_in_stages():
     ]
 
 
-def test_policies_are_enforced():
-    with pytest.raises(InvalidInput, match="missing=error"):
-        misses(ground_truth={"q": ["s"], "r": ["t"]}, run={"q": ["s"]}, missing="error")
-
-
 def test_the_table_holds_the_first_and_the_counts_are_of_all():
     pair = read(ground_truth={"q": ["a", "b", "c"]}, run={"q": ["x", "a", "y"]})
     found = explain_misses(pair, 1, cases=1)

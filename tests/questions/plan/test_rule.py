@@ -32,19 +32,6 @@ def test_queries_and_differences_are_two_sides_of_one_plan():
     assert plan(pilot, difference=0.1, power=0.95).queries > plan(pilot, difference=0.1).queries
 
 
-def test_the_planned_queries_show_the_difference_about_as_often_as_promised(monkeypatch):
-    pilot = {"old": scores(0.0, 200, rng), "new": scores(0.15, 200, rng)}
-    n = plan(pilot, difference=0.15).queries
-    # What would be missed takes longer to work out than the comparison, and is not asked here.
-    monkeypatch.setattr("calipers.questions.compare.rule.visibility", lambda *_, **__: None)
-    shown = 0
-    for _ in range(30):
-        pair = {"old": scores(0.0, n, rng), "new": scores(0.15, n, rng)}
-        shown += compare(pair, anyway=True).difference("new", "recall@5").verdict == "better"
-    # 24 of 30 expected, with a standard deviation of 2.2.
-    assert 17 <= shown <= 29
-
-
 def test_clusters_are_counted_instead_of_queries():
     made = {}
     for name, gain in (("old", 0.0), ("new", 0.2)):

@@ -6,7 +6,6 @@ from calipers.errors import InvalidInput
 from calipers.model.slicing import MOST_SLICES, cut
 from calipers.statistics.score_interval import mean_interval
 from calipers.statistics.two_sample import group_tests
-from simulations.results import result
 from tests.systems import records, tagged
 
 GROUPS = {"fact": [1] * 14 + [2], "multi-hop": [None] * 9 + [3], "other": [1, 2, None, 1, 3, 2]}
@@ -170,29 +169,6 @@ def test_a_slice_that_is_only_better_does_not_hide_the_lowest():
     better, lowest = claims_of({"a": [1] * 12, "b": [1, None] * 15, "c": [None, 1] * 15})
     assert (better.standing, lowest.standing) == ("better", "no clear difference")
     assert better.fact.startswith("type a is better: recall@5 is 1.000")
-
-
-EQUAL_MEANS = {
-    "10 queries with one target beside 90 with five": (10, 1, 90, 5),
-    "8 queries with one target beside 72 with ten": (8, 1, 72, 10),
-    "20 queries with one target beside 80": (20, 1, 80, 1),
-}
-
-
-@pytest.mark.parametrize("name", EQUAL_MEANS)
-def test_unequal_spreads_alone_are_seldom_marked(name):
-    few, of_few, many, of_many = EQUAL_MEANS[name]
-    rng = np.random.default_rng(40)
-    parts, marked = ["few"] * few + ["many"] * many, 0
-    for _ in range(30):
-        values = [
-            rng.binomial(of_few, 0.6, few) / of_few,
-            rng.binomial(of_many, 0.6, many) / of_many,
-        ]
-        found = slices(result(np.concatenate(values), {"part": parts}), "part")
-        marked += any(row.standing != "no clear difference" for row in found.rows)
-    # At most .06 of the tables, and three standard errors.
-    assert marked / 30 <= 0.06 + 3 * np.sqrt(0.06 * 0.94 / 30)
 
 
 def test_what_one_test_would_show_is_not_shown_among_four():

@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +6,6 @@ from hypothesis import strategies as st
 import calipers
 from calipers.errors import InvalidInput
 from calipers.questions.sweep.floor import (
-    FloorEvidence,
     candidates,
     choose,
     find_floor,
@@ -89,40 +86,9 @@ def test_the_floor_is_the_last_before_the_first_that_keeps_too_little(records, l
     assert choose(evidence, candidates(evidence), least, 0.6) == wanted
 
 
-def population(rng, n):
-    """Scores of targets from 0 to 1 of a known distribution: a floor t keeps 1 - t^2."""
-    wanted = rng.choice([1, 2, 3], n)
-    target_query = np.repeat(np.arange(n), wanted)
-    # Targets of one query share half of their luck, as in real data.
-    luck = (rng.random(n)[target_query] < 0.5, rng.random(n)[target_query])
-    own = rng.random(target_query.size)
-    score = np.sqrt(np.where(luck[0], luck[1], own))
-    return FloorEvidence(wanted, target_query, score, target_query, score, np.isfinite(score))
-
-
-@pytest.mark.parametrize("n", [40, 150])
-def test_the_floor_keeps_what_it_promises_as_often_as_it_says(n):
-    rng = np.random.default_rng(7)
-    trials, broken, chosen_in = 300, 0, 0
-    for _ in range(trials):
-        floor = choose(population(rng, n), np.linspace(0.02, 0.98, 49), 0.6, 0.9)
-        chosen_in += floor is not None
-        broken += floor is not None and 1 - floor**2 < 0.6
-    # At most one in ten, give or take what the trials leave to chance.
-    assert broken / trials <= 0.1 + 3 * math.sqrt(0.1 * 0.9 / trials)
-    # And not by never promising anything.
-    assert chosen_in > 0.9 * trials
-
-
-def records(n, **changes):
-    return [
-        {
-            "query": f"q{i}",
-            "retrieved": [{"id": "a", "score": 0.5, **changes}],
-            "ground_truth": ["a"],
-        }
-        for i in range(n)
-    ]
+def records(n):
+    found = {"retrieved": [{"id": "a", "score": 0.5}], "ground_truth": ["a"]}
+    return [{"query": f"q{i}", **found} for i in range(n)]
 
 
 def test_too_few_queries_promise_nothing_and_say_how_many_would():
@@ -188,7 +154,6 @@ def scored(n, target, other):
 def test_a_floor_that_helps_nobody_is_not_advised():
     found = calipers.floor(scored(120, lambda i: 0.2 + i / 200, lambda _: 0.9))
     assert found.claim.standing == "no clear difference"
-    assert "does not help" in str(found.claim.next)
     assert "costs and does not help" in found.claim.next
 
 
