@@ -20,11 +20,8 @@ def offered(line: str) -> list[str]:
     ("line", "some"),
     [
         ("calipers comp", "plain,compare"),
-        ("calipers eval --metr", "plain,--metrics"),
         ("calipers eval ev", "file,ev"),
         ("calipers eval -g ", "file,"),
-        ("calipers eval evals.json --html ", "file,"),
-        ("calipers eval --ties ", "plain,trec"),
         ("calipers gate sa", "plain,save"),
     ],
 )

@@ -8,6 +8,8 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
+from typing import Any
 
 from calipers.live.adapters import http  # noqa: F401 - loaded here once, not in every fork
 from calipers.live.retrieve import retrieve_to_report
@@ -25,6 +27,13 @@ def run(address: str, questions: list[str], output: str) -> None:
     retrieve_to_report(
         address, questions, k=5, output=output, results="$.hits[*]", workers=4, timeout=5, retries=1
     )
+
+
+def recorded(path: Path) -> list[dict[str, Any]]:
+    """The whole lines of a run file, without the times."""
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    times = ("latency_ms", "warm_up")
+    return [{n: v for n, v in json.loads(one).items() if n not in times} for one in lines]
 
 
 def serve() -> None:

@@ -110,10 +110,8 @@ def chroma() -> Any:
 
 
 def qdrant() -> Any:
-    client, models = (
-        library("qdrant_client").QdrantClient(":memory:"),
-        library("qdrant_client").models,
-    )
+    made = library("qdrant_client")
+    client, models = made.QdrantClient(":memory:"), made.models
     vectors = models.VectorParams(size=1, distance=models.Distance.DOT)
     client.create_collection("texts", vectors_config=vectors)
     points = [

@@ -14,21 +14,11 @@ from typing import Any
 import pytest
 
 from tests.live import interrupted
+from tests.live.interrupted import recorded
 from tests.live.server import Server
 
 KILLS = 5
 WORKERS = 4
-
-
-def recorded(path: Path) -> list[dict[str, Any]]:
-    """The whole lines of a run file, without the times."""
-    if not path.exists():
-        return []
-    found = []
-    for line in path.read_bytes().split(b"\n")[:-1]:
-        one = json.loads(line)
-        found.append({n: v for n, v in one.items() if n not in ("latency_ms", "warm_up")})
-    return found
 
 
 @pytest.fixture(scope="module")

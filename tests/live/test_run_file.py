@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 
 from calipers.errors import CalipersError
 from calipers.live.questions import read_questions
-from calipers.live.run_file import (
-    AnswerCounts,
-    RunEntry,
-    RunWriter,
-    backup_path,
-    meta_path,
-)
+from calipers.live.run_file import AnswerCounts, RunEntry, RunWriter, backup_path, meta_path
 from calipers.live.settings import retrieve
+from tests.live.interrupted import recorded
 
 QUESTIONS = {f"q{i}": f"question {i}" for i in range(6)}
 
@@ -30,11 +25,6 @@ def interrupt(output: Path, **changed: Any) -> None:
     """Turn a finished run into an interrupted one, by what stands beside it."""
     beside = meta_path(output)
     beside.write_text(json.dumps({**json.loads(beside.read_text()), "complete": False, **changed}))
-
-
-def without_times(path: Path) -> list[dict[str, Any]]:
-    records = [json.loads(line) for line in path.read_text().splitlines()]
-    return [{n: v for n, v in one.items() if n not in ("latency_ms", "warm_up")} for one in records]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +51,7 @@ def test_a_file_cut_anywhere_is_completed(
     output = stopped_after(whole, tmp_path_factory.mktemp("cut"), share)
     kept = output.read_bytes()
     asked = retrieve(search, QUESTIONS, k=3, output=output, workers=2).report.asked
-    assert without_times(output) == without_times(whole)
+    assert recorded(output) == recorded(whole)
     finished = sum(_is_json(line) for line in kept.split(b"\n"))
     assert asked == len(QUESTIONS) - finished
 
@@ -215,9 +205,7 @@ def test_lines_written_in_any_order_end_in_that_of_the_questions(
     assert list(again.unfinished()) == []
     again.finish({})
     again.close()
-    assert [json.loads(line)["query"] for line in output.read_text().splitlines()] == list(
-        QUESTIONS
-    )
+    assert [one["query"] for one in recorded(output)] == list(QUESTIONS)
 
 
 LIMITED = """
@@ -243,11 +231,11 @@ def test_a_file_that_may_not_grow_keeps_whole_lines(tmp_path: Path) -> None:
     )
     assert "WriteFailed: The run" in ended.stderr
     assert "cannot be written: File too large; what is there stays" in ended.stderr
-    kept = without_times(output)
+    kept = recorded(output)
     assert 0 < len(kept) < len(QUESTIONS)
     again = retrieve(search, QUESTIONS, k=3, output=output)
     assert again.report.asked == len(QUESTIONS) - len(kept)
-    assert [one["id"] for one in without_times(output)] == list(QUESTIONS)
+    assert [one["id"] for one in recorded(output)] == list(QUESTIONS)
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1), st.lists(st.floats(0, 1e6)))

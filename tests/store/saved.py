@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from calipers import save
 from calipers.engines.scoring import choose_metrics, score
-from calipers.model.evaluation import Evaluation
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.questions.inputs import matched
@@ -74,17 +72,3 @@ def filled(place: str, hits: Sequence[Sequence[int | None]], name: str = "nightl
     for day, ranks in enumerate(hits):
         write(store, record(records(ranks), name, day=day)[1])
     return store
-
-
-def saved(place: str, data: Any, name: str = "nightly", *, day: int = 0, **more: Any) -> Evaluation:
-    """One evaluation saved the way a user does."""
-    pair, scores = measure(data, metrics=more.pop("metrics", "recall@5,mrr"))
-    return save(
-        scores,
-        name,
-        store=place,
-        ground_truth=pair.ground_truth,
-        run=pair.run,
-        now=START + timedelta(days=day),
-        **more,
-    )

@@ -13,8 +13,9 @@ from calipers.store.care import problems
 from calipers.store.listing import evaluations
 from calipers.store.load import load_scores
 from calipers.store.open import Store, open_store
+from calipers.store.record import write
 from fuzz.stores import attack
-from tests.store.saved import saved
+from tests.store.saved import record
 from tests.systems import records
 
 COPIES = 12
@@ -38,8 +39,9 @@ CHANGES = (
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("store") / "history.db"
+    store = open_store(path, create=True)
     for day, ranks in enumerate(([1, None], [2, 3])):
-        saved(str(path), records(ranks), day=day, tags={"model": "e5"})
+        write(store, record(records(ranks), day=day, tags={"model": "e5"})[1])
     return path
 
 

@@ -26,13 +26,6 @@ def test_a_label_is_there_for_whoever_opens_the_store_next(place):
     assert item in again.next("ben", 99)
 
 
-def test_a_request_that_is_sent_twice_is_one_label(place):
-    desk = pool(place)
-    first = desk.give("anna", 0, 1, request="r1")
-    assert desk.give("anna", 0, 1, request="r1") == first
-    assert len(read_on(desk.store, desk.content.number, 0).entries) == 1
-
-
 def test_an_undo_is_an_entry_and_brings_back_what_was_before(place):
     desk = pool(place)
     desk.give("anna", 0, 1)
@@ -236,7 +229,6 @@ def test_a_damaged_pool_is_found(tmp_path):
     assert calipers.history_check(place).problems == ()
     with closing(sqlite3.connect(place, isolation_level=None)) as connection:
         connection.execute("UPDATE calipers_pool_content SET bytes = x'00' WHERE kind = 'items'")
-    connection.close()
     assert calipers.history_check(place).problems == ("The items of the pool first are damaged.",)
     with pytest.raises(InvalidInput, match=r"The pool first in .* cannot be read"):
         calipers.labels_desk("first", store=place)

@@ -89,7 +89,6 @@ def test_what_is_no_history_is_refused(tmp_path):
     folder.mkdir()
     with closing(sqlite3.connect(other, isolation_level=None)) as connection:
         connection.execute("CREATE TABLE songs (title TEXT)")
-    connection.close()
     for create in (False, True):
         assert "it is not an SQLite database" in refusal(words, create=create)
         assert "SQLite database of something else: it holds songs" in refusal(other, create=create)

@@ -41,16 +41,13 @@ def test_a_corpus_is_known_by_its_chunks_in_any_order(order, changed):
     assert prints[0] == prints[1] != prints[2]
 
 
-def test_results_far_down_are_not_kept():
+@pytest.mark.parametrize(("metrics", "deepest"), [("mrr", DEPTH), ("recall@200", 200)])
+def test_results_far_down_are_not_kept(metrics, deepest):
     run = {"q": [f"d{n}" for n in range(300)]}
-    pair, scores = measure(ground_truth={"q": ["d5"]}, run=run, metrics="mrr")
+    pair, scores = measure(ground_truth={"q": ["d5"]}, run=run, metrics=metrics)
     kept = record_of(scores, "n", ground_truth=pair.ground_truth, run=pair.run)
     digest, content = kept.contents["results"]
-    assert blob.unpack(content, digest, "x")["rank"].max() == DEPTH
-    deeper = measure(ground_truth={"q": ["d5"]}, run=run, metrics="recall@200")
-    kept = record_of(deeper[1], "n", ground_truth=deeper[0].ground_truth, run=deeper[0].run)
-    digest, content = kept.contents["results"]
-    assert blob.unpack(content, digest, "x")["rank"].max() == 200
+    assert blob.unpack(content, digest, "x")["rank"].max() == deepest
 
 
 def test_a_table_that_comes_in_blocks_is_packed_alike_however_it_was_cut(

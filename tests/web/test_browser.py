@@ -213,13 +213,8 @@ def test_a_sample_waits_for_nobody_and_shows_its_corrected_number_to_the_owner(o
     store = str(tmp_path / "history.db")
     run = {f"Who is {i} ?": ["a", "b"] for i in range(60)}
     machine = {query: ["a"] if i % 4 else ["b"] for i, query in enumerate(run)}
-    drawn: Any = calipers.labels_sample(
-        {"run": run},
-        ground_truth=machine,
-        metric="mrr@1",
-        until=0.25,
-        store=store,
-    )
+    about: Any = {"ground_truth": machine, "metric": "mrr@1", "until": 0.25}
+    drawn: Any = calipers.labels_sample({"run": run}, store=store, **about)
     with served(shelf_of(store, "anna", "ben")) as running:
         running.pool = 1
         anna = at_the_desk(open_page(running.links["anna"]), running)
@@ -435,9 +430,6 @@ def test_hostile_text_in_every_field_is_inert(open_page, tmp_path):
             assert page.locator("img").count() == 0
             assert page.evaluate(LINKS), path
             assert "{{7*7}}" in page.content() or path in ("/", "/pools"), path
-        press_first = page.goto(f"http://{running.host}/pools/{number}/judge")
-        assert press_first.status == 200
-        page.locator("#desk").wait_for()
-        press(page, "2")
+        press(at_the_desk(page, replace(running, pool=number)), "2")
         assert page.evaluate("window.hacked === undefined")
         assert page.troubles == []

@@ -43,11 +43,10 @@ def rich(tmp_path_factory):
         for hit in record["retrieved"]:
             hit["text"] = f"{hit['text']} " * 90
     ids = {hit["id"] for record in made for hit in record["retrieved"]}
-    truth = [{**one, "retrieved": None} for one in made]
     desk = calipers.labels_pool(
         "pool",
         {"old": made},
-        ground_truth=[{k: v for k, v in one.items() if v is not None} for one in truth],
+        ground_truth=[{k: v for k, v in one.items() if k != "retrieved"} for one in made],
         per_item=2,
         guidelines="Be kind.\n" * 60,
         corpus=[{"id": one, "text": "", "title": f"About {one} {'word ' * 99}"} for one in ids],

@@ -96,19 +96,10 @@ def test_files_with_names_of_libraries_do_not_stand_in_for_them(tmp_path):
         "from shelve import ITEM\n\n\ndef search(query, k):\n    return [ITEM]\n"
     )
     (tmp_path / "q.jsonl").write_text('{"query": "Who?", "ground_truth": ["d1"]}\n')
-    words = [
-        "eval",
-        "q.jsonl",
-        "--retriever",
-        "search:search",
-        "--html",
-        "page.html",
-        "--save",
-        "first",
-    ]
+    line = "eval q.jsonl --retriever search:search --html page.html --save first"
     root = Path(__file__).parents[3] / "src"
     ended = subprocess.run(
-        [sys.executable, "-m", "calipers", *words],
+        [sys.executable, "-m", "calipers", *line.split()],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(root)},
         capture_output=True,
