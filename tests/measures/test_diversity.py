@@ -1,6 +1,6 @@
 """Subtopics are groups: an item of several subtopics stands in each of their groups."""
 
-from math import log2
+from math import floor, log2
 from random import Random
 
 import numpy as np
@@ -104,3 +104,20 @@ def test_quotes_and_spans_in_any_order_of_rows() -> None:
         scores = calipers.evaluate(run, ground_truth=truth, metrics="alpha_ndcg@3")
         values.add(scores["alpha_ndcg@3"].mean)
     assert len(values) == 1
+
+
+SUBTOPICS = [("a", "A"), ("b", "B"), ("b", "D"), ("c", "C")]
+"""Of the example in pyndeval's description, which wraps TREC's ndeval; so are the values."""
+
+
+def test_the_example_of_ndeval():
+    rows = [("0", item, topic) for topic, item in SUBTOPICS]
+    targets = pl.DataFrame(rows, schema=["query", "item", "group"], orient="row")
+    scores = calipers.evaluate(
+        {"0": ["A", "D", "E", "B"]},
+        ground_truth=GroundTruth.from_targets(targets),
+        metrics="alpha_ndcg@5,10,20,st_recall@5",
+    )
+    # Printed with four digits, the rest cut off.
+    found = [floor(scores[name].mean * 1e4) / 1e4 for name in scores]
+    assert found == [0.7868, 0.7868, 0.7868, 0.6666]

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
+from tests.questions.samples import write_lines
 
 IDS = "abcdef"
 TEXTS = {one: f"The {one * 5} file is closed to visitors." for one in IDS}
@@ -26,13 +27,8 @@ def records(draw):
 
 
 def chunk(one):
-    return {
-        "id": one,
-        "text": TEXTS.get(one, "free"),
-        "document": f"doc-{one}",
-        "start": 100,
-        "end": 200,
-    }
+    text = TEXTS.get(one, "free")
+    return {"id": one, "text": text, "document": f"doc-{one}", "start": 100, "end": 200}
 
 
 def ways(made):
@@ -67,12 +63,8 @@ def test_leaks_are_those_that_a_loop_counts(made, k):
 
 
 def test_a_span_beside_the_forbidden_one_is_no_leak():
-    record = {
-        "query": "q",
-        "retrieved": [chunk("a")],
-        "ground_truth": ["a"],
-        "forbidden": [{"document": "doc-a", "start": 200, "end": 300}],
-    }
+    beside = {"document": "doc-a", "start": 200, "end": 300}
+    record = {"query": "q", "retrieved": [chunk("a")], "ground_truth": ["a"], "forbidden": [beside]}
     assert calipers.evaluate([record], metrics="leak@1", match="id")["leak@1"].mean == 0
 
 
@@ -98,18 +90,9 @@ def test_what_is_forbidden_is_part_of_the_ground_truth():
 
 
 def test_it_survives_being_written(tmp_path):
-    import json
-
-    records = [
-        {
-            "query": "q",
-            "retrieved": [chunk("a")],
-            "ground_truth": ["a"],
-            "forbidden": [{"id": "b"}, {"quote": "secret"}],
-        }
-    ]
+    record = {"query": "q", "retrieved": [chunk("a")], "ground_truth": ["a"]}
     source = tmp_path / "evals.jsonl"
-    source.write_text(json.dumps(records[0]) + "\n")
+    write_lines(source, [{**record, "forbidden": [{"id": "b"}, {"quote": "secret"}]}])
     wanted = calipers.evaluate(source, metrics="recall@1", match="id").fingerprints["ground_truth"]
     for name in ("copy.json", "copy.parquet", "copy.csv"):
         calipers.convert(source, tmp_path / name)

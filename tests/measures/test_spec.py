@@ -1,6 +1,7 @@
 """Names of metrics: what is understood, how it is printed, and what is refused with what words."""
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -104,29 +105,37 @@ def test_every_other_name_leads_to_its_metric() -> None:
         assert [metric.name for metric in parse([other.upper()], ks=[3])][:1] == [name]
 
 
-def test_several_cutoffs_are_several_metrics() -> None:
-    assert [str(m) for m in parse("recall@1,3, 5,mrr,P_5")] == [
-        "recall@1",
-        "recall@3",
-        "recall@5",
-        "mrr",
-        "precision@5",
-    ]
-    assert [str(m) for m in parse("P_5,10,ndcg_cut.5,10,mrr")] == [
-        "precision@5",
-        "precision@10",
-        "ndcg@5",
-        "ndcg@10",
-        "mrr",
-    ]
-    assert [str(m) for m in parse(["recall@1,3(rel=2)"])] == ["recall@1(rel=2)", "recall@3(rel=2)"]
-    assert parse("recall@5,R@5,recall_5") == parse("recall@5")
+LISTS: dict[str, tuple[dict[str, Any], str]] = {
+    "recall@1,3, 5,mrr,P_5": ({}, "recall@1 recall@3 recall@5 mrr precision@5"),
+    "P_5,10,ndcg_cut.5,10,mrr": ({}, "precision@5 precision@10 ndcg@5 ndcg@10 mrr"),
+    "recall@1,3(rel=2)": ({}, "recall@1(rel=2) recall@3(rel=2)"),
+    "recall@5,R@5,recall_5": ({}, "recall@5"),
+    "recall,mrr,ndcg@3,bpref": (
+        {"ks": [1, 5]},
+        "recall@1 recall@5 mrr@1 mrr@5 ndcg@3 bpref",
+    ),
+    "ndcg@all": ({"ks": [1]}, "ndcg"),
+    "iprec_at_recall.0.1,.5,mrr": (
+        {},
+        "iprec_at_recall(level=0.1) iprec_at_recall(level=0.5) mrr",
+    ),
+    "rbp,rbp_resid,rbp(p=0.5),rbp(p=0.8),map": (
+        {"like": "trec_eval"},
+        "rbp(highest=query,p=0.9) rbp_residual(all_judged=zero,p=0.9) "
+        "rbp(highest=query,p=0.5) rbp(highest=query) map",
+    ),
+    "11pt_avg,iprec_at_recall_0.1": (
+        {"like": "trec_eval"},
+        "eleven_point_average(needed=nearest) iprec_at_recall(level=0.1,needed=nearest)",
+    ),
+}
+"""Cut-offs written once for several, given for all, and what trec_eval means by a name."""
 
 
-def test_a_metric_without_cutoff_takes_the_list() -> None:
-    names = parse("recall,mrr,ndcg@3,bpref", ks=[1, 5])
-    assert [str(m) for m in names] == ["recall@1", "recall@5", "mrr@1", "mrr@5", "ndcg@3", "bpref"]
-    assert [str(m) for m in parse("ndcg@all", ks=[1])] == ["ndcg"]
+@pytest.mark.parametrize("asked", LISTS)
+def test_what_is_asked_for_in_one_text(asked: str) -> None:
+    settings, names = LISTS[asked]
+    assert [str(metric) for metric in parse(asked, **settings)] == names.split()
 
 
 DID_YOU_MEAN = {
@@ -223,26 +232,8 @@ def test_levels_of_recall_and_multiples_of_r_come_in_their_usual_numbers() -> No
     ]
     assert len(eleven) == 11
     assert len(parse("Rprec_mult(rel=2)")) == 10
-    assert [str(m) for m in parse("iprec_at_recall.0.1,.5,mrr")] == [
-        "iprec_at_recall(level=0.1)",
-        "iprec_at_recall(level=0.5)",
-        "mrr",
-    ]
     with pytest.raises(InvalidInput, match=r"level in iprec_at_recall.* is '1.5'.*both included"):
         parse("iprec_at_recall_1.5")
-
-
-def test_trec_eval_has_its_own_persistence_and_rounding() -> None:
-    asked = "rbp,rbp_resid,rbp(p=0.5),rbp(p=0.8),11pt_avg,iprec_at_recall_0.1,map"
-    assert [str(metric) for metric in parse(asked, like="trec_eval")] == [
-        "rbp(highest=query,p=0.9)",
-        "rbp_residual(all_judged=zero,p=0.9)",
-        "rbp(highest=query,p=0.5)",
-        "rbp(highest=query)",
-        "eleven_point_average(needed=nearest)",
-        "iprec_at_recall(level=0.1,needed=nearest)",
-        "map",
-    ]
 
 
 def test_every_parameter_of_another_tool_exists() -> None:
