@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 from typing import Any
 
-import polars as pl
 import pytest
 
 import calipers
@@ -86,14 +85,6 @@ def test_a_table_whose_library_lacks_something_gets_a_sentence():
         calipers.misses(ground_truth={"q": ["a"]}, run={"q": ["b", "a"]}, corpus=NoArrow())
 
 
-def test_a_table_of_another_library_is_read():
-    class Frame:
-        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-            return pl.DataFrame({"query": ["q"], "item": ["a"]}).__arrow_c_stream__()
-
-    assert calipers.evaluate(ground_truth={"q": ["a"]}, run=Frame(), metrics="mrr")["mrr"].mean == 1
-
-
 @pytest.mark.parametrize(
     ("operation", "settings"),
     [
@@ -141,13 +132,9 @@ def test_retrievers_are_compared():
     assert found.systems == ("old", "new")
     with pytest.raises(InvalidInput, match="without the questions"):
         calipers.compare(retrievers={"old": len, "new": len})
-    with pytest.raises(InvalidInput, match="Two systems are called 'old'"):
-        calipers.compare({"old": ITEMS}, TRUTH, retrievers={"old": len})
 
 
 def test_a_retriever_needs_one_place_to_ask_from():
-    with pytest.raises(InvalidInput, match="retriever= and run= exclude each other"):
-        calipers.evaluate(TRUTH, run=ITEMS, retriever=len)
     with pytest.raises(InvalidInput, match="one file is needed"):
         calipers.evaluate(retriever=len)
     with pytest.raises(InvalidInput, match="ask_for= is given without retriever="):

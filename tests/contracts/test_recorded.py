@@ -110,27 +110,17 @@ def _history(ask: Callable[..., Any], **settings: Any) -> Ask:
     return asked
 
 
+OF_SEVERAL: dict[str, Ask] = {
+    "floor": lambda a, b: calipers.floor(a, k=5),
+    "levels": lambda a, b: calipers.levels(a, metrics=TWO),
+    "misses of a corpus": lambda a, b: calipers.misses(a, k=5, corpus="corpus.jsonl"),
+    "slices": lambda a, b: calipers.slices(_scored(a), "type"),
+}
 OF_HISTORY = {
     "history": _history(calipers.history),
     "trend": _history(calipers.history_trend, metrics="mrr"),
     "alarm": _history(calipers.history_alarm, metrics="recall@5"),
 }
-
-
-def _misses_of_corpus(pair: Pair, other: Pair) -> Any:
-    return calipers.misses(pair, k=5, corpus="corpus.jsonl")
-
-
-def _floor(pair: Pair, other: Pair) -> Any:
-    return calipers.floor(pair, k=5)
-
-
-def _levels(pair: Pair, other: Pair) -> Any:
-    return calipers.levels(pair, metrics=TWO)
-
-
-def _slices(pair: Pair, other: Pair) -> Any:
-    return calipers.slices(_scored(pair), "type")
 
 
 def _gate_with_file(pair: Pair, other: Pair) -> Any:
@@ -199,8 +189,8 @@ WITH_FILES: dict[str, Ask] = {
 """What is asked of the files of every input."""
 FURTHER: dict[str, dict[str, Ask]] = {
     "ids": {
-        "floor": _floor,
-        "levels": _levels,
+        "floor": OF_SEVERAL["floor"],
+        "levels": OF_SEVERAL["levels"],
         "sweep of all": lambda a, b: calipers.sweep(a, k=[1, 2, 3, 5, 12]),
         "trec_eval": lambda a, b: calipers.evaluate(**FILES, like="trec_eval", k=[5]),
         "relevant from 2": lambda a, b: calipers.evaluate(**FILES, rel=2, k=[5]),
@@ -208,13 +198,13 @@ FURTHER: dict[str, dict[str, Ask]] = {
         "corrected": lambda a, b: calipers.corrected(a, **AT_RANDOM),
     },
     "quotes": {
-        "levels": _levels,
-        "misses of a corpus": _misses_of_corpus,
+        "levels": OF_SEVERAL["levels"],
+        "misses of a corpus": OF_SEVERAL["misses of a corpus"],
         "resolve": lambda a, b: calipers.resolve("truth.jsonl", "corpus.jsonl", first=True),
         "tolerant": lambda a, b: calipers.evaluate(**FILES, match="quote(min=0.7)", k=[5]),
     },
     "tags": {
-        "slices": _slices,
+        "slices": OF_SEVERAL["slices"],
         "report": lambda a, b: {
             "summaries": calipers.report(a, metrics=TWO).scores.to_dict()["summaries"]
         },
@@ -231,19 +221,22 @@ FURTHER: dict[str, dict[str, Ask]] = {
         "sweep by clusters": lambda a, b: calipers.sweep(a, k=[1, 4, 8], cluster="intent"),
         "slices of all": lambda a, b: calipers.slices(_scored(a), ["auto", "length"]),
     },
-    "groups": {"floor": _floor, "slices": _slices},
-    "spans": {"levels": _levels, "misses of a corpus": _misses_of_corpus},
+    "groups": {"floor": OF_SEVERAL["floor"], "slices": OF_SEVERAL["slices"]},
+    "spans": {
+        "levels": OF_SEVERAL["levels"],
+        "misses of a corpus": OF_SEVERAL["misses of a corpus"],
+    },
     "calls": {
         "calls": lambda a, b: calipers.calls(a, k=5),
         "last call": lambda a, b: calipers.evaluate(**FILES, calls="last", k=[5]),
     },
     "errors": {
-        "floor": _floor,
+        "floor": OF_SEVERAL["floor"],
         "excluded": lambda a, b: calipers.evaluate(**FILES, errors="exclude", k=[5]),
         "missing": lambda a, b: calipers.evaluate(**FILES, missing="exclude", k=[5]),
     },
     "table": {
-        "slices": _slices,
+        "slices": OF_SEVERAL["slices"],
         "converted": lambda a, b: calipers.convert(output="out.jsonl", **TABLES),
     },
     "live": {

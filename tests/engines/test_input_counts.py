@@ -167,13 +167,6 @@ def test_equal_scores(ties: Any, rank: int) -> None:
     assert scores.policy.ties == (ties or "trec")
 
 
-def test_equal_scores_can_be_forbidden() -> None:
-    with pytest.raises(InvalidInput, match=r"query 'q' have the same score 1: 'a' and 'b'"):
-        calipers.evaluate(ground_truth={"q": ["c"]}, run=TIED, ties="error")
-    fine = {"q": {"a": 1.0, "b": 0.9}}
-    assert calipers.evaluate(ground_truth={"q": ["a"]}, run=fine, ties="error").audit.ties == 0
-
-
 def test_a_run_that_names_queries_by_their_text_is_compared_so_and_said() -> None:
     truth = [{"id": "7", "query": "What?", "ground_truth": ["a"]}]
     scores = calipers.evaluate(ground_truth=truth, run={"What?": ["a"]}, metrics="mrr")

@@ -7,6 +7,7 @@ from calipers.engines.scoring import compute
 from calipers.errors import InvalidInput
 from calipers.measures import parse, parse_one
 from calipers.questions.evaluate.settings import read
+from tests.match.test_by_span import characters
 
 place = st.integers(0, 15)
 span = st.tuples(st.sampled_from("ab"), place, place).map(lambda s: (s[0], min(s[1:]), max(s[1:])))
@@ -25,10 +26,6 @@ def record(name, chunks, wanted, grouped):
             for (d, a, b), grade, group in wanted
         ],
     }
-
-
-def characters(spans) -> set[tuple[str, int]]:
-    return {(document, at) for document, start, end in spans for at in range(start, end)}
 
 
 def naive(chunks, wanted, k, grouped):
