@@ -56,14 +56,11 @@ def test_evidence_in_no_chunk_and_split_evidence():
     assert absent.detail == "1 query cannot be won in full."
 
 
-def test_a_quote_in_many_places():
+def test_a_quote_in_many_places_and_two_chunks_that_may_overlap():
     rows = [{"id": f"c{n}", "document": f"d{n}", "text": LOCK} for n in range(5)]
     found = audit(evals({"quote": "only one thread"}), corpus=rows)["ambiguous_quote"]
     assert found.count == 1
     assert "5 chunks of 5 documents" in str(found.examples[0].detail)
-
-
-def test_two_chunks_that_may_overlap_are_not_called_ambiguous():
     assert "ambiguous_quote" not in audit(evals({"quote": LIST}), corpus=[LIST, LIST])
     assert "ambiguous_quote" in audit(evals({"quote": LIST}), corpus=[LIST, LIST, LIST])
 

@@ -174,41 +174,37 @@ def of_pandas(**columns: Any) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("given", "words"),
     [
-        (lambda: calipers.evaluate(of_pandas(retrieved=[["a"], 3])), "in its column 'retrieved'"),
-        (lambda: calipers.evaluate(of_pandas(retrieved=[["a"], {"x": 1}])), "column 'retrieved'"),
-        (lambda: calipers.evaluate(of_pandas(retrieved=[["a"], object()])), "column 'retrieved'"),
-        (lambda: calipers.evaluate(of_pandas(item=[1 + 2j, 3j])), "in its column 'item'"),
+        (of_pandas(retrieved=[["a"], 3]), "in its column 'retrieved'"),
+        (of_pandas(retrieved=[["a"], {"x": 1}]), "in its column 'retrieved'"),
+        (of_pandas(retrieved=[["a"], object()]), "in its column 'retrieved'"),
+        (of_pandas(item=[1 + 2j, 3j]), "in its column 'item'"),
         (
-            lambda: calipers.evaluate([{"query": "q", "retrieved": np.int64(1), **WANTED}]),
+            [{"query": "q", "retrieved": np.int64(1), **WANTED}],
             "data[0].retrieved: np.int64(1) is no list of results",
         ),
         (
-            lambda: calipers.evaluate(
-                [{"query": "q", "retrieved": ["a"], "ground_truth": np.float64(1)}]
-            ),
+            [{"query": "q", "retrieved": ["a"], "ground_truth": np.float64(1)}],
             "data[0].ground_truth: found float",
         ),
         (
-            lambda: calipers.evaluate(
-                [{"query": "q", "retrieved": np.array(1), "ground_truth": ["a"]}]
-            ),
+            [{"query": "q", "retrieved": np.array(1), "ground_truth": ["a"]}],
             "a ndarray that holds no list of results",
-        ),
-        (
-            lambda: calipers.evaluate(
-                run={"q": {"_shards": {"total": 3, "failed": 1}, "hits": {"hits": [{"_id": "a"}]}}},
-                ground_truth=WANTED,
-            ),
-            "The answer at run['q'].retrieved lacks results: 1 of 3 shards failed; ask again.",
         ),
     ],
 )
-def test_a_value_that_does_not_belong_gets_a_sentence(call: Any, words: str) -> None:
+def test_a_value_that_does_not_belong_gets_a_sentence(given: Any, words: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        call()
+        calipers.evaluate(given)
     assert words in str(refused.value)
+
+
+def test_an_answer_that_lacks_results_is_refused() -> None:
+    answer = {"_shards": {"total": 3, "failed": 1}, "hits": {"hits": [{"_id": "a"}]}}
+    said = r"run\['q'\]\.retrieved lacks results: 1 of 3 shards failed; ask again"
+    with pytest.raises(InvalidInput, match=said):
+        calipers.evaluate(run={"q": answer}, ground_truth=WANTED)
 
 
 def test_a_table_that_a_retriever_returns_is_its_rows() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.files.write import WRITERS
+from calipers.io.files.write import write_table
 
 TRUTH = {f"q{i}": [f"d{i}", f"d{i + 1}"] for i in range(12)}
 ROWS = pl.DataFrame(
@@ -21,9 +21,8 @@ ROWS = pl.DataFrame(
 def write(frame: pl.DataFrame, path: Path) -> None:
     if path.suffix == ".gz":
         path.write_bytes(gzip.compress(frame.write_csv().encode()))
-        return
-    with path.open("wb") as file:
-        WRITERS[path.suffix](frame, file)
+    else:
+        write_table(frame, path)
 
 
 @pytest.fixture
@@ -31,10 +30,7 @@ def expected():
     return calipers.evaluate(ground_truth=TRUTH, run=ROWS, ties="trec").to_dict()["summaries"]
 
 
-ENDINGS = [".parquet", ".arrow", ".csv", ".tsv", ".csv.gz"]
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", [".parquet", ".arrow", ".csv", ".tsv", ".csv.gz"])
 def test_a_folder_and_a_pattern_are_one_run(tmp_path, expected, ending):
     for i in range(3):
         # Every query is in every file.

@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 import calipers
 from calipers import read
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.files import open as open_files
 from calipers.io.files import open as source
 from calipers.io.files.open import Source
-from calipers.io.files.write import WRITERS
+from calipers.io.files.write import write_table
 from calipers.io.load import load, load_pair
 
 contents = st.lists(st.sampled_from([b"a", b"\n", b"\r\n", b"\r", b"\xc3\xa9", b"#", b" "])).map(
@@ -104,11 +103,11 @@ def piped(monkeypatch):
     """Put bytes on standard input."""
 
     def put(content: bytes) -> None:
-        open_files._standard_input.cache_clear()
+        source._standard_input.cache_clear()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
     yield put
-    open_files._standard_input.cache_clear()
+    source._standard_input.cache_clear()
 
 
 def test_a_record_of_both_or_nothing_on_standard_input(piped):
@@ -121,18 +120,12 @@ def test_a_record_of_both_or_nothing_on_standard_input(piped):
         load_pair("-", None, None)
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "trec", "utf-16"])
+@pytest.mark.parametrize("kind", [".csv", ".parquet", ".run", "utf-16"])
 def test_a_named_pipe(kind, tmp_path):
-    frame = pl.DataFrame({"query": ["q"], "item": ["a"], "score": [1.0]})
-    pipe, file = tmp_path / "pipe", tmp_path / "file"
-    if kind == "parquet":
-        frame.write_parquet(file)
-    elif kind == "csv":
-        frame.write_csv(file)
-    elif kind == "utf-16":
-        file.write_text(frame.write_csv(), kind)
-    else:
-        file.write_text("q Q0 a 1 1.0 t\n")
+    pipe, file = tmp_path / "pipe", tmp_path / f"file{kind if kind[0] == '.' else '.csv'}"
+    _write(file, ["a"])
+    if kind == "utf-16":
+        file.write_text(file.read_text(), kind)
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=(file.read_bytes(),), daemon=True)
     writer.start()
@@ -179,7 +172,7 @@ def test_a_name_is_no_pattern(
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow", ".jsonl"])
 def test_nor_is_that_of_a_corpus(ending: str, tmp_path: Path) -> None:
     for name, text in (("z1", "one"), ("z2", "two"), ("z*", "the GIL is a lock")):
-        _save(pl.DataFrame({"id": ["a"], "text": [text]}), tmp_path / f"{name}{ending}")
+        write_table(pl.DataFrame({"id": ["a"], "text": [text]}), tmp_path / f"{name}{ending}")
     record = [{"query": "q", "ground_truth": [{"quote": "GIL is a lock"}]}]
     found = calipers.resolve(record, tmp_path / f"z*{ending}")
     assert found.records[0]["ground_truth"][0]["document"] == "a"
@@ -192,9 +185,4 @@ def _write(path: Path, items: list[str]) -> None:
         path.write_text(f'{{"query": "q", "retrieved": ["{items[0]}"]}}\n')
     else:
         frame = pl.DataFrame({"query": ["q"] * len(items), "item": items, "score": [1.0]})
-        _save(frame, path)
-
-
-def _save(frame: pl.DataFrame, path: Path) -> None:
-    with path.open("wb") as file:
-        WRITERS[path.suffix](frame, file)
+        write_table(frame, path)

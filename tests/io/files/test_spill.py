@@ -125,21 +125,12 @@ def test_what_goes_to_disk_or_comes_in_blocks_is_what_would_be_held_in_one(rows,
             assert outcome(path) == held
 
 
-def evals(n: int) -> list[dict[str, Any]]:
-    return [
-        {
-            "query": f"q{i}",
-            "ground_truth": ["d1"],
-            "retrieved": [{"id": f"d{j}", "score": j / 9} for j in range(5)],
-        }
-        for i in range(n)
-    ]
-
-
 @pytest.fixture
 def lines(tmp_path):
     path = tmp_path / "evals.jsonl"
-    path.write_text("\n".join(map(json.dumps, evals(40))))
+    results = [{"id": f"d{j}", "score": j / 9} for j in range(5)]
+    record = {"ground_truth": ["d1"], "retrieved": results}
+    path.write_text("\n".join(json.dumps({"query": f"q{i}", **record}) for i in range(40)))
     return path
 
 

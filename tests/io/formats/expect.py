@@ -1,5 +1,6 @@
 """What a file brought, as plain rows to compare by eye."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,15 @@ from calipers.io.load import load
 from calipers.model.matched import Role
 
 FIXTURES = Path(__file__).parents[2] / "data" / "formats"
+
+
+def put(folder: Path, name: str, content: Any) -> Path:
+    """A file with a text, with JSON, or with a record on each line."""
+    if name.endswith(".jsonl") and isinstance(content, list):
+        content = "\n".join(map(json.dumps, content))
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
 
 
 def targets(value: Any, role: Role = "both") -> list[dict[str, Any]]:

@@ -1,7 +1,5 @@
 """Our records as people write them: other names of the question, and fields that are misspelt."""
 
-import json
-
 import pytest
 
 from calipers import convert, evaluate
@@ -10,6 +8,7 @@ from calipers.io.load import load
 from calipers.io.records.fields import check_spelling, resolve_record
 from calipers.io.records.records import Record, Result, Target
 from calipers.live.questions import read_questions
+from tests.io.formats.expect import put
 
 GOOD = {"query": "Who?", "retrieved": ["a"], "ground_truth": ["a"]}
 
@@ -40,8 +39,7 @@ def test_unknown_fields_of_results_and_targets_are_allowed():
 
 
 def test_a_wrong_type_beside_an_unknown_field_keeps_its_path(tmp_path):
-    path = tmp_path / "evals.json"
-    path.write_text(json.dumps([{**GOOD, "note": "x", "retrieved": ["a", 1.5]}]))
+    path = put(tmp_path, "evals.json", [{**GOOD, "note": "x", "retrieved": ["a", 1.5]}])
     with pytest.raises(InvalidInput, match=r"wrong type at .*evals\.json \$\[0\]\.retrieved\[1\]"):
         evaluate(path)
 
@@ -66,8 +64,7 @@ SPELLINGS = [
 @pytest.mark.parametrize("names", SPELLINGS)
 def test_eval_reads_the_question_and_id_that_retrieve_asks(tmp_path, names):
     record = {**names, **PARTS}
-    path = tmp_path / "evals.jsonl"
-    path.write_text(json.dumps(record) + "\n")
+    path = put(tmp_path, "evals.jsonl", [record])
     asked = read_questions(path)
     assert [(one.id, one.text) for one in asked] == [("q1", "Who?")]
     for data in (path, [record]):
@@ -81,19 +78,16 @@ def test_the_id_that_a_database_gave_is_not_that_of_the_question():
 
 
 def test_what_was_passed_over_is_named_by_convert(tmp_path):
-    path = tmp_path / "evals.jsonl"
-    path.write_text("\n".join(json.dumps({**one, **PARTS}) for one in SPELLINGS[-1:]))
-    done = convert(path, tmp_path / "out.jsonl")
-    assert done.unread == {"question": 1, "text": 1, "_id": 1}
-    path.write_text("\n".join(json.dumps({**one, **PARTS}) for one in SPELLINGS[2:3]))
-    assert convert(path, tmp_path / "out.jsonl").unread == {}
+    passed = {"question": 1, "text": 1, "_id": 1}
+    for names, unread in ((SPELLINGS[-1], passed), (SPELLINGS[2], {})):
+        path = put(tmp_path, "evals.jsonl", [{**names, **PARTS}])
+        assert convert(path, tmp_path / "out.jsonl").unread == unread
 
 
 @pytest.mark.parametrize("records", [1, 2])
 def test_a_field_that_could_be_the_ground_truth_is_named(records, tmp_path):
-    path = tmp_path / "evals.jsonl"
     rows = [{"question": f"q{i}", "right_chunks": ["a"]} for i in range(records)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = put(tmp_path, "evals.jsonl", rows)
     run = {f"q{i}": ["a"] for i in range(records)}
     offered = "Say --column ground_truth=right_chunks; .* has neither results nor"
     with pytest.raises(InvalidInput, match=offered):
@@ -112,15 +106,14 @@ def test_no_suggestion_changes_a_unit_or_a_meaning(field):
 
 
 def test_a_latency_may_be_given_in_seconds(tmp_path):
-    path = tmp_path / "evals.jsonl"
-    path.write_text(json.dumps({**GOOD, "latency_s": 0.25}) + "\n")
+    path = put(tmp_path, "evals.jsonl", [{**GOOD, "latency_s": 0.25}])
     found = load(path, "both").run
     assert found.queries["latency_ms"].to_list() == [250.0]
 
 
 def test_answers_in_words_are_no_ground_truth(tmp_path):
-    path = tmp_path / "evals.jsonl"
-    path.write_text(json.dumps({"query": "q", "retrieved": ["a"], "ground_truths": ["An answer"]}))
+    record = {"query": "q", "retrieved": ["a"], "ground_truths": ["An answer"]}
+    path = put(tmp_path, "evals.jsonl", [record])
     with pytest.raises(InvalidInput, match="has no ground truth, only results"):
         evaluate(path)
 
@@ -128,9 +121,7 @@ def test_answers_in_words_are_no_ground_truth(tmp_path):
 @pytest.mark.parametrize("field", ["also_acceptable", "alternative_ids", "latency_us"])
 def test_a_field_that_might_change_a_number_is_said_not_to_be_read(field, tmp_path):
     records = [{**GOOD, field: ["z"], "author": "Ann"}]
-    path = tmp_path / "evals.jsonl"
-    path.write_text(json.dumps(records[0]) + "\n")
-    for given in (path, records):
+    for given in (put(tmp_path, "evals.jsonl", records), records):
         assert f"Not read: {field}." in evaluate(given).settings["notes"]
 
 

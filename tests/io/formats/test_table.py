@@ -1,3 +1,5 @@
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -65,18 +67,12 @@ def test_the_text_of_a_query_beside_its_id():
 
 
 def test_quotes_spans_and_groups_in_a_long_table():
-    frame = pl.DataFrame(
-        {
-            "query": ["q", "q", "q"],
-            "item": ["a", None, None],
-            "quote": [None, "some words", None],
-            "document": [None, None, "d.md"],
-            "start": [None, None, 3],
-            "end": [None, None, 9],
-            "grade": [1, 2, 1],
-            "group": [None, "x", "x"],
-        }
-    )
+    targets: list[dict[str, Any]] = [
+        {"item": "a", "grade": 1},
+        {"quote": "some words", "grade": 2, "group": "x"},
+        {"document": "d.md", "start": 3, "end": 9, "grade": 1, "group": "x"},
+    ]
+    frame = pl.DataFrame([{"query": "q", **one} for one in targets])
     truth = load(frame, "ground_truth").ground_truth
     assert truth is not None
     assert truth.kinds == {"item", "quote", "span"}

@@ -16,20 +16,11 @@ from calipers.io.formats.elastic import wording
 from calipers.io.load import load
 from tests.command import refused
 from tests.contracts.test_readers import ROLES
-from tests.io.formats.expect import FIXTURES, results, targets, texts
+from tests.io.formats.expect import FIXTURES, put, results, targets, texts
 
 READ = json.loads((FIXTURES.parent / "formats_read.json").read_text())
 TABLES = FIXTURES.parent / "tables"
 GIL, LIST = "What is the GIL?", "What is a list?"
-
-
-def put(folder, name: str, content: Any):
-    """A file with a text, with JSON, or with a record on each line."""
-    if name.endswith(".jsonl") and isinstance(content, list):
-        content = "\n".join(map(json.dumps, content))
-    path = folder / name
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return path
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FIXTURES.iterdir()))
@@ -207,7 +198,8 @@ def test_what_could_not_be_paired_is_said(tmp_path):
 def test_an_answer_is_not_taken_for_what_should_be_found(tmp_path, answers):
     path = put(tmp_path, "a.json", [{"question": "q", "contexts": ["c"], "answer": "b", **answers}])
     why = "'ground_truth' of ragas is an answer in words, not what should be found"
-    for given in ({"data": path}, {"ground_truth": path, "run": path}):
+    ways: list[dict[str, Any]] = [{"data": path}, {"ground_truth": path, "run": path}]
+    for given in ways:
         with pytest.raises(InvalidInput, match=rf"only results \(.*\): {why}; give one with --gr"):
             evaluate(**given)
     examples = [{"inputs": {"question": "Who?"}, "outputs": {"answer": "Nobody."}}]

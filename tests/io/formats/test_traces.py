@@ -10,17 +10,9 @@ from calipers import convert
 from calipers.errors import InvalidInput
 from calipers.io.formats.ubi import read_traces
 from calipers.io.load import load
-from tests.io.formats.expect import FIXTURES, results
+from tests.io.formats.expect import FIXTURES, put, results
 
 KINDS = ("openinference", "langsmith", "langfuse", "opentelemetry")
-
-
-def put(folder, name: str, rows: Any):
-    """A file of JSON lines, or of one JSON value."""
-    path = folder / name
-    lines = rows if name.endswith(".jsonl") else [rows]
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
-    return path
 
 
 def span(kind: str, began: int, asked: Any, ids: Any = None) -> dict[str, Any]:

@@ -32,13 +32,10 @@ def test_the_shape_and_the_keys_of_the_first_record(tmp_path, text, shape):
     assert seen(tmp_path, text) == (shape, {"query", "ground_truth"})
 
 
-def test_a_first_record_longer_than_what_is_looked_at_first(tmp_path):
+def test_a_first_record_longer_than_what_is_looked_at_first_and_none_at_all(tmp_path):
     long = {"retrieved": [{"text": "é" * HEAD}], "query": "q"}
     keys = {"retrieved", "query"}
     assert seen(tmp_path, json.dumps([long], ensure_ascii=False)) == ("list", keys)
     assert seen(tmp_path, json.dumps(long)) == ("object", keys)
     assert seen(tmp_path, json.dumps(long) + "\n" + json.dumps(long)) == ("lines", keys)
-
-
-def test_an_empty_list_has_no_keys(tmp_path):
     assert seen(tmp_path, "[]") == ("list", set())

@@ -66,16 +66,7 @@ def test_the_csv_opens_in_a_spreadsheet_as_unicode(tmp_path):
 def test_places_are_columns_only_where_they_are_known(tmp_path):
     path = tmp_path / "label.jsonl"
     write_labels([Label("q", "Who?", "a", "x")], path)
-    assert json.loads(path.read_text()) == {
-        "query_id": "q",
-        "query": "Who?",
-        "item": "a",
-        "text": "x",
-        "document": None,
-        "grade": None,
-        "judge": None,
-        "note": None,
-    }
+    assert not {"start", "end"} & json.loads(path.read_text()).keys()
     write_labels([Label("q", item="a"), Label("q", item="b", start=0, end=4)], path)
     assert [json.loads(line)["end"] for line in path.read_text().splitlines()] == [None, 4]
 

@@ -79,23 +79,15 @@ def test_scores_and_lists_do_not_mix() -> None:
 
 
 def test_fields_of_the_run_are_kept() -> None:
-    results = [{"id": "a", "text": "Alpha", "document": 3, "start": 0, "end": 5, "tokens": 2}]
+    fields = {"text": "Alpha", "start": 0, "end": 5, "tokens": 2}
     data = [
-        {"query": "q", "retrieved": results, "latency_ms": 12.5},
+        {"query": "q", "retrieved": [{"id": "a", "document": 3, **fields}], "latency_ms": 12.5},
         {"query": "r", "error": "timed out"},
     ]
     run = load(data, "run").run
     assert run is not None
-    assert run.frame.row(0, named=True) == {
-        "query": "q",
-        "rank": 1,
-        "item": "a",
-        "text": "Alpha",
-        "document": "3",
-        "start": 0,
-        "end": 5,
-        "tokens": 2,
-    }
+    named = {"query": "q", "rank": 1, "item": "a", "document": "3"}
+    assert run.frame.row(0, named=True) == {**named, **fields}
     assert run.queries is not None
     assert run.queries.select("query", "latency_ms", "error").rows() == [
         ("q", 12.5, None),
