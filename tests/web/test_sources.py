@@ -14,6 +14,7 @@ from calipers.store import open as store_open
 from calipers.web import sources
 from calipers.web.sources import Held
 from tests.store.judged import BM25, DENSE, TRUTH, pool
+from tests.store.saved import START
 from tests.systems import keep
 from tests.web.conftest import fill
 from tests.web.outage import MovedFile, Relay
@@ -25,7 +26,7 @@ def shelf_and_ids(tmp_path):
     store, ids = str(tmp_path / "history.db"), []
     for name, run in (("nightly", BM25), ("nightly", DENSE), ("other", DENSE)):
         pair = calipers.read(ground_truth=TRUTH, run=run)
-        ids.append(keep(pair, name, store, "recall@2").id)
+        ids.append(keep(pair, name, store, "recall@2", now=START).id)
     return shelf_of(store), ids
 
 
