@@ -10,22 +10,14 @@ from calipers import GroundTruth, evaluate
 from calipers.errors import InvalidInput
 
 
-def targets(**columns: list[object]) -> pl.DataFrame:
-    return pl.DataFrame(columns)
-
-
-def test_a_grade_is_one_unless_given() -> None:
-    truth = GroundTruth.from_targets(targets(query=["q", "r"], item=["a", "b"]))
-    assert truth.targets["grade"].to_list() == [1.0, 1.0]
-    assert truth.queries["query"].to_list() == ["q", "r"]
-    assert truth.kinds == {"item"}
-
-
 def test_queries_without_targets_are_kept() -> None:
     queries = pl.DataFrame({"query": ["s", "q"]})
-    truth = GroundTruth.from_targets(targets(query=["q"], item=["a"]), queries=queries)
+    targets = pl.DataFrame({"query": ["q"], "item": ["a"]})
+    truth = GroundTruth.from_targets(targets, queries=queries)
     assert truth.queries["query"].to_list() == ["s", "q"]
     assert truth.target_query.tolist() == [1]
+    assert truth.targets["grade"].to_list() == [1.0]
+    assert truth.kinds == {"item"}
 
 
 REFUSED: dict[str, tuple[dict[str, Any], list[str] | None, str]] = {
@@ -52,7 +44,7 @@ def test_what_cannot_be_used(fault: str) -> None:
 
 
 def test_the_same_judgement_twice_counts_once() -> None:
-    twice = targets(query=["q", "q", "q"], item=["a", "b", "a"], grade=[1.0, 0.0, 1.0])
+    twice = pl.DataFrame({"query": ["q"] * 3, "item": ["a", "b", "a"], "grade": [1.0, 0.0, 1.0]})
     truth = GroundTruth.from_targets(twice)
     assert (truth.targets["item"].to_list(), truth.repeated) == (["a", "b"], 1)
 

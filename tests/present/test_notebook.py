@@ -29,9 +29,7 @@ def test_a_result_can_be_pickled_and_copied(kind):
 
 def test_what_was_matched_can_be_measured_after_it_was_kept():
     pair = pickle.loads(pickle.dumps(calipers.read(records())))
-    scores = calipers.evaluate(pair)
-    expected = calipers.evaluate(records())
-    assert scores.to_dict() == expected.to_dict()
+    assert calipers.evaluate(pair).to_dict() == calipers.evaluate(records()).to_dict()
     report = pickle.loads(pickle.dumps(calipers.report(records())))
     assert report.to_html() == calipers.report(records()).to_html()
 

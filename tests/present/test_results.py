@@ -60,12 +60,6 @@ def test_a_result_is_a_text(kind, monkeypatch, capsys):
     assert capsys.readouterr() == ("", ""), "nothing prints by itself"
 
 
-def test_it_is_80_columns_wide_whatever_the_terminal(monkeypatch):
-    for width in ("40", "200"):
-        monkeypatch.setenv("COLUMNS", width)
-        assert 70 < max(map(len, str(made("Diagnosis")).splitlines())) <= 80
-
-
 @pytest.mark.parametrize("kind", MAKERS)
 def test_hostile_text_steers_neither_terminal_nor_page(kind):
     with hostile():
