@@ -97,6 +97,7 @@ def test_a_result_is_told_from_a_run(file, tmp_path):
         ({"audit": {"queries": 1}}, r"missing required field answered at \$.audit"),
         ({"policy": {"missing": "sometimes"}}, r"not whole: .* at \$.policy"),
         ({"per_query": None}, "has no scores per query, only means"),
+        ({"settings": {"confidence": 0.95}}, "do not say how results were matched"),
     ],
 )
 def test_what_is_no_result_of_this_form_is_refused(scores, file, change, sentence):

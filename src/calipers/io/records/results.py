@@ -85,11 +85,11 @@ def read_result(path: str | Path | Source) -> Scores:
     source = path if isinstance(path, Source) else Source(Path(path))
     source.check_has_content()
     result = decode(source.read(), source)
-    level = result.settings.get("confidence")
-    if not isinstance(level, float) or not 0 < level < 1:
+    level, match = result.settings.get("confidence"), result.settings.get("match")
+    if not isinstance(level, float) or not 0 < level < 1 or not isinstance(match, str):
         raise UnreadableFile(
             f"The result in {source.name} is not whole: its settings have no confidence between"
-            f" 0 and 1; {_AGAIN}."
+            f" 0 and 1, or do not say how results were matched; {_AGAIN}."
         )
     if result.per_query is None:
         raise InvalidInput(
