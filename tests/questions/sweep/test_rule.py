@@ -24,6 +24,8 @@ def test_every_k_equals_an_evaluation_at_that_k():
         for name, value in found.at(k).values.items():
             summary = scores[f"{name}@{k}"]
             assert (value.mean, value.interval) == (summary.mean, summary.interval)
+    with pytest.raises(InvalidInput, match="no k = 11; it looked at 1, 2"):
+        found.at(11)
 
 
 def test_k_may_be_named_and_needed_metrics_come_too():

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from reprlib import repr as short
 from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput
@@ -112,7 +113,7 @@ class Sweep(Plain, HasRows):
             if point.k == k:
                 return point
         looked = ", ".join(str(point.k) for point in self.points)
-        raise InvalidInput(f"This sweep has no k = {k!r:.40}; it looked at {looked}.")
+        raise InvalidInput(f"This sweep has no k = {short(k)}; it looked at {looked}.")
 
     @property
     def advice(self) -> dict[str, RecallAdvice | TokenAdvice | None]:
