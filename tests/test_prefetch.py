@@ -79,3 +79,13 @@ def test_who_leaves_early_does_not_wait_for_the_next_item():
     assert not release.is_set()
     release.set()
     rescue.cancel()
+
+
+@pytest.mark.parametrize("where", ["item", "work"])
+def test_an_interrupt_on_another_thread_reaches_the_caller(where):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    items = map(interrupted, [1]) if where == "item" else iter([1])
+    with pytest.raises(KeyboardInterrupt):
+        list(ahead(same if where == "item" else interrupted, items))

@@ -35,12 +35,12 @@ def ahead(
             place = open_places.popleft()
             try:
                 item = next(items, _END)
-            except Exception as error:  # noqa: BLE001 - raised where the result would have come
+            except BaseException as error:  # noqa: BLE001 - raised where the result would have come
                 place.set_exception(error)
                 return
         try:
             place.set_result(_END if item is _END else work(item))
-        except Exception as error:  # noqa: BLE001
+        except BaseException as error:  # noqa: BLE001 - polars raises Ctrl-C on whichever thread it runs
             place.set_exception(error)
 
     def start() -> None:
