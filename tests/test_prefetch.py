@@ -1,4 +1,5 @@
 import random
+import signal
 import threading
 import time
 
@@ -89,3 +90,22 @@ def test_an_interrupt_on_another_thread_reaches_the_caller(where):
     items = map(interrupted, [1]) if where == "item" else iter([1])
     with pytest.raises(KeyboardInterrupt):
         list(ahead(same if where == "item" else interrupted, items))
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals have no threads here")
+def test_a_signal_that_another_thread_receives_ends_the_wait():
+    release = threading.Event()
+    # Only so that a test that fails ends at all.
+    rescue = threading.Timer(20, release.set)
+    rescue.start()
+
+    def signalled(_):
+        time.sleep(0.2)  # The main thread waits by now, and this signal does not wake it.
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        release.wait()
+
+    with pytest.raises(KeyboardInterrupt):
+        next(ahead(signalled, iter([1])))
+    assert not release.is_set()
+    release.set()
+    rescue.cancel()

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Lock
 from typing import Any, Final, TypeVar
 
@@ -11,6 +11,8 @@ T = TypeVar("T")
 
 WORKERS: Final = 2
 """Enough to keep the consumer busy; each further worker holds one more item in memory."""
+_LOOK: Final = 0.5
+"""Seconds after which a waiting thread looks whether the program was told to stop."""
 _END: Final[Any] = object()
 
 
@@ -51,10 +53,21 @@ def ahead(
     try:
         for _ in range(workers):
             start()
-        while (result := results.popleft().result()) is not _END:
+        while (result := _awaited(results.popleft())) is not _END:
             start()
             yield result
     finally:
         # Do not wait: if the caller stops early, the garbage collector runs this line, perhaps
         # while threads are being started or ended, where waiting for a thread can deadlock.
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _awaited(place: Future[Any]) -> Any:
+    """The result, once it is there.
+
+    Python runs a signal's handler only between two steps of the main thread. A signal that comes
+    while that thread is about to wait would be noticed when the wait ends: so no wait is long.
+    """
+    while not place.done():
+        wait((place,), timeout=_LOOK)
+    return place.result()
