@@ -26,7 +26,7 @@ GONE = {
     "gate --strict": "No clear difference passes, and says so; require what must hold, such as "
     '--require "recall@10 >= 0.8".',
     "compare --output": "`calipers labels draft NEW -o label.csv` writes what nobody judged.",
-    "eval --mlflow": "The scorer of calipers.integrations.mlflow measures inside MLflow.",
+    "eval --mlflow": "docs/platforms.md has a scorer that measures inside MLflow.",
     "--like trec_eval-c": "Take --like trec_eval --missing zero.",
     "--like trec_eval-9": "Take --like trec_eval, which is version 10.",
     "--ties trec-9": "Take --ties trec, as trec_eval has it from version 10 on.",

@@ -1,14 +1,11 @@
 """Random queries in the shapes that platforms pass, and the values of `evaluate` for them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
 
 import calipers
-from calipers.model.scores import Scores
 
 METRICS = ("recall@1", "recall@3", "precision@3", "ndcg@3", "mrr", "map@5", "hit_rate@2", "f1@3")
 IDS = ["a", "b", "c", "d", "e", "f"]
@@ -47,27 +44,6 @@ def cases() -> st.SearchStrategy[Case]:
         st.lists(st.sampled_from(IDS), max_size=8),
         st.dictionaries(st.sampled_from(IDS), st.sampled_from([0, 1, 1, 2, 3]), max_size=4),
     )
-
-
-def drawn(n: int, seed: int) -> list[Case]:
-    """Some of these cases at once, for libraries that run whole experiments."""
-    rng = Random(seed)
-    return [
-        Case(
-            [rng.choice(IDS) for _ in range(rng.randrange(8))],
-            {one: rng.choice([0, 1, 1, 2, 3]) for one in rng.sample(IDS, rng.randrange(1, 5))},
-        )
-        for _ in range(n)
-    ]
-
-
-def together(pairs: Sequence[tuple[Any, Any]], match: str) -> Scores:
-    """What `evaluate` gives for all queries at once."""
-    records = [
-        {"query": str(n), "retrieved": retrieved, "ground_truth": expected}
-        for n, (retrieved, expected) in enumerate(pairs)
-    ]
-    return calipers.evaluate(records, metrics=METRICS, match=match, nothing_in_common="zero")
 
 
 def evaluated(retrieved: Any, expected: Any, match: str | None) -> dict[str, float | None]:
