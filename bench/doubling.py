@@ -478,7 +478,7 @@ CASES: tuple[tuple[str, Make, int], ...] = (
     ("explain, queries and chunks", explain, 4_000),
     ("gate save", kept, 8_000),
     ("gate", gate, 8_000),
-    ("audit", lambda n, _: lambda: calipers.audit(truths(n), run=list(records(n))), 2_000),
+    ("audit", lambda n, _: lambda: calipers.audit(truths(n)), 2_000),
     ("audit --corpus", audit_corpus, 2_000),
     ("labels draft", of_runs(lambda runs, _: calipers.labels_draft(list(runs.values()))), 2_000),
     ("labels traces", traces, 4_000),

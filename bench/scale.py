@@ -151,7 +151,7 @@ def cases(folder: Path, output: Path, spark_memory: str) -> dict[str, list[str]]
         "gate": ["gate", *pair, "--require", "recall@10 >= 0"],
         "compare": ["compare", *two, *truth],
         "changes": ["compare", "--changes", *two],
-        "audit": ["audit", str(folder / "truth.parquet"), "--run", str(folder / "grouped")],
+        "audit": ["audit", str(folder / "truth.parquet")],
         "convert": [
             "convert",
             str(folder / "grouped" / "part-000.parquet"),

@@ -236,7 +236,6 @@ def test_objects_of_no_known_kind(value: Any) -> None:
 
 Q, HUGE = {"q": ["a"]}, 2**130
 VALUES: dict[str, tuple[Callable[[], Any], str]] = {
-    "no run to audit": (lambda: calipers.audit(Q, run=[]), "run holds no queries"),
     "levels of a mapping": (
         lambda: calipers.levels(ground_truth=Q, run=Q, at={}),
         "at of levels is {}; it must be a text or a list",

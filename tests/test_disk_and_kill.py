@@ -110,7 +110,7 @@ READERS = (
     "confirm run.csv other.csv --sealed held.sealed.jsonl",
     f"diagnose {PAIR}",
     f"misses {PAIR} -o out.csv",
-    "audit truth.csv -r run.csv",
+    "audit truth.csv",
     f"convert {PAIR} out.jsonl",
     "compare run.csv other.csv --changes",
     "labels draft run.csv --questions questions.jsonl -o out.csv",

@@ -34,6 +34,7 @@ GONE = {
     "--from ragchecker": _FORM,
     "--from open_rag_eval": _FORM,
     "--from trulens": _FORM,
+    "audit --run": "`calipers compare A B` says on how many queries two runs differ.",
     "explain --keep": "Append the question and its targets to the ground truth by hand.",
     "diagnose --threshold": _RULES,
     "diagnose --rules": _RULES,

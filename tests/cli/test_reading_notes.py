@@ -17,7 +17,6 @@ COMMANDS = {
     "compare": ("compare", "run.jsonl", "other.jsonl", "-g", "fragen.csv"),
     "gate": ("gate", *PAIR, "--require", "recall@5>=0.1"),
     "audit": ("audit", "fragen.csv"),
-    "audit with results": ("audit", "fragen.csv", "-r", "run.jsonl"),
     "convert": ("convert", "fragen.csv", "out.jsonl"),
     "baseline": ("gate", "save", *PAIR, "-o", "base.json"),
 }

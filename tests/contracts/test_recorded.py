@@ -184,7 +184,7 @@ later = make(2)
 """
 AT_RANDOM: dict[str, Any] = {"people": "people.jsonl", "sampled": "at-random", "k": [5]}
 WITH_FILES: dict[str, Ask] = {
-    "audit": lambda a, b: calipers.audit("truth.jsonl", run="run.jsonl", corpus="corpus.jsonl")
+    "audit": lambda a, b: calipers.audit("truth.jsonl", corpus="corpus.jsonl")
 }
 """What is asked of the files of every input."""
 FURTHER: dict[str, dict[str, Ask]] = {

@@ -59,28 +59,6 @@ WORD_MATCHING = Kind(
     "whatever understands more has nothing left to win.",
     "Add questions in other words than the passages use, or passages that share their words.",
 )
-RUNS_AGREE = Kind(
-    "runs_agree",
-    "warning",
-    "queries",
-    "All results score the same on these queries, so they say nothing about which is better.",
-    "Add harder queries where all find everything, and check the labels where all find nothing.",
-)
-UNLIKE_REAL = Kind(
-    "unlike_real_questions",
-    "warning",
-    "traits",
-    "The questions differ from those in the traces, so a mean over them is not what users get.",
-    "Add questions from the traces (calipers labels traces), or weigh the slices as the traces do.",
-)
-OLDER_FIRST = Kind(
-    "older_version_first",
-    "warning",
-    "queries",
-    "An older version of a document stands before the current one, or without it. Who reads the "
-    "first results reads what no longer holds.",
-    "Remove superseded versions from the index, or filter by version when searching.",
-)
 
 ID_NOT_IN_CORPUS = Kind(
     "id_not_in_corpus",
@@ -130,14 +108,6 @@ REPEATED_ID = Kind(
     "Several chunks of the corpus have the id of a target, so nobody can tell which one is meant.",
     "Give every chunk an id of its own.",
 )
-CONCENTRATED = Kind(
-    "targets_in_few_documents",
-    "warning",
-    "documents",
-    "Most targets stand in a few of the documents, so a mean says how well these are found, and "
-    "nearly nothing about the others.",
-    "Draw the passages to ask about at random over all documents.",
-)
 SUPERSEDED = Kind(
     "superseded_targets",
     "warning",
@@ -171,19 +141,15 @@ AGAINST_CORPUS = (
     NEAR_COPIES,
     REPEATED_ID,
     MOVED,
-    CONCENTRATED,
     SUPERSEDED,
 )
-IF_GIVEN = (WORD_MATCHING, RUNS_AGREE, UNLIKE_REAL, OLDER_FIRST)
-"""Checks that need texts of queries and chunks, several runs, traces, or versions."""
 BLURS = (
-    *IF_GIVEN,
+    WORD_MATCHING,
     COPIED_WORDING,
-    CONCENTRATED,
     DUPLICATE_QUERIES,
     NEAR_DUPLICATE_QUERIES,
     SUPERSEDED,
 )
 """Findings that make it harder for a set to separate retrievers."""
-KINDS = (*ALONE, RUNS_AGREE, UNLIKE_REAL, WORD_MATCHING, *AGAINST_CORPUS, OLDER_FIRST)
+KINDS = (*ALONE, WORD_MATCHING, *AGAINST_CORPUS)
 """All kinds, in the order in which passed checks are listed."""

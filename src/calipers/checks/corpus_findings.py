@@ -121,33 +121,6 @@ def _ambiguous(evidence: CorpusEvidence, quotes: list[Row]) -> HealthFinding:
     return HealthFinding.of_kind(catalogue.AMBIGUOUS, examples, count=len(examples), of=len(quotes))
 
 
-CONCENTRATED = 0.1
-"""Targets are concentrated below this share of the documents that random chunks would reach."""
-
-
-def concentrated(evidence: CorpusEvidence) -> HealthFinding:
-    """Whether targets are in far fewer documents than as many random chunks would be.
-
-    Documents are counted by Kish's effective number.
-    """
-    named = [evidence.document_of[held[0]] for _, held in evidence.held if held]
-    counts = pl.Series(named, dtype=pl.String).value_counts(sort=True)
-    chunks = np.unique(np.concatenate(evidence.documents), return_counts=True)[1]
-    n, shares = len(named), chunks / chunks.sum()
-    reached = n**2 / max(1, int((counts["count"] ** 2).sum()))
-    expected = 1 / (float((shares**2).sum()) * (n - 1) / n + 1 / n) if n else 0.0
-    half = int((counts["count"].cum_sum() < n / 2).sum()) + 1
-    most = counts.row(0) if n else ("", 0)
-    return HealthFinding.of_kind(
-        catalogue.CONCENTRATED,
-        [Example(target=most[0], detail=f"{most[1]:,} of {n:,} targets")],
-        count=half if n > 1 and reached < CONCENTRATED * expected else 0,
-        of=len(chunks),
-        detail=f"Half of the targets stand in {plural(half, 'document')}. They are spread as over "
-        f"{reached:,.0f} documents; drawn at random it would be {expected:,.0f}.",
-    )
-
-
 SIMILAR_CHUNKS = 0.8
 """The share of common five-word shingles from which two chunks are near-duplicates."""
 

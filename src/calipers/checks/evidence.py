@@ -14,7 +14,6 @@ from calipers.io.corpus import Corpus
 from calipers.match.cover import Assembly, Piece, enough, size
 from calipers.match.locate import QuoteFinder
 from calipers.match.quote import Quote, near_pairs
-from calipers.model.arrays import Hashes
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matching import LEAST
 from calipers.text import normalise
@@ -176,10 +175,6 @@ class CorpusEvidence:
     """Whether the corpus distinguishes chunks from documents."""
     texts: dict[str, str] = field(default_factory=dict)
     """The texts of chunks that contain a target, by id."""
-    document_of: dict[str, str] = field(default_factory=dict)
-    """Their documents."""
-    documents: list[Hashes] = field(default_factory=list)
-    """The hashed document of every chunk, by batch."""
     versions: list[pl.DataFrame] = field(default_factory=list)
     """The chunks that name their document version, by batch."""
 
@@ -214,7 +209,6 @@ class CorpusEvidence:
         self.chunks += batch.height
         self.sample += ids[: KEPT - len(self.sample)]
         self.documents_known |= bool(batch["named"].any())
-        self.documents.append(batch["document"].hash().to_numpy())
         self.versions.append(versioned(batch))
         holding = {number for number, name in enumerate(ids) if name in items}
         self.items.update(ids[number] for number in holding)
@@ -232,7 +226,6 @@ class CorpusEvidence:
             holding |= self.spans.add(batch)
         for number in holding:
             self.texts.setdefault(ids[number], texts[number])
-            self.document_of.setdefault(ids[number], documents[number])
 
     def way(self, row: Row) -> Way:
         """How a target was looked up."""

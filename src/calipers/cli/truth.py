@@ -34,15 +34,14 @@ def _write_to_add(found: Any, path: str) -> None:
 def audit(asked: CommandInput, fail_on: str | None) -> None:
     """Say which differences a ground truth can detect, and what is wrong with it.
 
-    Alone, against the corpus that is searched, by several runs, or beside real questions. Each
-    finding has a name, how grave it is, a count, examples, what it means and what to do. Without
-    GROUND_TRUTH the one of the settings file is checked.
+    Alone, against the corpus that is searched, or beside real questions. Each finding has a name,
+    how grave it is, a count, examples, what it means and what to do. Without GROUND_TRUTH the one
+    of the settings file is checked.
 
     \b
     Examples:
       calipers audit evals.jsonl
       calipers audit evals.jsonl --corpus chunks.jsonl --fail-on error
-      calipers audit evals.jsonl -r old.jsonl -r new.jsonl
       calipers audit evals.jsonl --traces spans.jsonl -o to_add.jsonl
       calipers audit qrels.txt --corpus docs/ --json
     """

@@ -252,7 +252,7 @@ def _health(browse: Browse) -> Health:
         raise InvalidInput(
             "The ground truth was not kept with this evaluation; save without --no-results."
         )
-    return audit(browse.pair.as_read[0], run=browse.pair.as_read[1])
+    return audit(browse.pair.as_read[0])
 
 
 # Two or more

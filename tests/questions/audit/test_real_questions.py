@@ -21,7 +21,9 @@ REAL = [
 
 
 def test_the_furthest_come_first_and_each_is_unlike_those_before():
-    found = furthest(ASKED, REAL)
+    middle, found = furthest(ASKED, REAL)
+    # Most ask what is there already.
+    assert middle == found[-1].distance
     assert [(one.query, one.asked) for one in found[:2]] == [
         ("invoice without a number", 5),
         ("opening hours on sunday", 4),
@@ -34,7 +36,7 @@ def test_the_furthest_come_first_and_each_is_unlike_those_before():
 
 
 def test_the_distance_is_that_of_weighted_words():
-    [found] = furthest(["red fox", "blue bird"], ["red bird"])
+    _, [found] = furthest(["red fox", "blue bird"], ["red bird"])
     rare, common = math.log1p(3 / 1), math.log1p(3 / 2)
     alike = common**2 / (math.hypot(common, common) * math.hypot(common, rare))
     assert found.distance == pytest.approx(1 - alike, abs=1e-6)
@@ -42,8 +44,8 @@ def test_the_distance_is_that_of_weighted_words():
 
 def test_at_most_ten_and_none_that_is_there_already():
     many = [f"topic{i} word{i}" for i in range(30)]
-    assert len(furthest(ASKED, many)) == 10
-    assert furthest(ASKED, [ASKED[0], ASKED[5].upper()]) == []
+    assert len(furthest(ASKED, many)[1]) == 10
+    assert furthest(ASKED, [ASKED[0], ASKED[5].upper()]) == (0.0, [])
 
 
 def test_one_command_from_a_trace_file_to_the_questions_to_add(tmp_path):
@@ -60,7 +62,8 @@ def test_one_command_from_a_trace_file_to_the_questions_to_add(tmp_path):
     first = json.loads(output.read_text().splitlines()[0])
     assert first == {"query": "invoice without a number", "tags": {"asked": "5"}}
     health = calipers.audit({"q": ["a"]}, traces=REAL)
-    assert any("at least 20 of each" in note for note in health.notes)
+    assert health.facts["real_questions"] == {"asked": 42, "median_distance": 1.0}
+    assert any("1.00 or further" in note for note in health.notes)
     assert "say where they are: --traces" in refused("audit", truth, "-o", output)
 
 

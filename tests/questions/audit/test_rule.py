@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 from calipers import audit
-from calipers.errors import CalipersError, InvalidInput
+from calipers.errors import InvalidInput
 from calipers.io import corpus as corpus_module
 from calipers.questions.audit.rule import ENOUGH
 from calipers.statistics.score_interval import mean_interval
@@ -29,11 +29,6 @@ def test_the_number_of_queries_it_names_is_the_smallest_that_is_enough():
         assert (interval.high - 0.5 <= 0.1) == is_enough
 
 
-def test_results_that_cannot_be_scored_are_said():
-    health = audit({"q": {"a": 1}}, run={"q": ["unlike", "anything"]})
-    assert any("could not be scored" in note for note in health.notes)
-
-
 def test_quotes_asked_for_by_name():
     health = audit({"q": {"a lock": 1}}, match="quote", corpus={"c": "It is a lock."})
     assert "id_not_in_corpus" not in health
@@ -57,9 +52,3 @@ def test_the_corpus_is_never_held_as_a_whole(tmp_path, monkeypatch):
     health = audit([{"query": "q", "ground_truth": [{"quote": "text number 49"}]}], corpus=path)
     assert "evidence_in_no_chunk" not in health
     assert health.facts["chunks"] == 50
-
-
-@pytest.mark.parametrize("run", [[], {}, ""], ids=str)
-def test_a_run_of_nothing_is_refused(run):
-    with pytest.raises(CalipersError):
-        audit(truth(3), run=run)

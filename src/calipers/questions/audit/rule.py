@@ -1,7 +1,6 @@
 """Is this ground truth fit to measure with, and which differences can it detect?"""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,16 +9,15 @@ import polars as pl
 
 from calipers.checks import catalogue, ground_truth
 from calipers.checks.corpus_findings import (
-    concentrated,
     corpus_findings,
     near_copies,
     unplaced_spans,
 )
 from calipers.checks.evidence import CorpusEvidence
 from calipers.checks.ground_truth import asked
-from calipers.checks.versions import older_first, superseded_targets
+from calipers.checks.versions import superseded_targets
 from calipers.engines.scoring import compute
-from calipers.errors import CalipersError, WriteFailed
+from calipers.errors import CalipersError
 from calipers.io.corpus import Corpus
 from calipers.live.word_matching import word_matching
 from calipers.match.choose import as_quotes
@@ -28,26 +26,19 @@ from calipers.measures import parse
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Standing
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.health import Health, HealthFinding
+from calipers.model.health import DistantQuestion, Health, HealthFinding
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching, parse_matching
-from calipers.model.run import Run
-from calipers.questions.audit.real_questions import FEWEST, furthest, unlike_real
+from calipers.questions.audit.real_questions import furthest
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.queries_needed import fewest_queries
 from calipers.statistics.score_interval import mean_interval
 from calipers.words import plural
 
-METRIC = "recall@10"
-"""The metric by which runs are compared."""
 WORDS_FIND = 5
 """The cut-off at which word matching is measured."""
 EASY = 0.9
 """From this score of word matching on, a set is too easy to rank retrievers."""
-AGREE = 0.8
-"""The share of queries with the same score in all runs from which it is reported."""
-
-
 ENOUGH = 96
 """From so many queries on, the 95% interval of a mean reaches at most 0.1 to either side."""
 
@@ -61,18 +52,15 @@ CHECKS = (
 
 @dataclass(frozen=True)
 class _Known:
-    """What results, corpus and real questions add to the checks of the ground truth alone."""
+    """What a corpus and real questions add to the checks of the ground truth alone."""
 
     notes: list[str]
     findings: list[HealthFinding] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
-    runs: dict[str, Run] = field(default_factory=dict)
-    """Runs by name, to search for older versions of documents."""
 
 
 def audit(
     truth: GroundTruth,
-    runs: Mapping[str, Run] | None = None,
     corpus: Corpus | None = None,
     *,
     real: list[str] | None = None,
@@ -80,23 +68,12 @@ def audit(
 ) -> Health:
     """Return every problem of a ground truth, by itself and against a corpus.
 
-    With several ``runs`` the queries that separate them are counted too. ``real``: questions to
-    compare with.
+    ``real``: questions to compare with.
     """
     texts = asked(truth)
     known = _Known(list(truth.notes))
-    if real is not None:
-        compared = unlike_real(list(texts.values()), real)
-        known.findings.extend([compared] if compared else [])
-    if runs:
-        truth = _measured(truth, runs, match, known)
-    elif match is not None and parse_matching(match).kind == "quote" and truth.kinds == {"item"}:
+    if match is not None and parse_matching(match).kind == "quote" and truth.kinds == {"item"}:
         truth = as_quotes(truth)
-    if real is not None and compared is None:
-        known.notes.append(
-            f"{len(texts):,} questions here and {len(real):,} real ones: at least {FEWEST} of each "
-            "are needed to test how they differ."
-        )
     if corpus is not None:
         _match_words(truth, texts, corpus, match, known)
     ground_truth.check_spans(truth)
@@ -108,27 +85,30 @@ def audit(
         "targets": truth.targets.height,
         "relevant": int((truth.targets["grade"] > 0).sum()),
     }
-    passages, several = ground_truth.quotes_by_query(truth), None
+    passages = ground_truth.quotes_by_query(truth)
     if corpus is not None:
         evidence = _evidence(truth, corpus, known.notes)
-        several = evidence.several_versions
         found += [
             *corpus_findings(evidence),
             near_copies(evidence, corpus),
-            concentrated(evidence),
-            superseded_targets(several, evidence.held),
+            superseded_targets(evidence.several_versions, evidence.held),
         ]
         for query, held in evidence.held:
             passages.setdefault(query, []).extend(evidence.texts[one] for one in held)
         facts["chunks"] = evidence.chunks
     found.append(ground_truth.copied_wording(asked(truth), passages))
-    if known.runs:
-        found.append(older_first(known.runs, several))
     checked = {one.kind for one in found}
     names = [kind.name for kind in catalogue.KINDS if kind in checked]
+    to_add: list[DistantQuestion] = []
+    if real:
+        middle, to_add = furthest(list(texts.values()), real)
+        known.facts["real_questions"] = {"asked": len(real), "median_distance": middle}
+        known.notes.append(
+            f"Half of {plural(len(real), 'real question')} are {middle:.2f} or further from the "
+            "nearest one here (0: the same words, 1: none in common)."
+        )
     health = Health.of(found, {**facts, **known.facts}, known.notes, names)
-    to_add = () if real is None else tuple(furthest(list(texts.values()), real))
-    return replace(health, claim=_claim(health), to_add=to_add)
+    return replace(health, claim=_claim(health), to_add=tuple(to_add))
 
 
 def _too_few(truth: GroundTruth) -> HealthFinding:
@@ -162,66 +142,8 @@ def _evidence(truth: GroundTruth, corpus: Corpus, notes: list[str]) -> CorpusEvi
     return evidence
 
 
-def _measured(
-    truth: GroundTruth, runs: Mapping[str, Run], match: str | None, known: _Known
-) -> GroundTruth:
-    """Match the runs and compare several; return the ground truth as it was matched."""
-    pairs: dict[str, Matched] = {}
-    for name, run in runs.items():
-        try:
-            pairs[name] = match_pair(truth, run.kept(), Matching(match=match))
-        except WriteFailed:
-            # A full disk is no fault of the results: raise it as it is.
-            raise
-        except CalipersError as error:
-            whose = "The results" if len(runs) == 1 else f"The results of {name}"
-            known.notes.extend(
-                [*run.notes, f"{whose} could not be scored, so they say nothing. {error}"]
-            )
-    if not pairs:
-        return truth
-    said = [*known.notes, *(one for pair in pairs.values() for one in pair.settings["notes"])]
-    known.notes[:] = dict.fromkeys(said)
-    known.runs.update((name, pair.run) for name, pair in pairs.items())
-    if len(pairs) > 1:
-        values = {name: _recall(pair, METRIC) for name, pair in pairs.items()}
-        known.findings.append(_agreement(values, known.facts))
-    return next(iter(pairs.values())).ground_truth
-
-
 def _recall(pair: Matched, metric: str) -> Floats:
     return compute(pair.matches, parse(metric), pair.policy)[:, 0]
-
-
-def _agreement(values: Mapping[str, Floats], facts: dict[str, Any]) -> HealthFinding:
-    """Count the queries on which all runs score the same: best, zero or in between."""
-    table = np.column_stack(list(values.values()))
-    table = table[~np.isnan(table).any(axis=1)]
-    low, high = (table.min(axis=1), table.max(axis=1)) if len(table) else (table, table)
-    same = low == high
-    ceiling, floor = int((low == 1.0).sum()), int((high == 0.0).sum())
-    apart, few = int((~same).sum()), fewest_queries(0.05)
-    facts["runs"] = {
-        "metric": METRIC,
-        "means": {
-            name: exact_mean(column[~np.isnan(column)]) if len(table) else None
-            for name, column in values.items()
-        },
-        "queries": len(table),
-        "separating": apart,
-        "ceiling": ceiling,
-        "floor": floor,
-    }
-    is_much = len(table) and same.mean() >= AGREE
-    return HealthFinding.of_kind(
-        catalogue.RUNS_AGREE,
-        count=int(same.sum()) if apart < few or is_much else 0,
-        of=len(table),
-        detail=f"All find everything on {ceiling:,} and nothing on {floor:,} ({METRIC}); "
-        f"{apart:,} {'separates' if apart == 1 else 'separate'} them, and fewer than {few} show "
-        "no difference whatever they say.",
-        severity="warning" if apart < few else "info",
-    )
 
 
 def _match_words(
@@ -259,8 +181,6 @@ def _match_words(
         "queries": found.size,
         "won": won,
     }
-    if not known.runs:
-        known.runs[str(run.name)] = run
     known.findings.append(
         HealthFinding.of_kind(
             catalogue.WORD_MATCHING,
@@ -291,10 +211,6 @@ def _claim(found: Health) -> Claim:
             f"better retrievers; chance finds {words['chance']:.0%}."
         )
         parts.append(f"{matched}; {left}")
-    if runs := facts.get("runs"):
-        parts.append(
-            f"{runs['separating']:,} of {runs['queries']:,} queries separate the runs at hand."
-        )
     standing: Standing = "no clear difference" if found.fails("warning") else "passed"
     first = _gravest(found)
     if first is not None:

@@ -1,6 +1,5 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.errors import InvalidInput
@@ -14,18 +13,6 @@ if TYPE_CHECKING:
 class AuditSettings(Files, total=False):
     """What `audit` takes."""
 
-    run: Annotated[
-        Any,
-        Setting(
-            "Results: whether older versions stand first; of several, how many queries tell them "
-            "apart.",
-            "-r",
-            "FILE",
-            several=True,
-            file="run",
-            path=True,
-        ),
-    ]
     corpus: Annotated[
         Any,
         Setting(
@@ -58,8 +45,8 @@ def audit(
     """Look for everything that is wrong with a ground truth, by itself and against a corpus.
 
     ``ground_truth`` is whatever ``evaluate`` takes; it may hold results too. ``corpus`` is read in
-    batches and never held as a whole. Results (``run``, or in the same file) are searched for
-    older versions; with several, the queries that separate them are counted.
+    batches and never held as a whole. Of ``traces`` the ten questions that are furthest from those
+    of the ground truth are listed.
 
     >>> found = audit({"q1": {"a": 1}, "q2": {"b": 1, "c": 1}}, corpus={"a": "x", "b": "y"})
     >>> [(finding.name, finding.severity, finding.count) for finding in found.findings][0]
@@ -72,7 +59,6 @@ def audit(
     from calipers.io.tables.columns import Columns
     from calipers.questions.audit import rule
     from calipers.questions.audit.real_questions import real_questions
-    from calipers.questions.inputs import run_within
 
     memory, temp = settings["memory"], settings["temp"]
     progress = settings["progress"]
@@ -88,33 +74,14 @@ def audit(
     if data.ground_truth is None:
         raise InvalidInput(
             f"There is no ground truth to audit: found {data.kind}, which holds results only; "
-            "give the file with the judgements, and this one with --run (run= in Python)."
+            "give the file with the judgements."
         )
     memory_in_bytes(memory, data.ground_truth.targets.height)
-    runs = {} if data.run is None else {"the results": data.run}
-    run = settings["run"]
-    if run is not None and not (isinstance(run, tuple) and not run):
-        runs = {
-            name: run_within(one, name, columns, memory, temp, progress)
-            for name, one in _runs(run).items()
-        }
     columns.check_used()
     real = None if settings["traces"] is None else real_questions(settings["traces"])
     return rule.audit(
         data.ground_truth,
-        runs,
         opened,
         real=real,
         match=settings["match"],
     )
-
-
-def _runs(run: Any) -> dict[str, Any]:
-    """One or several runs by name."""
-    from calipers.questions.systems import name_systems
-
-    listed = run if isinstance(run, list | tuple) else ()
-    several = bool(listed) and all(isinstance(one, str | PathLike) for one in listed)
-    if several and len(listed) > 1:
-        return dict(name_systems(listed))
-    return {"The run": listed[0] if several else run}
