@@ -115,10 +115,3 @@ def _console(text: str, server: Server) -> None:
         ]
         result = calipers_command(*words[2:])
         assert (result.code, result.err) == (0, ""), line
-
-
-def test_every_adapter_has_its_section() -> None:
-    from calipers.live.adapters.libraries import ADAPTERS
-
-    names = {name.lower().replace(" ", "_") for name in sections("adapters")}
-    assert {name.replace("_", "") for name in ADAPTERS} <= names

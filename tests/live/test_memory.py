@@ -3,7 +3,7 @@
 import tracemalloc
 from pathlib import Path
 
-from calipers.live.settings import retrieve
+from calipers.live.retrieve import retrieve_to_report
 
 FEW, MANY = 300, 1_500
 BYTES_PER_QUESTION = 600
@@ -18,18 +18,18 @@ def peaks(folder: Path, n: int) -> list[int]:
     found = []
     for goes_on in (False, True):
         tracemalloc.start()
-        run = retrieve(
+        report = retrieve_to_report(
             lambda query, k: items,
             questions,
             k=20,
             output=output,
             workers=2,
             restart=not goes_on,
-            keep=goes_on,
+            retry_errors=goes_on,
         )
         found.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-        assert run.report.answered == n
+        assert report.answered == n
     return found
 
 

@@ -10,8 +10,7 @@ from calipers.live.failures import AskFailed, explain
 WRONG: dict[str, list[Any]] = {
     "workers": [0, 1.5, 5000, True],
     "timeout": [0, float("nan"), "5", 1e300],
-    "rate": [0, float("inf"), 1e-320],
-    **{name: [-1] for name in ("retries", "max_errors")},
+    "retries": [-1],
 }
 
 

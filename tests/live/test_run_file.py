@@ -102,26 +102,15 @@ def test_a_finished_run_is_asked_again_and_the_old_one_kept(tmp_path: Path) -> N
     ]
 
 
-def test_a_finished_run_of_another_retriever_is_not_replaced(tmp_path: Path) -> None:
-    output = tmp_path / "run.jsonl"
-    retrieve(search, QUESTIONS, k=3, output=output)
-    with pytest.raises(CalipersError, match="belongs to another run: retriever was"):
-        retrieve(lambda query, k: [query], QUESTIONS, k=3, output=output)
-    assert names(tmp_path) == ["run.jsonl", "run.jsonl.meta.json"]
-
-
-def test_keep_asks_nothing_of_a_finished_run(tmp_path: Path) -> None:
+def test_failed_questions_of_another_run_are_not_asked_again(tmp_path: Path) -> None:
     output = tmp_path / "run.jsonl"
     retrieve(search, QUESTIONS, k=3, output=output)
     old = output.read_bytes()
-    assert retrieve(search, QUESTIONS, k=3, output=output, keep=True).report.asked == 0
-    assert output.read_bytes() == old
+    assert retrieve(search, QUESTIONS, k=3, output=output, retry_errors=True).report.asked == 0
     more = {**QUESTIONS, "q6": "question 6"}
     with pytest.raises(CalipersError, match="belongs to another run: questions was"):
         retrieve(search, more, k=3, output=output, retry_errors=True)
-    assert retrieve(search, more, k=3, output=output, keep=True).report.asked == 7
-    with pytest.raises(CalipersError, match=r"restart.*keep"):
-        retrieve(search, QUESTIONS, k=3, output=output, restart=True, keep=True)
+    assert output.read_bytes() == old
 
 
 def test_changed_code_never_goes_on_in_silence(whole: Path, tmp_path: Path) -> None:
@@ -134,9 +123,9 @@ def test_changed_code_never_goes_on_in_silence(whole: Path, tmp_path: Path) -> N
     assert 0 < went_on.asked < len(QUESTIONS)
     assert "a part of these answers its code was changed" in str(went_on.earlier)
     # Noted down anew: what was answered now is of this code.
-    assert retrieve(search, QUESTIONS, **about, keep=True).report.asked == 0
+    assert retrieve(search, QUESTIONS, **about, retry_errors=True).report.earlier is None
     interrupt(output, code={"search.py": "other"}, complete=True)
-    assert retrieve(search, QUESTIONS, **about, keep=True).report.asked == len(QUESTIONS)
+    assert retrieve(search, QUESTIONS, **about).report.asked == len(QUESTIONS)
 
 
 def test_a_file_of_something_else_is_never_touched(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from calipers.live.adapters.base import Question, Retriever, Session
 from calipers.live.answers import read_answer
 from calipers.live.failures import AskFailed, bad_answer, explain
 from calipers.live.run_file import AnswerCounts, RunEntry, encode
-from calipers.words import plural
 
 if TYPE_CHECKING:
     from calipers.live.cache import Cache
@@ -30,7 +29,7 @@ RETRIES = 2
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 MOST_WORKERS = 1024
 LEAST, MOST = 1e-6, 1e8
-"""Largest number of seconds, or questions a second, that every system's clock supports."""
+"""Numbers of seconds that every system's clock supports."""
 SAME_FAILURES = 10
 """This many failures of one kind before the first answer stop the run."""
 GRACE_SECONDS = 5.0
@@ -53,40 +52,16 @@ class Pace:
     workers: int
     timeout: float | None = TIMEOUT_SECONDS
     retries: int = RETRIES
-    rate: float | None = None
-    """Maximum questions per second, retries included."""
-    max_errors: int | None = None
 
     def __post_init__(self) -> None:
         check_number("workers", self.workers, whole=True, least=1, most=MOST_WORKERS)
         check_number("retries", self.retries, whole=True, least=0)
-        if self.max_errors is not None:
-            check_number("max_errors", self.max_errors, whole=True, least=0)
-        for name in ("timeout", "rate"):
-            if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), least=LEAST, most=MOST)
+        if self.timeout is not None:
+            check_number("timeout", self.timeout, least=LEAST, most=MOST)
 
     def warm_up_of(self, questions: int) -> int:
         """How many of the first questions are left out of the latencies: at most a tenth."""
         return min(self.workers, questions // 10)
-
-
-class Throttle:
-    """Spaces requests evenly, at a rate per second."""
-
-    def __init__(self, rate: float) -> None:
-        self._gap = 1 / rate
-        self._next = 0.0
-        self._lock = threading.Lock()
-
-    def wait(self, stop: threading.Event) -> None:
-        """Wait for this caller's turn, or until the run is stopped."""
-        with self._lock:
-            now = time.monotonic()
-            turn = max(now, self._next)
-            self._next = turn + self._gap
-        if turn > now:
-            stop.wait(turn - now)
 
 
 def pause_before(attempt: int, failed: AskFailed) -> float:
@@ -148,7 +123,6 @@ class Driver:
         self._todo = deque(questions)
         self._turns = count(1)
         self._warm_up = pace.warm_up_of(len(self._todo))
-        self._throttle = None if pace.rate is None else Throttle(pace.rate)
         self._patience = NEVER
         if pace.timeout is not None:
             self._patience = pace.timeout + (GRACE_SECONDS if retriever.keeps_time else 0.0)
@@ -160,10 +134,8 @@ class Driver:
         self._closed = False
         self._begun = counts.answered > 0
         self._answered = False
-        self._failed = 0
         self._deferred: list[Finished] = []
         self._verdict: str | None = None
-        self._gave_up = False
 
     def run(self, tick: Callable[[], None] | None = None) -> None:
         """Ask every question; return when all are finished, or raise the reason for stopping."""
@@ -248,8 +220,6 @@ class Driver:
         """Return the outcome of a question; None if it was given up meanwhile."""
         attempt = 0
         while True:
-            if self._throttle is not None:
-                self._throttle.wait(self._stop)
             try:
                 worker.session.prepare()
                 begun = time.perf_counter()
@@ -319,34 +289,23 @@ class Driver:
                 self._cache.put(one.question, one.line)
 
     def _fail(self, one: Finished, failed: AskFailed) -> None:
-        self._failed += 1
         if self._answered:
             self._keep([one])
-        else:
-            # Before the first answer: stop if every question would fail the same way.
-            self._deferred.append(one)
-            kinds = {past.failed.kind for past in self._deferred if past.failed}
-            alike = len(self._deferred) >= SAME_FAILURES and len(kinds) == 1
-            if self._verdict is None and (failed.hopeless or alike):
-                self._gave_up = True
-                self._stop_for(f"{self.retriever.name} cannot be asked. {one.entry.error}")
-        if self.pace.max_errors is not None and self._failed > self.pace.max_errors:
-            self._stop_for(
-                f"Stopped after {plural(self._failed, 'error')}, as max_errors is "
-                f"{self.pace.max_errors}; the last was {one.entry.error}"
-            )
-
-    def _stop_for(self, reason: str) -> None:
-        """Stop asking, and report the first reason at the end."""
-        self._verdict = self._verdict or reason
-        self._stop.set()
+            return
+        # Before the first answer: stop if every question would fail the same way.
+        self._deferred.append(one)
+        kinds = {past.failed.kind for past in self._deferred if past.failed}
+        alike = len(self._deferred) >= SAME_FAILURES and len(kinds) == 1
+        if self._verdict is None and (failed.hopeless or alike):
+            self._verdict = f"{self.retriever.name} cannot be asked. {one.entry.error}"
+            self._stop.set()
 
     def _settle(self) -> None:
         """Write the deferred errors, or raise the reason why the run failed."""
         works = self._answered or self._begun or self._counts.marks["cached"]
-        if self._deferred and works and not self._gave_up:
+        if self._deferred and works and self._verdict is None:
             self._keep(self._deferred)
-        elif self._deferred and not works and self._verdict is None:
+        elif self._deferred and self._verdict is None:
             n = len(self._deferred)
             what = f"all {n} questions" if n > 1 else "the only question"
             error = self._deferred[0].entry.error

@@ -101,12 +101,11 @@ _asking = partial(Setting, group=ASKING)
 
 
 class Patience(TypedDict, total=False):
-    """Timeouts, retries and limits, and the progress callback."""
+    """Retries, and the progress callback."""
 
     retries: Annotated[
         int, _number("Attempts after a lost connection, a timeout, 429 or 5xx.", default=2)
     ]
-    max_errors: Annotated[int | None, _number("Stop when more than N fail.")]
     watch: Watched
 
 
@@ -175,16 +174,8 @@ class Retrieving(Patience, RetrieverOptions, total=False):
         float | None, Setting("Give up on a question after so long.", "", "SECONDS", default=30.0)
     ]
     """None: no limit."""
-    rate: Annotated[float | None, _number("Questions per second at most.")]
     retry_errors: Annotated[bool, Setting("Ask the failed questions again.", default=False)]
-    restart: Annotated[
-        bool,
-        Setting("Begin again, replacing the output.", default=False, excludes=("keep",)),
-    ]
-    keep: Annotated[
-        bool,
-        _asking("Leave a finished output where nothing has changed.", default=False),
-    ]
+    restart: Annotated[bool, Setting("Begin again, replacing the output.", default=False)]
     cache: Annotated[
         Place, Setting("Keep answers in this file, and ask nothing twice.", "--cache-file", "FILE")
     ]
@@ -209,7 +200,6 @@ class AskingModel(Patience, total=False):
     timeout: Annotated[
         float | None, Setting("Give up on a prompt after so long.", "", "SECONDS", default=60.0)
     ]
-    rate: Annotated[float | None, Setting("Prompts per second at most.", metavar="N")]
     workers: Annotated[int, Setting("Prompts asked at a time.", metavar="N", default=4)]
     cache: Annotated[
         Place,

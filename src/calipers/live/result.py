@@ -1,18 +1,13 @@
 """Results of querying: a run with its report, and a language model's labels and questions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from calipers.errors import InvalidInput
-from calipers.io.files.open import stamp
-from calipers.io.load import load
 from calipers.model.labels import Label
 from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
-from calipers.words import plural
 
 
 @dataclass(frozen=True)
@@ -71,42 +66,6 @@ class LiveRun(Run, HasRows):
     shown_by: ClassVar[str] = "calipers.live.document:of_run"
 
     report: RetrievalReport = field(kw_only=True)
-    read: Callable[[], Run] | None = field(default=None, kw_only=True)
-    """Reads the run file, if one was written."""
-
-    @classmethod
-    def in_file(cls, path: Path, report: RetrievalReport) -> "LiveRun":
-        """The run in a file, read only when needed."""
-        made = stamp(path)
-
-        @cache
-        def read() -> Run:
-            if path.exists() and stamp(path) != made:
-                raise InvalidInput(
-                    f"The run {path} was changed after it was made, so it is not this run any "
-                    "more; read the file itself, or give each run an output of its own."
-                )
-            found = load(path, "run").run
-            if found is None:
-                raise InvalidInput(f"The run {path} holds no results; begin again (restart=True).")
-            return found
-
-        return cls(
-            lambda: read().scan(),
-            name=str(path),
-            report=report,
-            read=read,
-            asked_for=report.k,
-            queries=lambda: read().queries,
-            stages=lambda: read().stages,
-        )
-
-    def __repr__(self) -> str:
-        """Show what is known without reading the file."""
-        if self.read is None or self.read.cache_info().currsize:  # type: ignore[attr-defined]
-            return super().__repr__()
-        asked = plural(self.report.questions, "query", "queries")
-        return f"<{type(self).__name__}: {self.name!r}; {asked}; as listed>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -34,7 +34,7 @@ def retrieve_to_run(
     columns: Any = None,
     **settings: Any,
 ) -> LiveRun:
-    """Ask a retriever every question; return the run, in memory or in the ``output`` file.
+    """Ask a retriever every question; return the run, which also stays in the ``output`` file.
 
     >>> run = retrieve_to_run(lambda query, k: ["b", "a"], {"q1": "Who wrote it?"}, k=2)
     >>> run.frame["item"].to_list(), run.report.answered
@@ -44,14 +44,15 @@ def retrieve_to_run(
     asked = read_questions(questions, Columns.of(columns))
     report = retrieve_to_report(search, asked, k=k, output=output, on_line=lines.append, **settings)
     if output is not None:
-        return LiveRun.in_file(Path(output), report)
+        lines = Path(output).read_bytes().splitlines()
     order = {one.id: number for number, one in enumerate(asked)}
     records = sorted(
         map(_record, lines), key=lambda r: order[str(r.query if r.id is None else r.id)]
     )
     run = _built(records, report.retriever)
     about = {name: getattr(run, name) for name in Run.__dataclass_fields__}
-    return LiveRun(**{**about, "name": report.retriever, "asked_for": k}, report=report)
+    name = report.retriever if output is None else str(output)
+    return LiveRun(**{**about, "name": name, "asked_for": k}, report=report)
 
 
 def _built(records: list[Record], retriever: str) -> Run:

@@ -34,8 +34,6 @@ from calipers.version import __version__
 
 FORMAT = "calipers run 1"
 SUFFIX = ".jsonl"
-IDENTITY = ("retriever", "make", "search")
-"""The settings that name the retriever; the output of another one is refused."""
 ABSENT = -1
 """Start of the line of a question that is not in the file."""
 WINDOW = 1 << 16
@@ -201,10 +199,9 @@ def read_meta(path: Path) -> Meta | None:
 
 @dataclass(frozen=True)
 class ExistingRun:
-    """What to do with an existing output; at most one of the first two is true."""
+    """What to do with an existing output."""
 
     restart: bool = False
-    keep: bool = False
     retry_errors: bool = False
     afresh: bool = False
     """Whether to back up and replace a run of other settings instead of refusing it."""
@@ -392,8 +389,7 @@ def _resolve_existing(path: Path, wanted: Meta, wish: ExistingRun) -> tuple[bool
     rewritten = f"its code was changed ({', '.join(files):.120})" if files else None
     if wish.restart or (wish.afresh and (changed or (rewritten and not wish.retry_errors))):
         return True, kept
-    other = any(before.get(name) != now.get(name) for name in IDENTITY)
-    if changed and (wish.retry_errors or not found.complete or other):
+    if changed and (wish.retry_errors or not found.complete):
         raise InvalidInput(
             f"The output {path} belongs to another run: {'; '.join(changed)}. Give the same "
             "settings to go on with it, name another output, or replace it with --restart "
@@ -407,9 +403,7 @@ def _resolve_existing(path: Path, wanted: Meta, wish: ExistingRun) -> tuple[bool
             "--restart (restart=True), or go on and keep the answers it has with --retry-errors "
             "(retry_errors=True)."
         )
-    if not found.complete or (wish.keep and not changed and not rewritten):
-        return False, None
-    return True, kept
+    return (True, kept) if found.complete else (False, None)
 
 
 def _display(value: Any) -> str:

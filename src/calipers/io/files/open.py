@@ -305,12 +305,6 @@ def _piped(path: Path) -> bytes:
     return _PIPES[key][1]
 
 
-def stamp(path: Path) -> tuple[int, int, int]:
-    """A value that changes when the file changes."""
-    about = path.stat()
-    return about.st_ino, about.st_size, about.st_mtime_ns
-
-
 def line_and_column(content: bytes, position: int) -> tuple[int, int]:
     """The line and column of a byte, both from 1.
 

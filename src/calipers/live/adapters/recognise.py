@@ -1,4 +1,4 @@
-"""Detect the type of a retriever: an address, a command, a function, a library's object."""
+"""Detect the type of a retriever: an address, a command, a function."""
 
 import hashlib
 import importlib
@@ -16,7 +16,6 @@ import calipers.plugins as plugins
 from calipers.errors import InvalidInput, said_by
 from calipers.live.adapters.base import Retriever, Secrets
 from calipers.live.adapters.callable import from_callable, name_of
-from calipers.live.adapters.libraries import ADAPTERS
 from calipers.live.answers import LAYOUT, Layout
 from calipers.live.code import code_of, file_named, file_of, local_files, reload_stale
 from calipers.words import did_you_mean
@@ -81,18 +80,12 @@ def _from_plugin(scheme: str, target: str, layout: Layout, options: dict[str, An
 def _from_object(
     value: Any, layout: Layout, options: dict[str, Any], name: str | None, code: Mapping[str, str]
 ) -> Retriever:
-    for kind, adapt in ADAPTERS.items():
-        search = adapt(value)
-        if search is not None:
-            _check(options, (), f"an object of {kind}")
-            known = name or f"{kind}:{type(value).__name__}"
-            return from_callable(search, name=known, layout=layout, code=code)
     if not callable(value):
         raise InvalidInput(
             f"{name or 'The retriever'} is a {type(value).__name__}, which Calipers does not know "
             "how to ask; give a function of (query, k) that returns what the client answers, such "
-            "as lambda query, k: collection.query(query_texts=[query], n_results=k); an object of "
-            "LangChain or LlamaIndex; or a text that names one."
+            "as lambda query, k: store.similarity_search_with_score(query, k=k); or a text that "
+            "names one."
         )
     _check(options, ("params",), "a function")
     return from_callable(value, name=name or name_of(value), layout=layout, code=code, **options)

@@ -44,7 +44,7 @@ LONGEST_NAME = 80
 MATCHING = frozenset(MatchingSettings.__annotations__)
 MEASURES = frozenset({*Measuring.__annotations__, *MATCHING, "primary"})
 """The settings of ``compare`` that a grid accepts: how runs are measured."""
-PACE = ("workers", "timeout", "retries", "rate", "max_errors")
+PACE = ("workers", "timeout", "retries")
 EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'
 
 
@@ -70,8 +70,6 @@ class GridTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab"):
     workers: int | None = None
     timeout: float | None = None
     retries: int | None = None
-    rate: float | None = None
-    max_errors: int | None = None
 
 
 @dataclass(frozen=True)
