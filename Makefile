@@ -9,7 +9,7 @@ comma := ,
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test windows lowest adapters clients ci-extras spark object-stores check docs package installed schemas lint bench statistics faults clean
+.PHONY: help demo test windows lowest adapters clients ci-extras spark check docs package installed schemas lint bench statistics faults clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,12 +83,6 @@ spark: ci-extras ## Test evaluation on Spark, classic and through Connect; needs
 	@CALIPERS_SPARK=classic $(MORE)/bin/python -m pytest -q tests/engines -k spark & classic=$$!; \
 	  CALIPERS_SPARK=connect $(MORE)/bin/python -m pytest -q tests/engines -k spark; connect=$$?; \
 	  wait $$classic && exit $$connect
-
-# The server needs libraries that ours do not go with, so it has an environment of its own.
-object-stores: $(STAMP) ## Test runs in object stores against an S3 server on this machine
-	@test -x .venv-s3/bin/moto_server || { $(PYTHON) -m venv .venv-s3 && \
-	  .venv-s3/bin/pip install -q --disable-pip-version-check 'moto[s3,server]==5.2.5'; }
-	@CALIPERS_S3_SERVER=$(CURDIR)/.venv-s3/bin/moto_server $(BIN)/python -m pytest -q tests/io/files/test_remote.py
 
 check: $(STAMP) ## Lint, format, types, import walls and sizes, documents
 	@$(BIN)/ruff check .

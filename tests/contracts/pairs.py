@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -136,9 +135,8 @@ TWO: dict[str, Callable[[Matched, Matched], Any]] = {
 
 
 def as_text(answer: Any) -> str:
-    """An answer as text, without the note that several files are one run."""
-    text = json.dumps(answer, sort_keys=True, default=repr)
-    return re.sub(r'(, )?"[^"]* is read as one: \d+ files?\."', "", text).replace("[, ", "[")
+    """An answer as text."""
+    return json.dumps(answer, sort_keys=True, default=repr)
 
 
 def answers(one: Matched, other: Matched | None = None) -> dict[str, Any]:

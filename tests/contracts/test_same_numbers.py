@@ -1,4 +1,4 @@
-"""The same rows in any order, form, place, number of files or threads: the same to the last bit."""
+"""The same rows in any order, form or number of threads: the same to the last bit."""
 
 import json
 import os
@@ -14,11 +14,9 @@ import pytest
 import calipers
 from tests.contracts.pairs import answers, as_text
 from tests.contracts.recorded_inputs import INPUTS, altered
-from tests.io.files.test_remote import _put, store  # noqa: F401 - a fixture
 
 ROOT = Path(__file__).parents[2]
-FORMS = (".jsonl", ".csv", ".trec", ".many")
-PART = 17
+FORMS = (".jsonl", ".csv", ".trec", ".mixed")
 LEFT_OUT = ("settings", "policy", "fingerprints", "notes", "audit", "warnings")
 """What tells of the form: how equal scores are ordered depends on it, for one."""
 
@@ -40,10 +38,7 @@ def write(folder: Path, records: list[dict[str, Any]], name: str, *, plain: bool
     mixed.write_ndjson(folder / f"{name}.jsonl")
     lines = (f"{one['query']} Q0 {one['item']} 0 {one['score']} run\n" for one in mixed.to_dicts())
     (folder / f"{name}.trec").write_text("".join(lines))
-    (folder / f"{name}.many").mkdir()
-    for start in range(0, run.height, PART):
-        part = folder / f"{name}.many" / f"part-{start:04}.parquet"
-        mixed[start : start + PART].write_parquet(part)
+    mixed.write_parquet(folder / f"{name}.mixed")
 
 
 @pytest.fixture(scope="module", params=("ids", "quotes", "spans"))
@@ -59,9 +54,9 @@ def data(request: Any, tmp_path_factory: Any) -> tuple[Path, dict[str, Any]]:
     return folder, answered(folder, ".parquet")
 
 
-def answered(folder: Path, form: str, place: str = "") -> dict[str, Any]:
+def answered(folder: Path, form: str) -> dict[str, Any]:
     """What every question says of both runs, without what tells of their form."""
-    runs = [f"{place or folder}/{name}{form}" for name in ("old", "new")]
+    runs = [f"{folder}/{name}{form}" for name in ("old", "new")]
     one, other = (calipers.read(ground_truth=folder / "truth.jsonl", run=run) for run in runs)
     said = as_text(answers(one, other))
     for run in runs:
@@ -86,20 +81,8 @@ def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
 def test_in_any_order_of_rows_and_any_form(data: Any, monkeypatch: Any) -> None:
     folder, expected = data
     monkeypatch.setattr("calipers.questions.shown_results.ROWS_AT_ONCE", 5)
-    for form in FORMS if folder.name.startswith("ids") else (".many",):
+    for form in FORMS if folder.name.startswith("ids") else (".mixed",):
         same(answered(folder, form), expected)
-
-
-def test_in_an_object_store(data: Any, store: str, monkeypatch: Any) -> None:  # noqa: F811
-    folder, expected = data
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", store)
-    monkeypatch.setenv("AWS_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
-    for part in sorted(folder.glob("*.many/*")):
-        _put(store, f"bucket/{folder.name}/{part.relative_to(folder)}", part.read_bytes())
-    same(answered(folder, ".many/", f"s3://bucket/{folder.name}"), expected)
 
 
 @pytest.mark.parametrize("data", ["ids"], indirect=True)

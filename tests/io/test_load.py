@@ -13,7 +13,7 @@ import pytest
 
 import calipers
 from calipers import evaluate
-from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.errors import InvalidInput, RetrieverFailed, UnreadableFile
 from calipers.io.load import load
 
 TRUTH: dict[str, dict[str, float]] = {"q": {"a": 2, "b": 0}, "r": {"c": 1}}
@@ -78,9 +78,15 @@ def test_progress_is_told_the_bytes(tmp_path: Path) -> None:
     assert told[-1] == (size, size)
 
 
-def test_an_address_of_the_web_is_refused_without_its_password():
-    with pytest.raises(InvalidInput, match=r"^https://host/x\.parquet is an address of the web"):
-        load("https://me:hunter2@host/x.parquet?sig=hunter2", "run")
+def test_an_address_is_refused_without_its_password_and_a_pattern_with_what_to_do(tmp_path):
+    for scheme in ("https", "s3"):
+        with pytest.raises(InvalidInput, match=rf"^{scheme}://host/x\.parquet is an address"):
+            load(f"{scheme}://me:hunter2@host/x.parquet?sig=hunter2", "run")
+    (tmp_path / "a.csv").write_text("query,item,score\nq,a,1\n")
+    with pytest.raises(UnreadableFile, match="a pattern is not read"):
+        load(tmp_path / "*.csv", "run")
+    with pytest.raises(UnreadableFile, match="Name a file in"):
+        load(tmp_path, "run")
 
 
 ROWS = [

@@ -1,14 +1,17 @@
 """Load a ground truth and a run from any input a caller may give."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from glob import has_magic
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import polars as pl
 
-from calipers.errors import InvalidInput, NoGroundTruth, SealedQueries
+from calipers.errors import InvalidInput, NoGroundTruth, SealedQueries, UnreadableFile
 from calipers.io.files.open import Progress, Source, is_standard_input
 from calipers.io.files.probe import Probe
 from calipers.io.format import RecordStream, WholeFormat, is_of_spark
@@ -27,6 +30,7 @@ WHOLE_PARTS = ("queries", "corpus", "relevant_docs")
 """The attributes of a LlamaIndex question set."""
 PLAIN = (list, tuple, dict, set, str, int, float, pl.DataFrame, pl.LazyFrame, type(None))
 """Types whose attributes need no inspection, also as the first value of a mapping."""
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 def read_value(
@@ -193,25 +197,21 @@ def _at(
     said: Columns,
     room: MemoryBudget,
 ) -> Dataset:
-    """Read a path or an address; most are one file, which is read directly."""
+    """Read a file or a folder in a known format."""
     path = Path(place)
-    if path.is_file() or is_standard_input(path):
-        return read_source(Source(path, progress), role, said, room)
-    from calipers.io.files.open import is_remote, open_remote, shown
-
-    if is_remote(place):
-        address = str(place)
-        table = in_memory(open_remote(address), shown(address))
-        found = read_probe(Probe(Source(Path(table.name)), said, table), role)
-        return found if isinstance(found, Dataset) else found.dataset(room)
-    if str(place).lower().startswith(("http://", "https://", "ftp://")):
+    if _ADDRESS.match(str(place)):
+        parts = urlsplit(str(place))
+        # An address may hold a password or a signature.
+        shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
         raise InvalidInput(
-            f"{shown(str(place))} is an address of the web, and data is read from files and object "
-            "stores (s3://, gs://, az://, hf://); download it first."
+            f"{shown} is an address, and data is read from files; download it first."
         )
-    from calipers.io.files.folder import read_path
-
-    return read_path(place, role, progress, said, room)
+    if has_magic(str(path)) and not path.exists():
+        raise UnreadableFile(
+            f"There is no file {path}; a pattern is not read. Put the rows into one file, or give "
+            "them in Python as one table, such as polars.scan_parquet(pattern)."
+        )
+    return read_source(Source(path, progress), role, said, room)
 
 
 def load_run(

@@ -1,8 +1,7 @@
-"""Read files as bytes: clear errors, decompression, blocks; tables in object stores."""
+"""Read files as bytes: clear errors, decompression, blocks."""
 
 import gzip
 import os
-import re
 import stat
 import sys
 import zlib
@@ -11,14 +10,10 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from io import BufferedReader, BytesIO
 from itertools import islice
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO
-from urllib.parse import urlsplit
+from pathlib import Path
+from typing import BinaryIO
 
-from calipers.errors import InvalidInput, UnreadableFile
-
-if TYPE_CHECKING:
-    import polars as pl
+from calipers.errors import UnreadableFile
 
 BLOCK = 8 << 20
 HEAD = 1 << 16
@@ -327,59 +322,3 @@ def not_utf8(content: bytes, name: str, line: int | None = None) -> str | None:
             "UTF-8."
         )
     return None
-
-
-SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "hf")
-_SECRET = re.compile(r"SECRET|TOKEN|PASSWORD|KEY|SAS|CREDENTIAL")
-_SHORTEST_SECRET = 8
-
-
-def is_remote(value: Any) -> bool:
-    """Whether a value is the address of an object store.
-
-    >>> is_remote("s3://bucket/run/"), is_remote("runs/s3.csv"), is_remote("https://example.org")
-    (True, False, False)
-    """
-    scheme, mark, _ = str(value).partition("://") if isinstance(value, str) else ("", "", "")
-    return bool(mark) and scheme.lower() in SCHEMES
-
-
-def shown(address: str) -> str:
-    """The address without credentials: user, password, signature.
-
-    >>> shown("az://me:pass@box/run.parquet?sig=abc")
-    'az://box/run.parquet'
-    """
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def open_remote(address: str) -> "pl.LazyFrame":
-    """Open a remote table: one file, a pattern, or (ending in /) all Parquet files below."""
-    import polars as pl
-
-    path = urlsplit(address).path
-    suffixes = [suffix.lower() for suffix in PurePosixPath(path).suffixes]
-    ending = "" if path.endswith("/") or not suffixes else suffixes[-1]
-    if ending == "":
-        return pl.scan_parquet(f"{address.rstrip('/')}/**/*.parquet")
-    if ending == ".parquet":
-        return pl.scan_parquet(address)
-    if ending in (".csv", ".tsv"):
-        return pl.scan_csv(address, separator="\t" if ending == ".tsv" else ",", infer_schema=False)
-    if ending in (".jsonl", ".ndjson"):
-        return pl.scan_ndjson(address, infer_schema_length=None)
-    if ending == ".arrow":
-        return pl.scan_ipc(address)
-    raise InvalidInput(
-        f"{shown(address)} has the ending {ending!r}; copy it to this machine first. From an "
-        "object store Calipers reads .parquet, .arrow, .csv, .tsv, .jsonl, and folders of Parquet."
-    )
-
-
-def without_secrets(text: str) -> str:
-    """The text without credentials from the environment."""
-    for name, value in os.environ.items():
-        if _SECRET.search(name.upper()) and len(value) >= _SHORTEST_SECRET:
-            text = text.replace(value, "…")
-    return re.sub(r"(://)[^/\s@]+@", r"\1", re.sub(r"\?\S+", "", text))

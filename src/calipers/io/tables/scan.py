@@ -326,16 +326,12 @@ def explained(
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        from calipers.io.files.open import is_remote, without_secrets
-
-        advice = "write it again, or check its form"
-        if is_remote(name):
-            advice = "check the address, its form, and the credentials in the environment"
-        first = without_secrets(str(error).partition("\n")[0])
+        first = str(error).partition("\n")[0]
         if isinstance(error, pl.exceptions.PanicException) or _DAMAGED.search(first):
             first = "it is damaged"
         raise UnreadableFile(
-            (fault() if fault else None) or f"The {what} {name} cannot be read: {first}; {advice}."
+            (fault() if fault else None)
+            or f"The {what} {name} cannot be read: {first}; write it again, or check its form."
         ) from error
 
 

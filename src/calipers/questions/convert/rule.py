@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput
 from calipers.io import registry
-from calipers.io.files.folder import files_at
 from calipers.io.files.open import Progress, Source
 from calipers.io.files.probe import Probe
 from calipers.io.files.spill import memory_in_bytes
@@ -142,11 +141,6 @@ class ToConvert:
     def _opened(self, value: Any, role: Role) -> Dataset | RecordStream:
         if not isinstance(value, str | os.PathLike):
             return read_value(value, role, ARGUMENT[role], self.columns) or load(value, role)
-        files = None if self.form else files_at(Path(value), self.columns)
-        if files is not None:
-            first = Probe(Source(files[0]), self.columns)
-            self.forms.append(registry.recognise(first, role).name)
-            return load(value, role, self.progress, self.columns, self.room)
         sight = Probe(Source(Path(value), self.progress), self.columns)
         form = registry.named(self.form) if self.form else registry.recognise(sight, role)
         self.forms.append(form.name)
