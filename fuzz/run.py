@@ -380,12 +380,12 @@ def _dash(case: Case) -> tuple[str, str] | None:
     name = f"dash.{DASHES.get(form, form)}"
     other, _, said = printed([name if word == "-" else word for word in case.command])
     if code or other:
-        return None  # trec and beir are several files
+        return None
     same = Path(name).read_bytes().decode(errors="replace") == out
     return None if same else (f"another {form} on standard output than in a file", said)
 
 
-DASHES = {"ours": "jsonl", "ragas": "jsonl", "llama_index": "json"}
+DASHES = {"ours": "jsonl"}
 
 
 def _shadowed(case: Case) -> tuple[int, str, str]:

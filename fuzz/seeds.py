@@ -84,8 +84,6 @@ def write_seeds(folder: Path) -> None:
     calipers.labels_pool("pool", ["evals.jsonl"], depth=3, store="history.db")
     os.chdir("..")
     for name, writer in writers(built_in()).items():
-        if writer.output.is_folder:
-            continue
         ending = next(iter(writer.output.endings), ".json")
         try:
             calipers.convert("common/evals.jsonl", f"forms/{name}{ending}", to=name)

@@ -6,7 +6,7 @@ import pytest
 
 import calipers
 from calipers.gone import GONE, gone
-from calipers.io.registry import named
+from calipers.io.registry import choose, named
 from calipers.model.policy import Policy
 from tests.command import calipers_command
 
@@ -22,7 +22,7 @@ def is_called(old: str) -> bool:
 @pytest.mark.parametrize("typed", GONE)
 def test_a_command_line_with_an_old_name_says_what_to_do(typed: str, tmp_path: Path) -> None:
     words = typed.split()
-    if typed.startswith("--from"):
+    if typed.startswith(("--from", "--to ")):
         words = ["convert", __file__, str(tmp_path / "out.jsonl"), *words]
     elif typed.startswith("--"):
         words = ["eval", "evals.jsonl", *words]
@@ -47,6 +47,8 @@ def _use(typed: str) -> None:
         getattr(calipers, name.strip())("evals.jsonl", **{keyword.replace("-", "_"): "x"})
     elif keyword == "from":
         named(value)
+    elif keyword == "to":
+        choose(Path("out"), value)
     elif keyword == "like":
         Policy.like(value)
     else:

@@ -9,6 +9,7 @@ _POOLS = "`calipers labels export` takes --list, --close, --reopen and --delete.
 _QUESTIONS = "`calipers init CORPUS --endpoint URL --model NAME` writes questions with a model."
 _CORRECTED = "`calipers eval --corrected-by` corrects the mean of each run by people's labels."
 _FORM = "Write the queries, ids and grades as a table (CSV, Parquet) or as JSON lines."
+_WRITTEN = "Take --to jsonl, which holds everything; a few lines of a script make the rest of it."
 _RULES = "docs/diagnose.md lists the rules with their thresholds, which are fixed."
 _METRIC = "Take err, nerr or rbp, or compute it with cwl-eval."
 
@@ -35,6 +36,10 @@ GONE = {
     "--from open_rag_eval": _FORM,
     "--from trulens": _FORM,
     "audit --run": "`calipers compare A B` says on how many queries two runs differ.",
+    "--to trec": "Take --to qrels for the judgements and --to run for the results.",
+    "--to beir": _WRITTEN,
+    "--to ragas": _WRITTEN,
+    "--to llama_index": _WRITTEN,
     "explain --keep": "Append the question and its targets to the ground truth by hand.",
     "diagnose --threshold": _RULES,
     "diagnose --rules": _RULES,

@@ -194,7 +194,7 @@ FURTHER: dict[str, dict[str, Ask]] = {
         "sweep of all": lambda a, b: calipers.sweep(a, k=[1, 2, 3, 5, 12]),
         "trec_eval": lambda a, b: calipers.evaluate(**FILES, like="trec_eval", k=[5]),
         "relevant from 2": lambda a, b: calipers.evaluate(**FILES, rel=2, k=[5]),
-        "converted": lambda a, b: calipers.convert(output="out.trec", **FILES),
+        "converted": lambda a, b: calipers.convert(output="out.qrels", **FILES),
         "corrected": lambda a, b: calipers.corrected(a, **AT_RANDOM),
     },
     "quotes": {

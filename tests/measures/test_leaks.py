@@ -98,5 +98,5 @@ def test_it_survives_being_written(tmp_path):
         calipers.convert(source, tmp_path / name)
         again = calipers.evaluate(tmp_path / name, metrics="recall@1,leak@1", match="id")
         assert again.fingerprints["ground_truth"] == wanted, name
-    done = calipers.convert(source, tmp_path / "qrels.trec", to="trec")
+    done = calipers.convert(source, tmp_path / "out.qrels")
     assert done.lost["forbidden"] == 2

@@ -25,7 +25,7 @@ BY_NAME = frozenset(
     {
         *("tags", "weights", "errors", "counts", "params", "parameters", "reasons"),
         *("judges", "metrics", "means", "grades", "values", "scores", "levels", "lost", "numbers"),
-        *("settings", "options", "failures", "unread", "thresholds"),
+        *("settings", "options", "failures", "thresholds"),
     }
 )
 """Objects whose keys are data, such as the names of metrics."""

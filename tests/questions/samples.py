@@ -391,8 +391,8 @@ SAMPLES: dict[str, Sample] = {
         left=lambda: Path("draft.csv").read_text(),
     ),
     "convert": Sample(
-        lambda: calipers.convert("evals.jsonl", "out.trec"),
-        ("evals.jsonl", "out.trec", "--json"),
+        lambda: calipers.convert("evals.jsonl", "out.qrels"),
+        ("evals.jsonl", "out.qrels", "--json"),
         left=lambda: {path.name: path.read_text() for path in Path().glob("out*")},
     ),
 }

@@ -104,9 +104,8 @@ def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
     Examples:
       calipers convert ragas.jsonl ours.jsonl
       calipers convert evals.jsonl spans.jsonl --resolve docs/
-      calipers convert evals.json evals.trec
+      calipers convert evals.json evals.qrels
       calipers convert -g qrels.txt -r run.txt evals.parquet
-      calipers convert evals.jsonl questions.json --to llama_index
     """
     asked.fill("ground_truth", "run")
     separate = "ground_truth" in asked.settings or "run" in asked.settings

@@ -6,7 +6,6 @@ format is written once. A format of another package is the same kind of class; s
 """
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -33,7 +32,6 @@ from calipers.io.records.records import (
     Place,
     Record,
     build,
-    in_chunks,
 )
 from calipers.io.tables.cells import TAG, cell_value, in_order
 from calipers.io.tables.scan import InputTable, explained
@@ -58,7 +56,6 @@ class Output:
     """The file extensions that select this output."""
     fits: tuple[str, ...] = ()
     """Further extensions that are allowed if the output is named."""
-    is_folder: bool = False
     can_be_packed: bool = True
     """Whether it can be written compressed, to a path that ends in .gz."""
 
@@ -76,8 +73,6 @@ class Format(ABC):
     """The format's own name for ``retrieved``, if different."""
     truth_field: str = ""
     """The format's own name for ``ground_truth``, if different."""
-    why_left_out: str = ""
-    """Why known values were not used, if readers of the scores must know."""
     no_truth: str = ""
     """Why it holds no ground truth, if it looks as if it did."""
     known_by: tuple[Set[str], ...] = ()
@@ -106,8 +101,8 @@ class Format(ABC):
         """Whether a file looks like this format."""
 
     @abstractmethod
-    def read(self, sight: Probe, role: Role, watch: bool) -> "Dataset | RecordStream":
-        """Read a file for a role; ``watch`` counts values that are not carried over."""
+    def read(self, sight: Probe, role: Role) -> "Dataset | RecordStream":
+        """Read a file for a role."""
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """Write datasets in one of the outputs, and return the files written."""
@@ -132,17 +127,6 @@ def wrong_form(sight: Probe, title: str) -> InvalidInput:
     return InvalidInput(f"{sight.name} cannot be read as {title}: it is not of that shape.")
 
 
-Unread = Counter[str]
-"""Number of rows with a value, by key that is not carried over."""
-
-
-def note_unread(unread: Unread, kept: frozenset[str], values: Mapping[str, Any]) -> None:
-    """Count the keys with values that are not carried over."""
-    for key, value in values.items():
-        if key not in kept and value not in (None, "", [], {}):
-            unread[key] += 1
-
-
 @dataclass(eq=False)
 class RecordStream:
     """Records streamed from a file, which can be read once."""
@@ -151,9 +135,6 @@ class RecordStream:
     place: Place
     name: str
     form: Format
-    unread: Unread = field(default_factory=Counter)
-    unused: Unread = field(default_factory=Counter)
-    """How many records have a known value that had to be left out."""
     proposal: str = ""
     """The options that name a missing part, where a field may be it."""
     notes: list[str] = field(default_factory=list)
@@ -161,24 +142,14 @@ class RecordStream:
 
     def dataset(self, room: MemoryBudget | None = None) -> Dataset:
         """All records as a dataset; results beyond the memory budget go to disk."""
-        made = self._built(self.records, room)
-        truth = made.ground_truth
-        run = made.run
+        form = self.form
+        made = build(self.records, self.place, self.name, self.name, form.fields, room)
+        truth, run = made.ground_truth, made.run
         if truth is not None:
             truth = replace(truth, notes=(*self.notes, *truth.notes, *self._notes(truth)))
         elif run is not None:
             run = replace(run, notes=(*run.notes, *self.notes))
-        return replace(made, ground_truth=truth, run=run)
-
-    def _built(
-        self,
-        records: Iterable[Record],
-        room: MemoryBudget | None = None,
-        seen: dict[str, int] | None = None,
-    ) -> Dataset:
-        made = build(records, self.place, self.name, self.name, self.form.fields, room, seen)
-        why = self.form.no_truth
-        return Dataset(made.ground_truth, made.run, self.form.title, why, self.proposal)
+        return Dataset(truth, run, form.title, form.no_truth, self.proposal)
 
     def _notes(self, truth: GroundTruth) -> Iterator[str]:
         """Notes on how the ground truth of another tool was read, if that is not obvious."""
@@ -188,32 +159,6 @@ class RecordStream:
                 f"The texts in {called!r} are taken as quotes: one is found where the text of a "
                 "result holds it."
             )
-        for key, count in self.unused.items():
-            records = "1 record" if count == 1 else f"{count:,} records"
-            yield f"Not used: {key!r} of {records}. {self.form.why_left_out}"
-
-    def portions(self) -> Iterator[Dataset]:
-        """Yield a few thousand queries at a time, so that a file of any size can be read."""
-        seen: dict[str, int] = {}
-        first: Dataset | None = None
-        for chunk in in_chunks(self.records):
-            offset = len(seen)
-            part = self._built(chunk, seen=seen)
-            first = first or part
-            self._check_alike(first, part, offset)
-            yield part
-        if first is None:
-            raise InvalidInput(f"{self.name} holds no queries: found an empty list.")
-
-    def _check_alike(self, first: Dataset, part: Dataset, offset: int) -> None:
-        for what in ("ground_truth", "run"):
-            if (getattr(first, what) is None) != (getattr(part, what) is None):
-                ours = "retrieved" if what == "run" else what
-                raise InvalidInput(
-                    f"Some records have {self.form.fields.get(ours, ours)!r} and others have not, "
-                    f"near {self.place(offset)}; give it in every record (an empty list where "
-                    "there is nothing)."
-                )
 
 
 def is_of_spark(value: Any) -> bool:
@@ -250,11 +195,6 @@ class RowFormat(Format):
     def records(self, rows: Rows) -> Iterator[Record]:
         """Yield the records made from all rows."""
 
-    def left_out(self, row: Any) -> tuple[str, ...]:
-        """The kept keys whose values do not reach the record of this particular row."""
-        del row
-        return ()
-
     def resolved(self, row: Any, at: At) -> Any:
         """Rename the fields of a row to the format's; an unknown one that may matter is refused."""
         del at
@@ -264,15 +204,15 @@ class RowFormat(Format):
         """Whether the rows of a file, or of a list in it, have the keys of this format."""
         return any(self.recognise(keys) for keys in sight.row_keys.values())
 
-    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset | RecordStream:
+    def read(self, sight: Probe, role: Role) -> Dataset | RecordStream:
         """The records in a table, a list, lines, or the list under a key."""
         del role
         if sight.table is not None:
-            return stream_table(self, sight.table, watch)
+            return stream_table(self, sight.table)
         if sight.look is None:
             raise wrong_form(sight, self.title)
         owner = next((key for key, keys in sight.row_keys.items() if self.recognise(keys)), None)
-        return stream(self, sight.records(owner), sight.name, watch)
+        return stream(self, sight.records(owner), sight.name)
 
     @cached_property
     def not_text(self) -> frozenset[str]:
@@ -318,7 +258,7 @@ class WholeFormat(Format):
         look = sight.look
         return look is not None and look.shape == "object" and self.recognise(look.first)
 
-    def read(self, sight: Probe, role: Role, watch: bool) -> RecordStream:
+    def read(self, sight: Probe, role: Role) -> RecordStream:
         """The records of the object: JSON text, or a dictionary in memory."""
         del role
         if sight.look is None or sight.look.shape != "object":
@@ -335,22 +275,17 @@ class WholeFormat(Format):
         except BROKEN as error:
             raise UnreadableFile(explain_broken(str(error), value, sight.source)) from None
         places: list[str] = []
-        unread: Unread = Unread()
-        if watch:
-            note_unread(unread, self.kept, sight.look.first)
 
         def records() -> Iterator[Record]:
             for place, record in self.records(whole, lambda path: f"{name} {path}"):
                 places.append(place)
                 yield record
 
-        return RecordStream(records(), places.__getitem__, name, self, unread)
+        return RecordStream(records(), places.__getitem__, name, self)
 
 
-def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> RecordStream:
-    """Stream records from JSON or memory; ``watch`` counts the keys that are not carried over."""
-    unread, unused = Unread(), Unread()
-    notes: list[str] = []
+def stream(form: RowFormat, raw: RawRecords, name: str) -> RecordStream:
+    """Stream records from JSON or memory."""
     decoders = {kind: msgspec.json.Decoder(kind) for kind in (form.row, form.strict)}
 
     def typed(item: Any, number: int, kind: Any) -> Any:
@@ -367,19 +302,15 @@ def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> 
     def row_of(item: Any, number: int) -> Any:
         """Decode a row; only one with unknown fields is decoded twice."""
         if form.strict is None:
-            row = typed(item, number, form.row)
-        else:
-            try:
-                return typed(item, number, form.strict)
-            except msgspec.ValidationError as error:
-                given = opened(item)
-                made = form.resolved(given, partial(raw.place, number)) if given else given
-                if made is given and "contains unknown field" not in str(error):
-                    raise
-            row = _converted(made, form.row)
-        if watch:
-            note_unread(unread, form.kept, opened(item) or {})
-        return row
+            return typed(item, number, form.row)
+        try:
+            return typed(item, number, form.strict)
+        except msgspec.ValidationError as error:
+            given = opened(item)
+            made = form.resolved(given, partial(raw.place, number)) if given else given
+            if made is given and "contains unknown field" not in str(error):
+                raise
+        return _converted(made, form.row)
 
     def rows() -> Rows:
         for number, item in enumerate(raw.items):
@@ -390,13 +321,11 @@ def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> 
                 row = row_of(item, number)
             except msgspec.ValidationError as error:
                 raise InvalidInput(explain_mismatch(str(error), at(), form.example)) from None
-            if watch or form.why_left_out:
-                unused.update(form.left_out(row))
             yield at, row
 
     records = form.records(rows())
     where = raw.place if form.one_each else lambda _: name
-    return RecordStream(records, where, name, form, unread, unused, notes=notes)
+    return RecordStream(records, where, name, form)
 
 
 def typed_rows(form: RowFormat, raw: RawRecords) -> Rows:
@@ -442,10 +371,10 @@ def has_lists_beside(table: InputTable) -> bool:
     return any(plain_name(name) in BESIDE for name in lists)
 
 
-def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> RecordStream:
+def stream_table(form: RowFormat, table: InputTable) -> RecordStream:
     """Stream the rows of a table in a tool's own format as records."""
     # A format without a struct may use any column.
-    every = watch or not hasattr(form.row, "__struct_fields__")
+    every = not hasattr(form.row, "__struct_fields__")
     tagged = "tags" in form.kept
     names = [
         name
@@ -472,7 +401,7 @@ def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> Rec
                 for row in batch.iter_rows(named=True):
                     yield {key: value(key, one) for key, one in row.items()}
 
-    made = stream(form, RawRecords(rows(), lambda i: f"{table.where(i)} $"), table.name, watch)
+    made = stream(form, RawRecords(rows(), lambda i: f"{table.where(i)} $"), table.name)
     return replace(made, notes=[*table.notes])
 
 

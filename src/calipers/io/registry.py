@@ -85,7 +85,7 @@ def read_source(
 
 def read_probe(sight: Probe, role: Role) -> Dataset | RecordStream:
     """Read a file, a folder or a value in memory, as a stream if possible."""
-    return recognise(sight, role).read(sight, role, False)
+    return recognise(sight, role).read(sight, role)
 
 
 def recognise(sight: Probe, role: Role) -> Format:
@@ -171,8 +171,8 @@ def writers(forms: tuple[Format, ...]) -> Mapping[str, Writer]:
 def choose(path: Path, name: str | None) -> Writer:
     """The format to write: by name, or by the extension of the path.
 
-    >>> choose(Path("out.jsonl"), None).output.name, choose(Path("a.jsonl"), "ragas").output.name
-    ('jsonl', 'ragas')
+    >>> choose(Path("out.jsonl"), None).output.name, choose(Path("a.txt"), "qrels").output.name
+    ('jsonl', 'qrels')
     """
     if name == "ours":
         name = "json" if ending(path) == ".json" else "jsonl"
@@ -202,15 +202,17 @@ def _chosen(path: Path, name: str | None, known: Mapping[str, Writer]) -> Writer
     if name is not None:
         return known.get(name)
     suffix = ending(path) or (".jsonl" if is_stream(path) else "")
-    found = next((one for one in known.values() if suffix in one.output.endings), None)
-    return known["beir"] if found is None and path.is_dir() else found
+    return next((one for one in known.values() if suffix in one.output.endings), None)
 
 
 def _cannot_be_written(path: Path, name: str | None, known: Mapping[str, Writer]) -> str:
     names = ", ".join(known)
     if name is not None:
+        from calipers.gone import gone
+
         return (
-            f"There is no form {name!r} to write; it can be ours, {names}."
+            gone(f"--to {name}")
+            or f"There is no form {name!r} to write; it can be ours, {names}."
             f"{did_you_mean(name, known)}"
         )
     endings = ", ".join(suffix for one in known.values() for suffix in one.output.endings)

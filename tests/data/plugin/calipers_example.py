@@ -30,9 +30,9 @@ class Arrows(Format):
         """The mark."""
         return bool(sight.source.head.startswith(MARK))
 
-    def read(self, sight: Any, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Any, role: Role) -> Dataset:
         """Each line is one target."""
-        del role, watch
+        del role
         lines = sight.source.read().decode().splitlines()[1:]
         pairs = [line.split(" -> ") for line in lines]
         records = [Record(query, ground_truth=[Target(id=item)]) for query, item in pairs]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from calipers import convert, evaluate
+from calipers import evaluate
 from calipers.errors import InvalidInput
 from calipers.io.load import load
 from calipers.io.records.fields import check_spelling, resolve_record
@@ -75,13 +75,6 @@ def test_eval_reads_the_question_and_id_that_retrieve_asks(tmp_path, names):
 def test_the_id_that_a_database_gave_is_not_that_of_the_question():
     record = {"_id": {"$oid": "65f0"}, "query": "Who?", **PARTS}
     assert evaluate([record], metrics="mrr").queries["query"].to_list() == ["Who?"]
-
-
-def test_what_was_passed_over_is_named_by_convert(tmp_path):
-    passed = {"question": 1, "text": 1, "_id": 1}
-    for names, unread in ((SPELLINGS[-1], passed), (SPELLINGS[2], {})):
-        path = put(tmp_path, "evals.jsonl", [{**names, **PARTS}])
-        assert convert(path, tmp_path / "out.jsonl").unread == unread
 
 
 @pytest.mark.parametrize("records", [1, 2])

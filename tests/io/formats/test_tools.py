@@ -177,21 +177,11 @@ def test_a_dataset_saved_to_disk_with_one_split(tmp_path):
     assert [row["text"] for row in results(tmp_path)] == ["a", "b"]
 
 
-def test_what_could_not_be_paired_is_said(tmp_path):
+def test_of_references_that_cannot_be_paired_the_kind_of_the_results_is_taken():
     by_id = [{"user_input": "a", "retrieved_context_ids": ["c1"], **PAIRED}]
-    assert evaluate(by_id, metrics="mrr").settings["notes"] == [
-        "Not used: 'reference_contexts' of 1 record. Texts and ids of the references differ in "
-        "number and cannot be paired; the kind that the results have is taken."
-    ]
+    assert load(by_id, "both").ground_truth.kinds == {"item"}
     by_text = [{"user_input": q, "retrieved_contexts": ["one text"], **PAIRED} for q in "ab"]
-    quoted, unpaired = evaluate(by_text, metrics="mrr").settings["notes"]
-    assert quoted == (
-        "The texts in 'reference_contexts' are taken as quotes: one is found where the text of a "
-        "result holds it."
-    )
-    assert unpaired.startswith("Not used: 'reference_context_ids' of 2 records. ")
-    done = convert(put(tmp_path, "ragas.jsonl", by_id), tmp_path / "out.jsonl")
-    assert done.unread == {"reference_contexts": 1}
+    assert load(by_text, "both").ground_truth.kinds == {"quote"}
 
 
 @pytest.mark.parametrize("answers", [{"ground_truth": "a"}, {"ground_truths": ["a"]}])

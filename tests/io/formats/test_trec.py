@@ -258,37 +258,3 @@ def test_the_published_example_of_ndeval_from_its_files(tmp_path: Path) -> None:
     assert scores["alpha_ndcg@5"].mean == pytest.approx(0.7868, abs=1e-4)
     assert scores["recall@5"].mean == pytest.approx(2 / 3)
     assert any("names subtopics" in note for note in scores.settings["notes"])
-
-
-@pytest.mark.parametrize("name", SUBTOPICS)
-def test_they_are_written_and_read_again(tmp_path: Path, name: str) -> None:
-    first = tmp_path / "first.qrels"
-    read(first, SUBTOPICS[name])
-    written = calipers.convert(first, tmp_path / "second.qrels")
-    assert written.lost == {}
-    run = {"q": ["B", "A"], "r": ["B"]}
-    one, two = (
-        calipers.evaluate(ground_truth=path, run=run, metrics="alpha_ndcg@3,recall@1,map")
-        for path in (first, tmp_path / "second.qrels")
-    )
-    assert one.per_query.equals(two.per_query)
-
-
-def test_groups_of_records_become_subtopics(tmp_path: Path) -> None:
-    """One group of alternatives, and a target without a group, which is needed by itself."""
-    truth = [{"id": "a", "group": "who"}, {"id": "b", "group": "who"}, {"id": "c"}]
-    record = {"query": "q", "retrieved": ["b", "x", "c"], "ground_truth": truth}
-    out = tmp_path / "out.trec"
-    calipers.convert([record], out)
-    assert (tmp_path / "out.qrels").read_text() == "q 2 a 1\nq 2 b 1\nq 1 c 1\n"
-    scores = calipers.evaluate(
-        ground_truth=tmp_path / "out.qrels", run=tmp_path / "out.run", metrics="recall@1,3"
-    )
-    assert [scores[name].mean for name in scores] == [0.5, 1.0]
-
-
-def test_one_group_alone_is_said_to_be_lost(tmp_path: Path) -> None:
-    truth = [{"id": "a", "group": "who"}, {"id": "b", "group": "who"}]
-    record = {"query": "q", "retrieved": ["b"], "ground_truth": truth}
-    written = calipers.convert([record], tmp_path / "out.qrels")
-    assert any("as if it had none" in remark for remark in written.remarks)

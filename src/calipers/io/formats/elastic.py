@@ -90,7 +90,6 @@ class RankEvalHits(WholeFormat):
         '{"metric_score": …, "details": {"query": {"hits": [{"hit": {"_id": …}, "rating": 1}]}}, '
         '"failures": {}}'
     )
-    kept = frozenset({"details", "failures", *SCORES})
     results_field = "hits"
     no_truth = "it rates the returned hits alone; the request to _rank_eval has all ratings"
 

@@ -41,21 +41,17 @@ class MappingFormat(Format):
         """Any object."""
         return sight.look is not None and sight.look.shape == "object"
 
-    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset | RecordStream:
+    def read(self, sight: Probe, role: Role) -> Dataset | RecordStream:
         """A ground truth or a run, as the caller says."""
         if not self.detect(sight):
             raise wrong_form(sight, self.title)
         value = sight.given
         if value is None:
             value = json_files.decoded(sight.source.read(), sight.source)
-        return answers_by_query(value, role, sight.name, watch) or read_mapping(
-            value, role, sight.name
-        )
+        return answers_by_query(value, role, sight.name) or read_mapping(value, role, sight.name)
 
 
-def answers_by_query(
-    value: Mapping[Any, Any], role: Role, name: str, watch: bool = False
-) -> RecordStream | None:
+def answers_by_query(value: Mapping[Any, Any], role: Role, name: str) -> RecordStream | None:
     """The answers of a retriever, or lists of targets as objects, by query; else None."""
     fits = is_answer if role == "run" else _lists_targets
     if role == "both" or not any(map(fits, value.values())):
@@ -69,7 +65,7 @@ def answers_by_query(
     part = "retrieved" if role == "run" else "ground_truth"
     rows = ({"query": query, part: answer} for query, answer in value.items())
     raw = json_files.RawRecords(rows, lambda i: f"{name}[{queries[i]!r:.60}]")
-    return stream(Ours(), raw, name, watch)
+    return stream(Ours(), raw, name)
 
 
 def _lists_targets(items: Any) -> bool:

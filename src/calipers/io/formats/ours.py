@@ -171,15 +171,15 @@ class Ours(EachRow):
 
         return bool(keys & {"retrieved", "ground_truth"}) and not is_old_ragas(keys)
 
-    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset | RecordStream:
+    def read(self, sight: Probe, role: Role) -> Dataset | RecordStream:
         """Read the records; the two parts may have other usual names."""
         table = sight.table or (sight.flat if _are_texts(sight) else None)
         if table is not None:
-            return self.read_table(table, role, watch)
+            return self.read_table(table, role)
         if sight.look is None:
             raise wrong_form(sight, self.title)
         if self.recognise(sight.look.keys) and sight.look.keys <= self.kept:
-            return stream(self, sight.records(), sight.name, watch)
+            return stream(self, sight.records(), sight.name)
         records = first_records(sight)
         owner = next(
             (
@@ -191,7 +191,7 @@ class Ours(EachRow):
         )
         first = records[owner]
         names = names_of_parts(first, role)
-        made = stream(self, sight.records(owner, names), sight.name, watch)
+        made = stream(self, sight.records(owner, names), sight.name)
         made.notes += notes_on_names(names, first.keys() - self.kept)
         held = {*names, *first}
         has = {"has_truth": "ground_truth" in held, "has_results": "retrieved" in held}
@@ -199,7 +199,7 @@ class Ours(EachRow):
             made.proposal = missing_part(_sample(sight, owner), role, **has)
         return made
 
-    def read_table(self, table: InputTable, role: Role, watch: bool) -> Dataset | RecordStream:
+    def read_table(self, table: InputTable, role: Role) -> Dataset | RecordStream:
         """Read records in a table; one with plain ids or texts is read as any other."""
         from calipers.io.tables.resolve import check_no_grade_is_hidden, left_over, numbered_as_one
 
@@ -213,7 +213,7 @@ class Ours(EachRow):
             check_no_grade_is_hidden(table, left_over(table.names(), dict.fromkeys(self.kept, "")))
         columns = table.columns
         names = names_of_parts(dict.fromkeys(sorted(columns)), role)
-        made = stream_table(self, table.renamed(Columns(names)) if names else table, watch)
+        made = stream_table(self, table.renamed(Columns(names)) if names else table)
         made.notes += notes_on_names(names, columns - self.kept)
         return made
 
@@ -229,19 +229,6 @@ class Ours(EachRow):
         if row.latency_ms is None and row.latency_s is not None:
             row.latency_ms = 1000 * row.latency_s
         return row
-
-    def left_out(self, row: Handwritten) -> tuple[str, ...]:
-        """The fields that are not used, as another name for the same one comes first."""
-        question = row.query if row.query is not None else row.question
-        return tuple(
-            name
-            for name, value, ours in (
-                ("question", row.question, row.query),
-                ("text", row.text, question),
-                ("_id", row.beir_id, row.id),
-            )
-            if value is not None and (ours is not None or isinstance(value, dict))
-        )
 
     def resolved(self, row: Any, at: At) -> Any:
         """The record with its fields renamed to ours, at any depth."""
@@ -288,13 +275,13 @@ class PlainRecords(Ours):
         asked = isinstance(opened(look.first.get("question")), str)
         return asked or holds_objects(sight)
 
-    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset | RecordStream:
+    def read(self, sight: Probe, role: Role) -> Dataset | RecordStream:
         """Read the records; refused if none of their fields names the question."""
         keys = sight.look.keys if sight.look else frozenset()
         alone = len(keys) > 1 and len(sight.row_keys) == 1
         if alone and not is_long(keys) and not keys & self.kept:
             raise InvalidInput(nothing_fits(sight.name, _sample(sight), "query", role))
-        return super().read(sight, role, watch)
+        return super().read(sight, role)
 
 
 def _sample(sight: Probe, owner: str | None = None) -> dict[str, list[str]]:

@@ -495,9 +495,8 @@ class LongTable(Format):
         table = sight.table or sight.flat
         return table is not None and is_long(table.columns) and not has_lists_beside(table)
 
-    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Probe, role: Role) -> Dataset:
         """Read a ground truth, a run or both, by the columns."""
-        del watch
         table = sight.table or sight.flat
         if table is None:
             raise wrong_form(sight, "a table")

@@ -5,20 +5,16 @@ needs more than its fields has a few lines of its own.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import NoneType
 from typing import Any, get_args
 
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.files.write import opened
-from calipers.io.format import EachRow, Output, Parts, PathPlace, RowFormat, Rows, WholeFormat
+from calipers.io.format import EachRow, PathPlace, RowFormat, Rows, WholeFormat
 from calipers.io.records.documents import is_id
-from calipers.io.records.entries import MADE_IDS, Entry, Remarks, entries, id_of, note_filled
 from calipers.io.records.records import At, Id, Record, Result, Target
 from calipers.io.tables.cells import decoded_text
 from calipers.names import ROW, words_in
@@ -140,77 +136,13 @@ def is_old_ragas(keys: frozenset[str]) -> bool:
 class Ragas(Tool):
     """Samples of ragas from 0.2 on: contexts as texts, ids, or both."""
 
-    why_left_out = (
-        "Texts and ids of the references differ in number and cannot be paired; the kind that the "
-        "results have is taken."
-    )
-    outputs = (
-        Output(
-            "ragas",
-            "ragas samples",
-            frozenset(
-                words_in(
-                    "targets quotes targets_without_id query_texts texts results "
-                    "results_without_id queries_without_targets queries_without_results"
-                )
-            ),
-            fits=(".jsonl", ".ndjson"),
-        ),
-    )
-
     def targets(self, row: Any, at: At) -> list[Id | Target] | None:
         """The references; if texts and ids cannot be paired, the kind that the results have."""
-        for name in self.left_out(row):
-            setattr(row, name, None)
-        return super().targets(row, at)
-
-    def left_out(self, row: Any) -> tuple[str, ...]:
-        """The list of references that is not used, as it names the same evidence as the other."""
         texts, ids = row.reference_contexts, row.reference_context_ids
-        if texts is None or ids is None or len(texts) == len(ids):
-            return ()
-        return self.truth[:1] if row.retrieved_context_ids is not None else self.truth[1:]
-
-    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-        """One sample per line."""
-        del output  # there is one
-        filled: Counter[str] = Counter()
-        with opened(path) as file:
-            for part in parts:
-                for entry in entries(part, filled):
-                    file.write(msgspec.json.encode(_sample(entry, remarks)) + b"\n")
-        note_filled(filled, remarks)
-        return [path]
-
-
-def _sample(entry: Entry, remarks: Remarks) -> dict[str, Any]:
-    """One query as a sample with its relevant targets, as ragas has no others."""
-    found: dict[str, Any] = {"user_input": entry.text or entry.query}
-    if entry.results is not None:
-        found |= _contexts(entry.results, "text", "retrieved", remarks)
-    if entry.targets is not None:
-        relevant = [row for row in entry.targets if row["grade"] > 0]
-        found |= _contexts(relevant, "quote", "reference", remarks)
-    return found
-
-
-def _contexts(rows: list[dict[str, Any]], text: str, part: str, remarks: Remarks) -> dict[str, Any]:
-    """Texts, ids or both: a list is written only if every row has a value for it."""
-    held = [row for row in rows if text in row or "item" in row]
-    if not any(all(key in row for row in held) for key in (text, "item")):
-        held = [row for row in held if text in row]
-    kind = "Results" if part == "retrieved" else "Targets"
-    remarks.add(
-        f"{kind} with neither the text nor the id that the others of their query have, left out: "
-        "{n}.",
-        len(rows) - len(held),
-    )
-    found: dict[str, Any] = {}
-    if all(text in row for row in held):
-        found[f"{part}_contexts"] = [row[text] for row in held]
-    if held and all("item" in row for row in held):
-        found[f"{part}_context_ids"] = [row["item"] for row in held]
-    return found
+        if texts is not None and ids is not None and len(texts) != len(ids):
+            by_id = row.retrieved_context_ids is not None
+            setattr(row, self.truth[0] if by_id else self.truth[1], None)
+        return super().targets(row, at)
 
 
 class SourcedText(msgspec.Struct):
@@ -357,22 +289,8 @@ class LlamaIndex(WholeFormat):
     title = "a LlamaIndex question set"
     whole = QuestionsOverNodes
     example = '{"queries": {"q": …}, "corpus": {"node": …}, "relevant_docs": {"q": ["node"]}}'
-    kept = frozenset({"queries", "relevant_docs", "corpus", "mode"})
     truth_field = "relevant_docs"
     known_by = ({"relevant_docs"},)
-    outputs = (
-        Output(
-            "llama_index",
-            "a LlamaIndex question set",
-            frozenset(
-                words_in(
-                    "targets quotes targets_without_id query_ids query_texts texts "
-                    "queries_without_targets queries_without_results"
-                )
-            ),
-            fits=(".json",),
-        ),
-    )
 
     def records(self, whole: QuestionsOverNodes, place: PathPlace) -> Iterator[tuple[str, Record]]:
         """Yield every query with its nodes; their texts are quotes."""
@@ -388,33 +306,6 @@ class LlamaIndex(WholeFormat):
                 Target(id=node, quote=whole.corpus.get(node) or None) for node in nodes
             ]
             yield place(f"$.queries[{query!r}]"), Record(text, id=query, ground_truth=truth)
-
-    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-        """Write the whole set at once, as its three parts follow one another in the file."""
-        del output  # there is one
-        queries: dict[str, str] = {}
-        corpus: dict[str, str] = {}
-        relevant: dict[str, list[str]] = {}
-        for entry in (entry for part in parts for entry in entries(part)):
-            queries[entry.query] = entry.text or entry.query
-            nodes = relevant.setdefault(entry.query, [])
-            for row in entry.targets or ():
-                if row["grade"] > 0 and ("item" in row or "quote" in row):
-                    node = row.get("item") or id_of(row["quote"])
-                    remarks.add(MADE_IDS, int("item" not in row))
-                    nodes.append(node)
-                    corpus[node] = corpus.get(node) or row.get("quote", "")
-            for row in entry.results or ():
-                if "item" in row and "text" in row:
-                    corpus[row["item"]] = corpus.get(row["item"]) or row["text"]
-        remarks.add(
-            "Nodes whose text is not known, in the corpus with an empty one: {n}.",
-            sum(not text for text in corpus.values()),
-        )
-        whole = {"queries": queries, "corpus": corpus, "relevant_docs": relevant, "mode": "text"}
-        with opened(path) as file:
-            file.write(msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n")
-        return [path]
 
 
 class Judgement(msgspec.Struct):

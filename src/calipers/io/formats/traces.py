@@ -24,7 +24,7 @@ from calipers.io.records.documents import (
     results_in,
 )
 from calipers.io.records.records import At, Id, Record, Result
-from calipers.names import EXPECTED, LISTS, QUESTION_IN_INPUT, WANTED_IDS, plain_name, words_in
+from calipers.names import EXPECTED, LISTS, QUESTION_IN_INPUT, WANTED_IDS, plain_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,12 +277,6 @@ class LangSmith(Platform):
     name = "langsmith"
     title = "runs exported from LangSmith"
     example = '{"run_type": "retriever", "inputs": {"query": …}, "outputs": {"documents": […]}}'
-    kept = frozenset(
-        words_in(
-            "run_type inputs outputs error start_time end_time trace_id parent_run_id tags "
-            "extra metadata child_runs"
-        )
-    )
     kind, asked, answered, steps = "run_type", "inputs", "outputs", "child_runs"
     results_field = "outputs"
     advice = "select the inputs and the outputs"
@@ -295,12 +289,6 @@ class Langfuse(Platform):
     name = "langfuse"
     title = "traces exported from Langfuse"
     example = '{"traceId": …, "type": "RETRIEVER", "input": …, "output": […]}'
-    kept = frozenset(
-        words_in(
-            "type traceId input output startTime endTime level statusMessage observations "
-            "metadata id trace_id start_time end_time status_message"
-        )
-    )
     kind, asked, answered, steps = "type", "input", "output", "observations"
     results_field = "output"
     advice = "ask with fields='core,basic,io,metadata'"
@@ -449,15 +437,6 @@ class OpenInference(TraceFormat):
     name = "openinference"
     title = "OpenInference spans"
     example = '{"attributes": {"input.value": …, "retrieval.documents.0.document.content": …}}'
-    kept = frozenset(
-        {
-            *(f"attributes.{one}" for one in (ASKED, DOCUMENTS, "openinference.span.kind")),
-            *words_in(
-                "attributes span_kind start_time end_time startTimeUnixNano endTimeUnixNano "
-                "status status_code status_message"
-            ),
-        }
-    )
     results_field = "retrieval.documents"
 
     def recognise(self, keys: frozenset[str]) -> bool:

@@ -1,8 +1,8 @@
 """TREC judgements and runs, MS MARCO runs, and judgements in three columns, without header."""
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +15,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
-from calipers.io.files.write import PACKED, is_stream, opened
+from calipers.io.files.write import opened
 from calipers.io.format import Format, Output, Parts
 from calipers.io.records.entries import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
 from calipers.io.tables.lines import (
@@ -101,20 +101,6 @@ def _are_subtopics(frame: pl.DataFrame, values: pl.Series) -> bool:
     return bool(((first <= 1) & (last - first + 1 == numbers.list.n_unique())).all())
 
 
-def subtopic_column(targets: pl.DataFrame, remarks: Remarks) -> pl.Series:
-    """The second column to write: 0, or the number of the group within its query, from 1."""
-    if targets["group"].null_count() == targets.height:
-        return pl.Series("subtopic", ["0"]).new_from_index(0, targets.height)
-    remarks.add(
-        "Groups are written as subtopics, in the second column, which trec_eval does not read. A "
-        "file in which no query has two of them is read as if it had none."
-    )
-    # A target without a group is its own group; no group name is a number and a line end.
-    own = pl.int_range(pl.len()).cast(pl.String) + "\n"
-    number = pl.col("group").fill_null(own).rank("dense").over("query").cast(pl.String)
-    return targets.select(number.alias("subtopic")).to_series()
-
-
 TAG = "calipers"
 UNSAFE = r"[\x00-\x20\x7f]|^#|^$"
 """What whitespace-separated columns cannot hold; a leading # would be a comment."""
@@ -133,7 +119,6 @@ JUDGEMENTS = LineLayout(
     "grade",
     4,
 )
-_TRUTH = TRUTH_BY_ID | {"groups"}
 
 
 class TrecRun(Format):
@@ -141,10 +126,7 @@ class TrecRun(Format):
 
     name = "trec_run"
     title = "a TREC run"
-    outputs = (
-        Output("trec", "TREC files", _TRUTH | RESULTS_BY_ID, (".trec",)),
-        Output("run", "a TREC run", RESULTS_BY_ID, (".run",)),
-    )
+    outputs = (Output("run", "a TREC run", RESULTS_BY_ID, (".run",)),)
 
     def detect(self, sight: Probe) -> bool:
         """Six columns with a numeric rank and score, or Q0 in the second column."""
@@ -159,9 +141,9 @@ class TrecRun(Format):
             return True
         return _is_even(rows, 6) and not holds_texts(sight)
 
-    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Probe, role: Role) -> Dataset:
         """A run that is read in blocks when needed; scores give the order."""
-        del role, watch
+        del role
         source, rows = sight.source, first_rows(sight)
         _check_not_exchanged(rows, source.name)
         _check_one_tag(source)
@@ -175,20 +157,12 @@ class TrecRun(Format):
         return Dataset(run=run, kind=self.title)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-        """Write the run alone, or judgements and run as ``.qrels`` and ``.run``."""
-        if output.name == "run":
-            return _write(parts, {".run": path}, output.title, remarks)
-        if is_stream(path):
-            raise InvalidInput(
-                f"TREC files are two, judgements and a run, and {path} takes one; write one of "
-                "them with --to qrels or --to run."
-            )
-        packed = PACKED if path.suffix.lower() == PACKED else ""
-        stem = path.with_suffix("") if packed else path
-        if stem.suffix.lower() in (".trec", ".qrels", ".run"):
-            stem = stem.with_suffix("")
-        named = {one: stem.with_name(f"{stem.name}{one}{packed}") for one in (".qrels", ".run")}
-        return _write(parts, named, output.title, remarks)
+        """Write the results, best first."""
+        with _lines(path, output) as file:
+            for part in parts:
+                if part.run is not None:
+                    _write_run(part.run, file, remarks)
+        return [path]
 
 
 class TrecJudgements(Format):
@@ -196,7 +170,7 @@ class TrecJudgements(Format):
 
     name = "trec_judgements"
     title = "TREC judgements"
-    outputs = (Output("qrels", "TREC judgements", _TRUTH, (".qrels",)),)
+    outputs = (Output("qrels", "TREC judgements", TRUTH_BY_ID, (".qrels",)),)
 
     def detect(self, sight: Probe) -> bool:
         """Four columns, the last a number or the second 0 or Q0."""
@@ -208,14 +182,18 @@ class TrecJudgements(Format):
             return True
         return mostly(rows, _is_judgement) and _is_even(rows, 4) and not holds_texts(sight)
 
-    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Probe, role: Role) -> Dataset:
         """Read and check judgements; a grade of 0 or below means judged not relevant."""
-        del role, watch
+        del role
         return Dataset(ground_truth=_judgements(sight.source, JUDGEMENTS), kind=self.title)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """Write the judgements."""
-        return _write(parts, {".qrels": path}, output.title, remarks)
+        with _lines(path, output) as file:
+            for part in parts:
+                if part.ground_truth is not None:
+                    _write_judgements(part.ground_truth, file, remarks)
+        return [path]
 
 
 def _judgements(source: Source, layout: LineLayout) -> GroundTruth:
@@ -315,39 +293,28 @@ def _is_judgement(row: list[bytes]) -> bool:
     return len(row) == 4 and bool(NUMBER.fullmatch(row[3]))
 
 
-def _write(parts: Parts, named: Mapping[str, Path], title: str, remarks: Remarks) -> list[Path]:
-    """Write judgements and run to the files named for .qrels and .run."""
-    files: dict[str, BinaryIO] = {}
-    with ExitStack() as stack:
-
-        def file(ending: str) -> BinaryIO:
-            # Opened only when needed: a file of that name may be in use.
-            if ending not in files:
-                files[ending] = stack.enter_context(opened(named[ending]))
-            return files[ending]
-
-        for part in parts:
-            if part.ground_truth is not None and ".qrels" in named:
-                _write_judgements(part.ground_truth, file(".qrels"), remarks)
-            if part.run is not None and ".run" in named:
-                _write_run(part.run, file(".run"), remarks)
-        if not any(one.tell() for one in files.values()):
+@contextmanager
+def _lines(path: Path, output: Output) -> Iterator[BinaryIO]:
+    """Open a file for lines; one that stays empty is refused."""
+    with opened(path) as file:
+        yield file
+        if not file.tell():
             raise InvalidInput(
-                f"Nothing of the input can be written as {title}: they hold ids, and the input has "
-                "none for this part; write it as ours (.jsonl), or give it ids."
+                f"Nothing of the input can be written as {output.title}: it holds ids, and the "
+                "input has none for this part; write it as ours (.jsonl), or give it ids."
             )
-    return [named[ending] for ending in files]
 
 
 def _write_judgements(truth: GroundTruth, file: BinaryIO, remarks: Remarks) -> None:
-    targets = truth.targets.drop_nulls("item")
-    subtopic = subtopic_column(targets, remarks)
+    # An item with several subtopics is one judgement.
+    known = truth.targets.drop_nulls("item").group_by("query", "item", maintain_order=True)
+    targets = known.agg(pl.max("grade"))
     broken = targets.filter(pl.col("grade") != pl.col("grade").round()).height
     remarks.add("Grades that are not whole, which trec_eval cuts off: {n}.", broken)
     _write_lines(
         targets.select(
             _without_blanks(targets["query"], remarks),
-            subtopic,
+            pl.lit("0").alias("subtopic"),
             _without_blanks(targets["item"], remarks),
             _number_text("grade").alias("grade"),
         ),
@@ -461,9 +428,9 @@ class MarcoRun(Format):
             for third in ranks.values()
         )
 
-    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Probe, role: Role) -> Dataset:
         """A run in the order of its ranks, read in blocks when needed."""
-        del role, watch
+        del role
 
         def batches() -> Iterator[pl.DataFrame]:
             seen = []
@@ -506,9 +473,9 @@ class ThreeColumns(Format):
         grades = _third_by_query(sight)
         return bool(grades) and not any(_counts_up(third) for third in grades.values())
 
-    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Probe, role: Role) -> Dataset:
         """Read and check the judgements."""
-        del role, watch
+        del role
         truth = _judgements(sight.source, THREE_JUDGEMENTS)
         return Dataset(ground_truth=truth, kind="judgements in three columns")
 

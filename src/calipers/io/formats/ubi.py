@@ -39,11 +39,6 @@ class Ubi(TraceFormat):
     name = "ubi"
     title = "searches recorded by OpenSearch UBI"
     example = '{"query_id": …, "user_query": …, "query_response_hit_ids": […]}'
-    kept = frozenset(
-        words_in(
-            "query_id user_query query_response_hit_ids action_name timestamp event_attributes"
-        )
-    )
     results_field = "query_response_hit_ids"
     without_calls = (
         "These are events without the searches they belong to; give both: `calipers labels draft "

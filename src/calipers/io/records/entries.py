@@ -1,6 +1,5 @@
 """A dataset query by query in plain Python, for writing, with counts of what a format loses."""
 
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -199,19 +198,8 @@ class Remarks:
         return [sentence.replace("{n}", f"{count:,}") for sentence, count in self.counts.items()]
 
 
-def note_filled(filled: Counter[str], remarks: Remarks) -> None:
-    """Add a remark on queries that were on one side only."""
-    for side, what in (("run", "results"), ("ground_truth", "targets")):
-        remarks.add(
-            f"Queries missing from the {side.replace('_', ' ')}, written with an empty list of "
-            f"{what}: {{n}}.",
-            filled[f"missing_from_{side}"],
-        )
-
-
 AT_ONCE = 2_000
 """Queries held as Python objects at once."""
-MADE_IDS = "Quotes without an id, each given one made from its text: {n}."
 
 
 @dataclass(frozen=True)
@@ -417,15 +405,6 @@ def plain_number(value: float) -> int | float:
     (3, 0.5)
     """
     return int(value) if value.is_integer() else value
-
-
-def id_of(text: str) -> str:
-    """A stable id derived from a text.
-
-    >>> id_of("some evidence")
-    'quote-3bd75f9d3321'
-    """
-    return "quote-" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
 
 
 OURS = ("query", "ground_truth")

@@ -210,7 +210,7 @@ class RecordBuilder:
     """The file's own names for ``retrieved`` and ``ground_truth``."""
     room: MemoryBudget = field(default_factory=MemoryBudget)
     seen: dict[str, int] = field(default_factory=dict)
-    """The record number of every query so far; earlier builders may have added some."""
+    """The record number of every query so far."""
     _targets: list[pl.DataFrame] = field(default_factory=list)
     _forbidden: list[pl.DataFrame] = field(default_factory=list)
     _excluded: list[pl.DataFrame] = field(default_factory=list)
@@ -407,11 +407,9 @@ def build(
     name: str | None = None,
     fields: Mapping[str, str] | None = None,
     room: MemoryBudget | None = None,
-    seen: dict[str, int] | None = None,
 ) -> Dataset:
     """Build a ground truth and a run from records in memory or streamed from a file."""
-    known = {} if seen is None else seen
-    builder = RecordBuilder(place, kind, name, fields or {}, room or MemoryBudget(), known)
+    builder = RecordBuilder(place, kind, name, fields or {}, room or MemoryBudget())
     for chunk in in_chunks(records):
         builder.add(chunk)
     return builder.finish()

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +13,7 @@ from calipers.io import registry
 from calipers.io.files.open import Progress, Source
 from calipers.io.files.probe import Probe
 from calipers.io.files.spill import memory_in_bytes
-from calipers.io.files.write import check_folder, check_place
+from calipers.io.files.write import check_place
 from calipers.io.format import Output, RecordStream, Writer
 from calipers.io.load import ARGUMENT, load, not_sealed, read_value
 from calipers.io.records.entries import DETAILS, FACETS, Counts, Remarks, counted
@@ -34,7 +33,7 @@ class Conversion(Plain, ShowsItself):
     """What was written, and what was left out."""
 
     shown_by: ClassVar[str] = "calipers.questions.convert.rule"
-    dict_keys: ClassVar[str] = "read form files counts lost unread remarks"
+    dict_keys: ClassVar[str] = "read form files counts lost remarks"
 
     read: tuple[str, ...]
     """The formats that were recognised."""
@@ -45,8 +44,6 @@ class Conversion(Plain, ShowsItself):
     """What the input contained."""
     lost: Mapping[str, int]
     """What the written format cannot hold."""
-    unread: Mapping[str, int]
-    """Fields of the input that are not about retrieval or did not fit, with their row counts."""
     remarks: tuple[str, ...]
     """What was changed during the conversion."""
     sentences: tuple[str, ...]
@@ -59,10 +56,7 @@ def convert(inputs: "ToConvert", output: str | os.PathLike[str], to: str | None)
         raise InvalidInput("No output is named; name the file to write.")
     path = Path(output)
     writer = registry.choose(path, to)
-    if writer.output.is_folder:
-        check_folder(path, writer.output.title)
-    else:
-        check_place(path)
+    check_place(path)
     memory_in_bytes(inputs.memory)
     try:
         return _write(inputs, path, writer)
@@ -73,7 +67,7 @@ def convert(inputs: "ToConvert", output: str | os.PathLike[str], to: str | None)
 
 @dataclass(eq=False)
 class ToConvert:
-    """The inputs of a conversion, how to read them, and what was seen while they stream through."""
+    """The inputs of a conversion, how to read them, and what was seen in them."""
 
     data: Any = None
     ground_truth: Any = None
@@ -85,7 +79,6 @@ class ToConvert:
     progress: Progress | None = None
     forms: list[str] = field(default_factory=list, init=False)
     """The formats that were recognised."""
-    unread: Counts = field(default_factory=Counter, init=False)
     notes: list[str] = field(default_factory=list, init=False)
     """How the input was interpreted, where that is not obvious."""
     by_record: bool = field(default=False, init=False)
@@ -96,8 +89,8 @@ class ToConvert:
         """The memory budget for the results."""
         return MemoryBudget(self.memory, self.temp)
 
-    def open(self) -> Iterator[Dataset]:
-        """Read the input as datasets, one batch at a time."""
+    def read(self) -> Dataset:
+        """Read the input."""
         if self.data is not None and (self.ground_truth is not None or self.run is not None):
             raise InvalidInput(
                 "Several inputs are given; give one file that holds everything, or a ground truth "
@@ -114,29 +107,20 @@ class ToConvert:
                 "Nothing is given to convert; name a file, or a ground truth and a run."
             )
         if len(given) == 2:
-            truth = self._whole(self.ground_truth, "ground_truth")
-            not_sealed(truth, "ground_truth", self.ground_truth)
-            yield Dataset(truth.ground_truth, self._whole(self.run, "run").run)
-            return
+            truth = self._side(self.ground_truth, "ground_truth")
+            run = self._side(self.run, "run").run
+            self.by_record = False
+            return Dataset(truth.ground_truth, run)
         [(role, value)] = given.items()
-        for part in self._portions(value, role):
-            yield _only(not_sealed(part, role, value), role)
+        return self._side(value, role)
 
-    def _portions(self, value: Any, role: Role, *, whole: bool = False) -> Iterator[Dataset]:
+    def _side(self, value: Any, role: Role) -> Dataset:
         opened = self._opened(value, role)
-        if isinstance(opened, Dataset):
-            for held in (opened.ground_truth, opened.run):
-                self.notes += held.notes if held is not None else ()
-            yield opened
-            return
-        self.by_record = not whole
-        yield from (opened.dataset(self.room),) if whole else opened.portions()
-        self.notes += opened.notes
-        self.unread.update(opened.unread + opened.unused)
-
-    def _whole(self, value: Any, role: Role) -> Dataset:
-        [dataset] = self._portions(value, role, whole=True)
-        return _only(dataset, role)
+        self.by_record = isinstance(opened, RecordStream)
+        found = opened if isinstance(opened, Dataset) else opened.dataset(self.room)
+        for held in (found.ground_truth, found.run):
+            self.notes += held.notes if held is not None else ()
+        return _only(not_sealed(found, role, value), role)
 
     def _opened(self, value: Any, role: Role) -> Dataset | RecordStream:
         if not isinstance(value, str | os.PathLike):
@@ -144,7 +128,7 @@ class ToConvert:
         sight = Probe(Source(Path(value), self.progress), self.columns)
         form = registry.named(self.form) if self.form else registry.recognise(sight, role)
         self.forms.append(form.name)
-        return form.read(sight, role, True)
+        return form.read(sight, role)
 
 
 def _only(part: Dataset, role: Role) -> Dataset:
@@ -166,23 +150,19 @@ def _write(
 ) -> Conversion:
     remarks = Remarks()
     counts: Counts = Counter()
-    parts = inputs.open()
-    if together is not None:
-        parts = (
-            replace(part, run=part.run and replace(part.run, together=together).grouped())
-            for part in parts
-        )
-    first = next(parts)
+    data = inputs.read()
+    if together is not None and data.run is not None:
+        data = replace(data, run=replace(data.run, together=together).grouped())
     inputs.columns.check_used()
-    if first.ground_truth is None and first.run is None:
+    if data.ground_truth is None and data.run is None:
         raise InvalidInput(
             "The input has neither results nor a ground truth, so there is nothing to convert; "
             "add 'retrieved' or 'ground_truth' to its records."
         )
     form, output = writer
     if not inputs.by_record:
-        output = form.fitting(output, first)
-    files = form.write(output, counted(chain([first], parts), counts), path, remarks)
+        output = form.fitting(output, data)
+    files = form.write(output, counted(iter([data]), counts), path, remarks)
     found = {facet: counts[facet] for facet in FACETS if counts[facet]}
     lost, said = _lost(found, output), (*inputs.notes, *remarks.sentences())
     return Conversion(
@@ -191,22 +171,15 @@ def _write(
         files=tuple(map(str, files)),
         counts=found,
         lost=lost,
-        unread=dict(inputs.unread),
         remarks=said,
-        sentences=(*_left_out(lost, inputs.unread, output), *said),
+        sentences=(*_left_out(lost, output), *said),
     )
 
 
-def _left_out(lost: Mapping[str, int], unread: Mapping[str, int], output: Output) -> Iterator[str]:
+def _left_out(lost: Mapping[str, int], output: Output) -> Iterator[str]:
     if lost:
-        left = {FACETS[facet]: count for facet, count in lost.items()}
-        yield f"Left out, as {output.title} cannot hold it: {_counts(left)}."
-    if unread:
-        yield f"Not carried over: {_counts(unread)}."
-
-
-def _counts(found: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} ({count:,})" for name, count in found.items())
+        counts = ", ".join(f"{FACETS[facet]} ({count:,})" for facet, count in lost.items())
+        yield f"Left out, as {output.title} cannot hold it: {counts}."
 
 
 def _lost(found: Mapping[str, int], output: Output) -> dict[str, int]:

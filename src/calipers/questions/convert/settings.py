@@ -19,8 +19,8 @@ class ConvertSettings(Files, total=False):
     to: Annotated[
         str | None,
         Setting(
-            "The form to write: ours, json, jsonl, csv, tsv, parquet, arrow, trec, qrels, run, "
-            "beir, ragas, llama_index. [default: by the ending of OUT]",
+            "The form to write: ours, json, jsonl, csv, tsv, parquet, arrow, qrels, run. "
+            "[default: by the ending of OUT]",
             metavar="FORM",
         ),
     ]
@@ -41,7 +41,7 @@ def convert(
     """Write a ground truth, a run or both in another form.
 
     Give ``data``, or ``ground_truth`` and ``run``, or one of the two; each may be anything that
-    ``evaluate`` takes. Large files pass through some thousand records at a time.
+    ``evaluate`` takes. Fields that are not about retrieval, such as an answer, are left out.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
