@@ -8,7 +8,7 @@ from fuzz.case import Case
 from fuzz.seeds import Seeds
 
 _METHODS = """
-to_dict to_polars to_pandas explain __str__ __repr__ _repr_html_ save_chart save write at of
+to_dict to_polars to_pandas explain __str__ __repr__ _repr_html_ save write at of
 remedy __getitem__ __len__ with_changes like from_targets from_frame kept values per_query mean
 row
 """

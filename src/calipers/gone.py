@@ -21,6 +21,7 @@ GONE = {
     "exact_neighbours": "Search exactly with your vector store or with numpy, and give that run to "
     "`calipers eval` as the ground truth.",
     "--csv": "Take --as csv.",
+    "--chart": "Take --html FILE: the page holds the chart.",
     "compare --as latex": "Take --as csv or --as markdown; pandoc makes LaTeX of either.",
     "compare --corrected-by": _CORRECTED,
     "gate --corrected-by": _CORRECTED,

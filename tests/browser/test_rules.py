@@ -8,8 +8,7 @@ import pytest
 
 import calipers
 from calipers.cli.output import write_document
-from calipers.present.chart_output import on_page
-from calipers.present.scores import scores_chart
+from calipers.present.drawing import on_page
 from calipers.questions.history.document import trend_chart
 from calipers.questions.report.page.page import HERE
 from tests.browser.looks import contrast_faults, unlabelled
@@ -33,8 +32,6 @@ def _charts(path):
         trend_chart(calipers.history_trend("nightly", store=store)),
         trend_chart(calipers.history_trend("nightly", by="type", store=store)),
         trend_chart(calipers.history_trend("nightly", last=1, store=store)),
-        scores_chart(calipers.evaluate(records())),
-        scores_chart(calipers.evaluate(records(), metrics="mrr,recall@5")),
     ]
     path.write_text(
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Charts</title>'
@@ -54,7 +51,7 @@ PAGES = {
     "comparison": _comparison,
     "charts": _charts,
     "diff": lambda path: write_document(
-        calipers.diff(records(), reversed_records()).document(), "Changes", str(path)
+        calipers.diff(records(), reversed_records()).document(), str(path)
     ),
 }
 

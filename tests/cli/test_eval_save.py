@@ -38,11 +38,11 @@ def test_an_evaluation_is_kept_where_it_is_looked_for(data):
 
 
 def test_it_is_kept_and_drawn_although_the_reader_of_the_table_has_left(data):
-    words = [*CALIPERS, "eval", str(data), "--save", "nightly", "--chart", "k.svg"]
+    words = [*CALIPERS, "eval", str(data), "--save", "nightly", "--html", "k.html"]
     begun = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     begun.stdout.close()
     assert begun.wait(60) == 141
-    assert Path("k.svg").read_text().startswith("<svg")
+    assert Path("k.html").read_text().startswith("<!doctype html>")
     assert [one.name for one in evaluations(open_store())] == ["nightly"]
 
 

@@ -75,10 +75,9 @@ def test_trend_as_data_and_as_a_drawing(history):
     assert [mark["what"] for mark in found["marks"]] == [["ground truth"]]
     rows = csv.DictReader(io.StringIO(typed("history trend nightly --as csv").out))
     assert {row["changed"] for row in rows} == {"", "ground truth"}
-    drawn = ("history", "trend", "nightly", "-m", "mrr", "--by", "type", "--chart")
-    assert calipers_command(*drawn, "t.svg").err == "Written to t.svg\n"
-    assert Path("t.svg").read_text().startswith("<svg")
-    assert "a chart is written as .svg" in refused(*drawn, "t.gif")
+    drawn = ("history", "trend", "nightly", "-m", "mrr", "--by", "type", "--html")
+    assert calipers_command(*drawn, "t.html").err == "Written to t.html\n"
+    assert "<svg" in Path("t.html").read_text()
 
 
 def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):

@@ -64,7 +64,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "sampled": ("--corrected-by", "truth.jsonl", "--sampled", "at-random"),
     "html": ("--html", "page.html"),
     "markdown": ("--markdown", "short.md"),
-    "chart": ("--chart", "chart.svg"),
     "corpus": ("--corpus", "corpus.jsonl"),
     "save": ("--save", "night", "--store", "history.db"),
     "tags": ("--save", "night", "--store", "history.db", "--tag", "model=e5"),
@@ -81,12 +80,12 @@ AS_TEXT = ("form", "quiet", "explain")
 THE_WAY_ITSELF = {
     "saved": ("data",),
     "levels": ("level",),
-    "page": ("markdown",),
+    "page": ("html",),
 }
 """Settings that lead to a way: there is nothing to compare."""
 KNOWN = {"saved": ("summaries", "slices", "per_query", "metrics", "weights", "policy")}
 """A file of scores says what was counted when all of them were measured."""
-FILES = ("scores.parquet", "page.html", "short.md", "chart.svg", "history.db", "logged")
+FILES = ("scores.parquet", "page.html", "short.md", "history.db", "logged")
 
 
 def made_records() -> list[dict[str, Any]]:
@@ -196,7 +195,7 @@ def in_a_way(way: str, name: str) -> Printed:
         if not Path("base.parquet").exists():
             calipers_command("eval", *PAIR, "--per-query", "base.parquet")
         return calipers_command(*arguments_of(name, saved=True))
-    further = {"levels": ("--level", "all"), "page": ("--markdown", "way.md")}
+    further = {"levels": ("--level", "all"), "page": ("--html", "way.html")}
     return calipers_command(*arguments_of(name), *further[way])
 
 
@@ -228,6 +227,7 @@ def test_the_same_effect_or_a_sentence(
     if way == "page" and not files & {"page.html", "short.md", "logged"} and len(name) % 2:
         # Half of the pages are enough to see that one can be drawn; it takes longest.
         monkeypatch.setattr("calipers.questions.evaluate.rule.report_of", lambda *_: None)
+        monkeypatch.setattr("calipers.cli.eval.write_page", lambda *_: None)
     there = in_a_way(way, name)
     assert "Traceback" not in there.err
     if there.code == 2:

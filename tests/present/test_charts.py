@@ -1,31 +1,8 @@
-"""Axes, and one chart of one result as a file."""
-
-from xml.etree import ElementTree
+"""Axes."""
 
 import pytest
 
-from calipers.errors import InvalidInput, WriteFailed
-from calipers.present.chart_output import check_chart
 from calipers.present.charts import cutoffs, numbers, over_k, spread
-from tests.present.results import made
-
-
-@pytest.mark.parametrize("kind", ["Scores", "Comparison", "Sweep", "Slices"])
-def test_a_chart_is_one_svg_file(kind, tmp_path):
-    made(kind).save_chart(tmp_path / "chart.svg")
-    root = ElementTree.parse(tmp_path / "chart.svg").getroot()
-    assert root.tag == "{http://www.w3.org/2000/svg}svg"
-    assert root.get("aria-label")
-    # Other programs than a browser know no variables of a page.
-    assert "var(" not in (tmp_path / "chart.svg").read_text()
-
-
-def test_places_where_no_chart_can_be_written(tmp_path):
-    with pytest.raises(InvalidInput, match=r"'\.png'; a chart is written as \.svg"):
-        check_chart(tmp_path / "a.png")
-    with pytest.raises(WriteFailed, match="there is no folder"):
-        check_chart(tmp_path / "none" / "a.svg")
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -55,5 +32,5 @@ def test_an_axis_of_k_names_its_ends(ks):
 
 
 def test_a_metric_that_is_undefined_everywhere_is_an_empty_panel():
-    panel = over_k("recall", [(1, None, None, None), (5, None, None, None)])
+    panel = over_k("recall", [(1, None, None, None), (5, None, None, None)], [])
     assert [mark.points for mark in panel.marks if hasattr(mark, "points")] == [[], []]

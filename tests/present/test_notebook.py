@@ -1,8 +1,7 @@
-"""What somebody sees and does in a notebook: errors, prompts, charts, results kept for later."""
+"""What somebody sees and does in a notebook: errors, prompts, results kept for later."""
 
 import copy
 import pickle
-from xml.etree import ElementTree
 
 import pytest
 
@@ -32,19 +31,6 @@ def test_what_was_matched_can_be_measured_after_it_was_kept():
     assert calipers.evaluate(pair).to_dict() == calipers.evaluate(records()).to_dict()
     report = pickle.loads(pickle.dumps(calipers.report(records())))
     assert report.to_html() == calipers.report(records()).to_html()
-
-
-def test_a_plot_is_the_chart_under_its_sentence(tmp_path):
-    sweep = calipers.sweep(records())
-    plot = sweep.plot()
-    assert repr(plot) == f"<Plot: {sweep.document().sentence}>"
-    texts = [one.text for one in ElementTree.fromstring(plot._repr_html_()).iter() if one.text]
-    assert sweep.document().sentence in " ".join(texts)
-    plot.save(tmp_path / "one.svg")
-    sweep.save_chart(tmp_path / "two.svg")
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-    with pytest.raises(InvalidInput, match="There is no chart of a Verdict"):
-        calipers.gate(records(), require=["recall@10 >= 0.1"]).plot()
 
 
 CELL = """import calipers

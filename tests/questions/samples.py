@@ -305,10 +305,10 @@ SAMPLES: dict[str, Sample] = {
         left=lambda: json.loads(Path("out.json").read_text()),
     ),
     "report": Sample(
-        lambda: calipers.report("evals.jsonl", k=[1, 3]).save("report.md"),
-        ("evals.jsonl", "-k", "1,3", "--markdown", "report.md"),
+        lambda: calipers.report("evals.jsonl", k=[1, 3]).save("report.html"),
+        ("evals.jsonl", "-k", "1,3", "--html", "report.html"),
         # A command knows the names of the files, and completes what it advises.
-        left=lambda: Path("report.md").read_text().replace("diagnose evals.jsonl", "diagnose"),
+        left=lambda: Path("report.html").read_text().replace("diagnose evals.jsonl", "diagnose"),
     ),
     "save": Sample(
         save_tonight,

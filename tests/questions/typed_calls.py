@@ -20,7 +20,6 @@ def right() -> tuple[calipers.Scores, calipers.Verdict, calipers.Report]:
     calipers.compare({"old": pair, "new": "run.jsonl"}, "truth.jsonl", unanswerable="zero")
     verdict = calipers.gate(pair, require=["recall@10 >= 0.8"])
     report = calipers.report(pair, name="bm25")
-    calipers.sweep(pair).save_chart("k.svg")
     return scores, verdict, report
 
 

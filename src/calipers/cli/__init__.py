@@ -45,7 +45,7 @@ ELSEWHERE = {
     "levels": "eval FILE --level all",
     "save": "eval FILE --save NAME",
     "calls": "eval FILE --calls",
-    "plot": "eval FILE --chart chart.svg",
+    "plot": "eval FILE --html report.html",
     "diff": "compare A B",
     "floor": "sweep FILE --floor",
     "baseline": "gate save FILE -o main.json",

@@ -441,7 +441,7 @@ SAME = {"systems": "pilot"}
 """Parameters that have different names in different commands."""
 INPUTS = ("data", "systems", "retrievers", "ground_truth", "run", "retriever", "config")
 NOT_AGAIN = (
-    *("save", "tags", "html", "markdown", "chart", "per_query", "output", "accept"),
+    *("save", "tags", "html", "markdown", "per_query", "output", "accept"),
     *("junit", "explain", "quiet", "as_json", "form"),
 )
 """Outputs and formats are not repeated in the next command."""

@@ -8,7 +8,7 @@ import click
 
 import calipers
 from calipers.cli.command import Command, CommandInput, command
-from calipers.cli.options import AS, CHART, FileOption, flag, text
+from calipers.cli.options import AS, HTML, PAGE, FileOption, flag, text
 from calipers.cli.output import (
     check_output,
     print_line,
@@ -23,13 +23,12 @@ from calipers.present.escape import printable
 PAIR = 2
 ON_PAGE = 1_000
 """The most queries on a page: more would be slow to open, and nobody reads them."""
-PAGE = "Write a page with everything that is known."
 
 
 def _write_changes(found: Any, path: str) -> None:
     from calipers.questions.compare.unlabelled import document
 
-    write_document(document(found, ON_PAGE), "What changed between two runs", path)
+    write_document(document(found, ON_PAGE), path)
 
 
 @command(
@@ -66,7 +65,6 @@ def _write_queries(comparison: Any, path: str) -> None:
     ),
     flag("--changes", "Show what changed between two runs, and score nothing."),
     text("--html", "FILE", PAGE),
-    CHART,
     AS,
     fill=False,
     instead=("changes", _changes),
@@ -187,13 +185,7 @@ def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
         "run",
         lambda found, path: calipers.convert(run=found.run, output=path, to="ours"),
     ),
-    FileOption(
-        "--html",
-        PAGE,
-        "page",
-        lambda found, path: write_document(found.document(), "Fusion", path),
-    ),
-    CHART,
+    HTML,
     AS,
     short_help="Find what a hybrid is worth: fusion, weights, depth, reranker.",
 )

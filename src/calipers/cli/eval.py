@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import AS, flag, text
-from calipers.cli.output import (
-    check_output,
-    write_chart,
-    write_page,
-)
+from calipers.cli.options import AS, MARKDOWN, flag, text
+from calipers.cli.output import check_output, write_page
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.operation import HISTORY, STATISTICS
 
 if TYPE_CHECKING:
     from calipers.questions.evaluate.rule import EvaluationAnswer
 
-FILES = {"per_query": "table", "html": "page", "markdown": "page", "chart": "chart"}
+FILES = {"per_query": "table", "html": "page"}
 """The files to write, and their kinds."""
 
 
@@ -38,6 +34,7 @@ def _calls() -> None:
         group=HISTORY,
     ),
     flag("--no-results", "Keep the scores without what was retrieved; takes less room.", HISTORY),
+    MARKDOWN,
     AS,
     flag(
         "--calls each_call",
@@ -69,32 +66,25 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
     """
     settings, outputs = asked.settings, asked.outputs
     saved = _to_save(settings, tags, no_results=no_results)
-    per_query, html, markdown, chart = (settings.get(name, "") for name in FILES)
+    per_query, html = (settings.get(name, "") for name in FILES)
     for name, kind in FILES.items():
         if name in settings:
             check_output(settings[name], kind)
-    is_page = bool(html or markdown)
     ask = partial(
         asked.answer,
         # A table shows no fingerprints, so they are not computed for it.
-        fingerprints=bool(asked.form == "json" or is_page or saved or per_query),
+        fingerprints=bool(asked.form == "json" or html or saved or per_query),
         given=asked.given,
     )
     found: EvaluationAnswer = _also_collapsed(ask, settings) if saved else ask()
-    report = None
-    if is_page:
-        from calipers.questions.evaluate.rule import report_of
-        from calipers.questions.report.show import save_markdown
-
-        report = outputs.attempt(lambda: report_of(found, settings))
     if per_query:
         from calipers.io.records.results import write_scores
 
         outputs.write(per_query, lambda: write_scores(found.result, per_query))
-    if report is not None:
-        outputs.write(html, lambda: write_page(report, html))
-        outputs.write(markdown, lambda: save_markdown(report, markdown))
-    outputs.write(chart, lambda: write_chart(found.slices or found.result, chart))
+    if html:
+        from calipers.questions.evaluate.rule import report_of
+
+        outputs.write(html, lambda: write_page(report_of(found, settings), html))
     try:
         asked.show(found, _to_dict)
     finally:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import AS, CHART, JSON, FileOption, flag, text
+from calipers.cli.options import AS, HTML, JSON, FileOption, flag, text
 from calipers.errors import InvalidInput
 from calipers.present.escape import printable
 
@@ -39,7 +39,7 @@ def history_show() -> None:
     """
 
 
-@command(CHART, AS, short_help="Draw how the saved evaluations of one name moved.")
+@command(HTML, AS, short_help="Draw how the saved evaluations of one name moved.")
 def history_trend() -> None:
     """Draw the metrics of the evaluations called NAME over time, beside their reference.
 
@@ -50,12 +50,12 @@ def history_trend() -> None:
     \b
     Examples:
       calipers history trend nightly -m recall@10,precision@5
-      calipers history trend nightly -m recall@10 --by type --chart trend.svg
+      calipers history trend nightly -m recall@10 --by type --html trend.html
     """
 
 
 @command(
-    CHART,
+    HTML,
     AS,
     short_help="Say whether the latest saved evaluation is worse than before.",
     exits=lambda found: found.exit_code,

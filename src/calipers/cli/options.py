@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calipers.cli import GivenOnce
-from calipers.cli.output import write_chart
+from calipers.cli.output import write_document, write_markdown
 from calipers.operation import (
+    OUTPUT,
     READING,
     Argument,
     Setting,
@@ -208,4 +209,14 @@ CONFIG = text(
     group=READING,
 )
 QUIET = flag("--quiet -q", "Print the first line of the answer and nothing else.")
-CHART = FileOption("--chart", "Draw it to an .svg file.", "chart", write_chart)
+PAGE = "Write a page with everything that is known."
+HTML = FileOption(
+    "--html", PAGE, "page", lambda found, path: write_document(found.document(), path)
+)
+MARKDOWN = FileOption(
+    "--markdown",
+    "Write the answer as Markdown, for a pull request.",
+    "page",
+    write_markdown,
+    OUTPUT,
+)

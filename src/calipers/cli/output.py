@@ -19,7 +19,7 @@ _STEERING = re.compile(
     rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"
 )
 """Control characters and direction marks in UTF-8, which JSON can escape."""
-OUTPUTS = ("output", "html", "markdown", "chart", "per_query", "junit", "paths")
+OUTPUTS = ("output", "html", "markdown", "per_query", "junit", "paths")
 """The parameters that name files to write."""
 
 
@@ -153,11 +153,18 @@ def write_page(report: Any, path: str) -> None:
     save_html(report, path)
 
 
-def write_document(document: Any, title: str, path: str) -> None:
+def write_document(document: Any, path: str) -> None:
     """Write a document as an HTML page."""
     from calipers.questions.report.page.page import document_page
 
-    write_bytes(path, document_page(document, title).encode("utf-8", "replace"))
+    write_bytes(path, document_page(document).encode("utf-8", "replace"))
+
+
+def write_markdown(found: Any, path: str) -> None:
+    """Write an answer as Markdown."""
+    from calipers.present.markdown import as_markdown
+
+    write_bytes(path, as_markdown(found.document()).encode("utf-8", "replace"))
 
 
 def write_bytes(path: str, content: bytes) -> None:
@@ -168,20 +175,11 @@ def write_bytes(path: str, content: bytes) -> None:
         file.write(content)
 
 
-def write_chart(answer: Any, path: str) -> None:
-    """Write the chart of an answer."""
-    answer.save_chart(path)
-
-
 def check_output(path: str, kind: str = "page") -> None:
-    """Check the path of a page, chart, table, run or file of JSON lines before any work."""
+    """Check the path of a page, table, run or file of JSON lines before any work."""
     from calipers.io.files.write import check_place, check_writable, is_stream
 
-    if kind == "chart":
-        from calipers.present.chart_output import check_chart
-
-        check_chart(path)
-    elif kind == "table":
+    if kind == "table":
         check_writable(path)
     elif kind in ("run", "jsonl") and not path.endswith(".jsonl"):
         if kind == "jsonl" or not is_stream(path):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from calipers.cli.command import command
-from calipers.cli.options import AS, CHART, FileOption, flag
+from calipers.cli.options import AS, HTML, FileOption, flag
 
 
 @command(AS)
@@ -16,7 +16,7 @@ def _floor() -> None:
         "--floor",
         "Find the score below which to return nothing; -k then says how many results count.",
     ),
-    CHART,
+    HTML,
     AS,
     short_help="Find the k to use; with --floor a lowest score instead.",
     instead=("floor", _floor),

@@ -1,7 +1,7 @@
 """The parts of a chart: panels, axes and marks, and builders that several charts share."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 from typing import TypeAlias
 
@@ -47,12 +47,6 @@ def numbers(low: float, high: float, title: str = "", *, most: int = 5) -> Axis:
     return Axis(low, high, [(one, f"{one:.{digits}f}".replace("-", "−")) for one in values], title)
 
 
-def padded(axis: Axis) -> Axis:
-    """The axis with room for dots at its ends."""
-    room = (axis.high - axis.low) / 20
-    return replace(axis, low=axis.low - room, high=axis.high + room)
-
-
 def cutoffs(ks: Iterable[int], leading: Iterable[int] = ()) -> Axis:
     """An axis of k with the leading ones labelled first; logarithmic if the range is wide.
 
@@ -82,8 +76,6 @@ class Stroke:
     dashed: bool = False
     width: float = 2
     said: str = ""
-    label: str = ""
-    """The label at its last point."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +96,6 @@ class Dot:
     colour: str = "accent"
     shape: str = "circle"
     radius: float = 4
-    link: str = ""
-    """The page that a click opens; it must be linked from another place too."""
 
 
 Mark: TypeAlias = Stroke | Band | Dot
@@ -151,35 +141,28 @@ def interval_row(dot: Dot, ends: Interval | None) -> list[Mark]:
 
 def over_k(
     metric: str,
-    points: Sequence[tuple[int | None, float | None, float | None, float | None]],
-    guides: Sequence[tuple[int, bool]] = (),
+    points: Sequence[tuple[int, float | None, float | None, float | None]],
+    guides: Sequence[tuple[int, bool]],
 ) -> Panel:
     """One metric against k, with its band: k, the mean, the low and the high end of each point.
 
-    A guide is a k with a vertical line, and whether it is dashed. No k means all results.
+    A guide is a k with a vertical line, and whether it is dashed.
     """
     known = [(k, mean, low, high) for k, mean, low, high in points if mean is not None]
     top = max([1.0, *(mean if high is None else high for _, mean, _, high in known)])
     marks: list[Mark] = [
-        *(Dot(one[0] or 1.0, one[1], _said(metric, *one), radius=3) for one in known),
-        Stroke([(k or 1.0, mean) for k, mean, _, _ in known]),
+        *(Dot(one[0], one[1], _said(metric, *one), radius=3) for one in known),
+        Stroke([(k, mean) for k, mean, _, _ in known]),
         *(Stroke([(k, 0.0), (k, top)], "worse", dashed, 1.5) for k, dashed in guides),
-        Band(
-            [
-                (k or 1.0, low, high)
-                for k, _, low, high in known
-                if low is not None and high is not None
-            ]
-        ),
+        Band([(k, low, high) for k, _, low, high in known if low is not None and high is not None]),
     ]
-    ks = [k for k, *_ in known if k is not None]
-    x = cutoffs(ks, [k for k, _ in guides]) if ks else Axis(1, 1, [(1, "all results")])
+    x = cutoffs([k for k, *_ in points], [k for k, _ in guides])
     return Panel(x, numbers(0, top, most=3), marks, metric)
 
 
-def _said(metric: str, k: int | None, mean: float, low: float | None, high: float | None) -> str:
+def _said(metric: str, k: int, mean: float, low: float | None, high: float | None) -> str:
     between = f" ({number(low)}–{number(high)})" if low is not None and high is not None else ""
-    return f"{metric if k is None else f'{metric}@{k}'}: {number(mean)}{between}"
+    return f"{metric}@{k}: {number(mean)}{between}"
 
 
 def spread(values: Iterable[float | None], *, least: float) -> Axis:

@@ -1,4 +1,4 @@
-"""Draw a chart as SVG: the layout of panels, axes, marks and labels, and the markup."""
+"""Draw a chart as SVG for a page or a notebook: panels, axes, marks and labels."""
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,26 +26,44 @@ TALLEST = 330
 ROW = 16
 """Distance of the labels of two rows."""
 
-TITLE = 1.2
-"""The scale of the title's font."""
 REM = 14.6
 """Pixels per unit of the page."""
+NOTEBOOK_WIDE = 680
+"""The width of a chart in a notebook cell."""
+WIDTHS = {"wide": 900, "middle": 560, "narrow": 330}
+"""The widths on a page: for a screen, a small window and a phone."""
+NOTEBOOK: Mapping[str, str] = {
+    "ink": "currentColor",
+    "quiet": "currentColor",
+    "line": "color-mix(in srgb, currentColor 18%, transparent)",
+    "accent": "#3a7fc8",
+    "worse": "#c8661d",
+    "even": "#7d8794",
+}
+"""The text's own colour, and others that are visible on white and on dark."""
+PAGE: Mapping[str, str] = {name: f"var(--{name})" for name in NOTEBOOK}
+"""The colours of the page as CSS variables, so that a chart follows its dark mode."""
 
-Box = tuple[float, float, float, float]
-"""Left, top, right and bottom."""
+
+def on_page(chart: Chart) -> str:
+    """Draw the chart once per screen size; the style sheet shows one of them."""
+    if not chart.panels:
+        return ""
+    return "".join(
+        f'<div class="chart {name}">{draw(chart, PAGE, width, "rem")}</div>'
+        for name, width in WIDTHS.items()
+    )
+
+
+def in_notebook(chart: Chart) -> str:
+    """Draw the chart for a light or dark notebook."""
+    return draw(chart, NOTEBOOK, NOTEBOOK_WIDE) if chart.panels else ""
 
 
 def draw(
-    chart: Chart,
-    palette: Mapping[str, str],
-    width: float,
-    unit: Literal["px", "rem"] = "px",
-    *,
-    titled: bool = False,
+    chart: Chart, palette: Mapping[str, str], width: float, unit: Literal["px", "rem"] = "px"
 ) -> str:
     """Draw the chart as SVG of this width; with the unit ``rem`` it scales with the page's text.
-
-    ``titled`` puts its title above it.
 
     >>> from calipers.present.charts import numbers
     >>> panel = Panel(numbers(0, 1), numbers(0, 1), [Dot(0.5, 0.5, "half")])
@@ -60,8 +78,7 @@ def draw(
     room = outer * 0.42
     side = max((_side(panel.y, room) for panel in chart.panels), default=0.0)
     inner = outer - side - EDGE
-    top = _title(chart, colours, width, parts) if titled else 0.0
-    top = _legend(chart, colours, width, parts, top)
+    top = _legend(chart, colours, width, parts)
     for start in range(0, len(chart.panels), columns):
         row = chart.panels[start : start + columns]
         axis = not chart.shares_axis or start + columns >= len(chart.panels)
@@ -72,18 +89,10 @@ def draw(
             parts += plot.drawn(axis=axis)
             bottoms.append(plot.bottom(axis=axis))
         top = max(bottoms) + 12
-    # A chart with its own background has a margin.
-    edge = EDGE if "ground" in colours else 0
-    wide, high = _n(width + 2 * edge), _n(top + 2 * edge)
-    if edge:
-        ground = f'fill="{colours["ground"]}"'
-        parts.insert(0, f'<rect x="-{edge}" y="-{edge}" width="{wide}" height="{high}" {ground}/>')
-    size = f"{width / REM:.2f}rem" if unit == "rem" else wide
-    linked = any(getattr(one, "link", "") for panel in chart.panels for one in panel.marks)
-    role = "group" if linked else "img"
+    size = f"{width / REM:.2f}rem" if unit == "rem" else _n(width)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="{role}" aria-label="{_safe(chart.title)}" '
-        f'viewBox="{-edge} {-edge} {wide} {high}" width="{size}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{_safe(chart.title)}" '
+        f'viewBox="0 0 {_n(width)} {_n(top)}" width="{size}" '
         f'font-family="{FONT}" font-size="{SIZE}">'
         f"<desc>{_safe(chart.said)}</desc>{''.join(parts)}</svg>"
     )
@@ -98,7 +107,6 @@ SHAPES = {
     "down": "M{x},{b}L{p},{t}H{l}Z",
     "square": "M{l},{t}H{p}V{b}H{l}Z",
     "diamond": "M{x},{t}L{p},{y}L{x},{b}L{l},{y}Z",
-    "stroke": "M{x},{t}V{b}h2V{t}Z",
 }
 
 
@@ -116,8 +124,6 @@ class _Plot:
     ) -> None:
         self.panel, self.left, self.top, self.width = panel, left, top, width
         self.room, self.colours = room, colours
-        self.labels: list[Box] = []
-        """Boxes of labels, which others must avoid."""
         lines = max((len(wrapped(text, room)) for _, text in panel.y.ticks), default=1)
         rows = panel.rows * (lines * LINE_HEIGHT + ROW)
         self.height = rows or min(width * panel.ratio, TALLEST)
@@ -140,9 +146,6 @@ class _Plot:
             for mark in reversed(self.panel.marks):
                 if isinstance(mark, kind):
                     yield from self._mark(mark)
-        for mark in self.panel.marks:
-            if isinstance(mark, Stroke) and mark.label:
-                yield from self._label(mark)
 
     def _axes(self, axis: bool) -> Iterator[str]:
         x, y = self.panel.x, self.panel.y
@@ -166,16 +169,16 @@ class _Plot:
                     anchor="end",
                     colour="ink" if self.panel.rows else "quiet",
                 )
-        labels: list[Box] = []
+        labels: list[tuple[float, float]] = []
         for value, text in x.ticks:
             place, half = self.x(value), text_width(text) / 2
             if self.panel.rows:
                 yield self._stroke((place, self.top), (place, low))
             middle = max(min(place, right + EDGE - half), half)
-            box = (middle - half - 5, 0.0, middle + half + 5, 1.0)
-            if not axis or any(_meet(box, one) for one in labels):
+            first, last = middle - half - 5, middle + half + 5
+            if not axis or any(first < right and left < last for left, right in labels):
                 continue
-            labels.append(box)
+            labels.append((first, last))
             if not self.panel.rows:
                 yield self._stroke((place, low), (place, low + 4))
             yield self._text(text, middle, low + 16, anchor="middle", colour="quiet")
@@ -205,26 +208,10 @@ class _Plot:
         elif isfinite(mark.x + mark.y):
             x, y, r = self.x(mark.x), self.y(mark.y), mark.radius
             # Wider than it looks, so that it is easy to point at.
-            drawn = (
+            yield (
                 f'<path class="dot" d="{_shape(mark.shape, x, y, r)}" fill="{colour}" '
                 f'stroke="transparent" stroke-width="8"{_closed("path", mark.said)}'
             )
-            # For the pointer only: the dots are too close to tab through one by one.
-            before = f'<a href="{_safe(mark.link)}" tabindex="-1" aria-hidden="true">'
-            yield f"{before}{drawn}</a>" if mark.link else drawn
-
-    def _label(self, mark: Stroke) -> Iterator[str]:
-        """The label right or left of the end of its mark, or nothing if there is no room."""
-        x, y = self.x(mark.points[-1][0]), self.y(mark.points[-1][1]) + 15
-        wide = text_width(mark.label)
-        for left in (x + 7, x - 7 - wide):
-            box = (left - 1, y - 10, left + wide + 1, y + 3)
-            fits = self.left - 4 <= left and left + wide <= self.left + self.width + EDGE
-            if fits and not any(_meet(box, one) for one in self.labels):
-                self.labels.append(box)
-                colour = mark.colour if mark.colour in ("worse", "accent") else "ink"
-                yield self._text(mark.label, left, y, colour=colour, halo=True)
-                return
 
     def _place(self, x: float, y: float) -> str:
         return f"{_n(self.x(x))},{_n(self.y(y))}"
@@ -242,38 +229,20 @@ class _Plot:
         anchor: str = "",
         colour: str = "ink",
         bold: bool = False,
-        halo: bool = False,
     ) -> str:
         if not anchor:
             text = fitted(text, self.left + self.width + EDGE - x, 1.2 if bold else 1.0)
-        paper = self.colours.get("paper") if halo else None
         return (
             f'<text x="{_n(x)}" y="{_n(y)}" fill="{self.colours.get(colour, "#000")}"'
             + (f' text-anchor="{anchor}"' if anchor else "")
             + (' font-weight="600" font-size="13"' if bold else "")
-            + (f' paint-order="stroke" stroke="{paper}" stroke-width="3"' if paper else "")
             + f">{_safe(text)}</text>"
         )
 
 
-def _title(chart: Chart, colours: Mapping[str, str], width: float, parts: list[str]) -> float:
-    """Draw the title of a chart; return the y below it."""
-    y = 0.0
-    for line in wrapped(chart.title, width / TITLE):
-        y += 20 * TITLE
-        ink = colours.get("ink", "#000")
-        parts.append(
-            f'<text x="0" y="{_n(y - 6)}" fill="{ink}" font-weight="600" '
-            f'font-size="{_n(SIZE * TITLE)}">{_safe(line)}</text>'
-        )
-    return y + 8
-
-
-def _legend(
-    chart: Chart, colours: Mapping[str, str], width: float, parts: list[str], top: float
-) -> float:
+def _legend(chart: Chart, colours: Mapping[str, str], width: float, parts: list[str]) -> float:
     """Draw the legend above the panels; return the y below it."""
-    x, y = 0.0, top + 12.0
+    x, y = 0.0, 12.0
     for sign, name, text in chart.legend:
         shown = fitted(text, width - 34)
         if x and x + 34 + text_width(shown) > width:
@@ -289,7 +258,7 @@ def _legend(
         ink = colours.get("ink", "#000")
         parts.append(f'<text x="{_n(x + 26)}" y="{_n(y)}" fill="{ink}">{_safe(shown)}</text>')
         x += 26 + text_width(shown) + 20
-    return y + 16 if chart.legend else top
+    return y + 16 if chart.legend else 0.0
 
 
 def text_width(text: str) -> float:
@@ -352,10 +321,6 @@ def _whole(points: Sequence[tuple[float, ...]]) -> Iterator[list[tuple[float, ..
     for known, part in groupby(points, lambda point: isfinite(sum(point))):
         if known:
             yield list(part)
-
-
-def _meet(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _closed(tag: str, tooltip: str) -> str:

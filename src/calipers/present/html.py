@@ -18,7 +18,7 @@ from calipers.model.document import (
     in_order,
     short_notes,
 )
-from calipers.present.chart_output import in_notebook, on_page
+from calipers.present.drawing import in_notebook, on_page
 from calipers.present.escape import clean
 from calipers.present.terminal import in_python
 from calipers.words import plural, whole_commands

@@ -14,7 +14,6 @@ from calipers.model.document import (
     Heads,
     Note,
     NoteKind,
-    Picture,
     Table,
 )
 from calipers.model.matched import Matched
@@ -25,7 +24,6 @@ from calipers.words import first_results, number, plural, share
 
 if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
-    from calipers.present.charts import Chart, Mark
 
 SCORED = {"zero": "scored 0", "exclude": "left out"}
 WHOLE = "all"
@@ -39,7 +37,7 @@ def document(scores: Scores) -> Document:
     """How much the retriever finds, the means, and notes on the data."""
     return Document(
         verdict(scores),
-        blocks=[score_table(scores), interval_table(scores), Picture(lambda: scores_chart(scores))],
+        blocks=[score_table(scores), interval_table(scores)],
         notes=notes_of(scores),
         rows=lambda: summary_rows(scores),
     )
@@ -304,40 +302,3 @@ def summary_rows(scores: "Scores | Evaluation") -> Iterator[dict[str, Any]]:
             "n": one.n,
             "undefined": one.undefined,
         }
-
-
-_SAID = "The mean of each metric over the queries, with its interval."
-
-
-def scores_chart(scores: Scores) -> "Chart":
-    """The means with their intervals, of the metrics that lie between 0 and 1."""
-    # Most evaluations are printed, not drawn.
-    from calipers.present.charts import Chart, Dot, Panel, interval_row, numbers, over_k, rows
-
-    families: dict[str, list[MetricFacts]] = {}
-    for one in scores.metrics:
-        low, high = one.bounds
-        if low == 0 and high == 1:
-            families.setdefault(one.stem, []).append(one)
-    title = verdict(scores)
-    if any(len(family) > 1 for family in families.values()):
-        panels = [
-            over_k(stem, [(one.k, *_mean_and_ends(scores, one.name)) for one in family])
-            for stem, family in families.items()
-        ]
-        return Chart(title, panels, _SAID, columns=3)
-    names = [one.name for family in families.values() for one in family]
-    marks: list[Mark] = []
-    for at, name in enumerate(names):
-        found = scores[name]
-        if found.mean is not None:
-            ends = f" ({found.interval.shown})" if found.interval else ""
-            said = f"{name}: {number(found.mean)}{ends}, {plural(found.n, 'query', 'queries')}"
-            marks += interval_row(Dot(found.mean, -at, said, radius=5), found.interval)
-    return Chart(title, [Panel(numbers(0, 1), rows(names), marks, rows=len(names))], _SAID)
-
-
-def _mean_and_ends(scores: Scores, name: str) -> tuple[float | None, float | None, float | None]:
-    summary = scores[name]
-    ends = summary.interval
-    return (summary.mean, ends.low, ends.high) if ends else (summary.mean, None, None)

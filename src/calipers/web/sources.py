@@ -18,7 +18,7 @@ from calipers.model.document import Lines
 from calipers.model.evaluation import Evaluation
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
-from calipers.present.chart_output import on_page
+from calipers.present.drawing import on_page
 from calipers.present.html import blocks_html, heading_html
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.settings import compare
@@ -250,7 +250,7 @@ class WebSources:
             raise
         except InvalidInput as error:
             return blocks_html([Lines([self.without_place(str(error))])])
-        chart = trend_chart(found, "/evaluations/{}")
+        chart = trend_chart(found)
         flat = [replace(one, ratio=0.16) for one in chart.panels[:1]]
         return heading_html(found.document(), "h2") + on_page(replace(chart, panels=flat))
 

@@ -128,13 +128,11 @@ def measure_corrected(
     return correct_scores(machine, by_people, level, sample.looks, sample.checked)
 
 
-_OF_SAVED = frozenset({"data", "where", "store", "metrics", "k", "by", "primary", "chart"})
+_OF_SAVED = frozenset({"data", "where", "store", "metrics", "k", "by", "primary"})
 """The settings that also work on scores that were measured before."""
-_OF_ONE = frozenset(
-    {"weights", "per_query", "by", "corrected_by", "html", "markdown", "chart", "save"}
-)
+_OF_ONE = frozenset({"weights", "per_query", "by", "corrected_by", "html", "save"})
 """The settings that need one result, not that of several levels."""
-_OF_A_PAIR = ("corrected_by", "html", "markdown", "save")
+_OF_A_PAIR = ("corrected_by", "html", "save")
 """The settings that look into the results again."""
 
 

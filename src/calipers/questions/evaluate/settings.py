@@ -204,26 +204,10 @@ class EvaluateSettings(Evaluating, total=False):
         str | None,
         _output("Write a page with everything that is known.", excludes=("corrected_by",)),
     ]
-    markdown: Annotated[
-        str | None,
-        _output(
-            "Write the short form, for a pull request.",
-            excludes=("corrected_by",),
-            group=OUTPUT,
-        ),
-    ]
-    chart: Annotated[
-        str | None,
-        _output(
-            "Draw the means with their intervals, or with --by the slices, to an .svg file.",
-            excludes=("corrected_by",),
-            group=OUTPUT,
-        ),
-    ]
     corpus: Annotated[
         str | None,
         Setting(
-            "The chunks that are searched: page and short form then tell more of the misses, and "
+            "The chunks that are searched: the page then tells more of the misses, and "
             "the history knows when it changed.",
             metavar="FILE",
             file="corpus",

@@ -256,33 +256,31 @@ def _point_rows(found: Alarm) -> Iterator[dict[str, Any]]:
             }
 
 
-def trend_chart(found: Alarm, link: str = "") -> Chart:
-    """Every metric over time with its reference; lines break where something changed.
-
-    ``link`` is the address of an evaluation's page, with {} for its id; every point links there.
-    """
+def trend_chart(found: Alarm) -> Chart:
+    """Every metric over time with its reference; lines break where something changed."""
     sliced = [line for line in found.lines if line.part is not None]
     drawn = sliced or list(found.lines)
     values = dict.fromkeys(line.part or "" for line in sliced)
     legend = [(*_series(at), printable(value, 40)) for at, value in enumerate(values)]
+    changes = dict.fromkeys(_changed(mark) for mark in found.marks)
+    legend += (("dashed", "worse", one) for one in changes)
     panels = [
-        _panel(metric, [line for line in drawn if line.metric == metric], found, link)
+        _panel(metric, [line for line in drawn if line.metric == metric], found)
         for metric in found.metrics
     ]
     said = printable(found.claims[0].fact, 120).rstrip(".")
     return Chart(said, panels, f"{said}. Each metric with its interval.", legend=legend)
 
 
-def _panel(metric: str, lines: Sequence[Line], trend: Alarm, link: str) -> Panel:
+def _panel(metric: str, lines: Sequence[Line], trend: Alarm) -> Panel:
     points = [point for line in lines for point in line.points]
     heights = [end for point in points for end in (point.mean, point.low, point.high)]
     x, y = time_axis([point.saved for point in points]), spread(heights, least=_LEAST_RANGE)
     marks: list[charts.Mark] = []
     changed = [mark.saved for mark in trend.marks]
     for mark in trend.marks:
-        at, said = mark.saved.timestamp(), f"{' and '.join(mark.what)} changed"
-        ends = [(at, y.low), (at, y.high)]
-        marks.append(charts.Stroke(ends, "worse", True, 1.5, said, label=said))
+        at = mark.saved.timestamp()
+        marks.append(charts.Stroke([(at, y.low), (at, y.high)], "worse", True, 1.5, _changed(mark)))
     marks += _references(metric, lines, trend, x)
     for place, line in enumerate(lines):
         shape, colour = ("circle", "accent") if line.tag is None else _series(place)
@@ -298,8 +296,12 @@ def _panel(metric: str, lines: Sequence[Line], trend: Alarm, link: str) -> Panel
             marks.append(charts.Stroke([(p.saved.timestamp(), p.mean) for p in part], colour))
         for point in line.points:
             at, said = point.saved.timestamp(), _said(line, point)
-            marks.append(Dot(at, point.mean, said, colour, shape, 3.5, link=link.format(point.id)))
+            marks.append(Dot(at, point.mean, said, colour, shape, 3.5))
     return Panel(x, y, marks, metric, ratio=0.3)
+
+
+def _changed(mark: Mark) -> str:
+    return f"{' and '.join(mark.what)} changed"
 
 
 def _references(metric: str, lines: Sequence[Line], found: Alarm, x: Axis) -> Iterator[charts.Mark]:

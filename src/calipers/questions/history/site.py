@@ -15,12 +15,12 @@ import msgspec
 
 from calipers.errors import InvalidInput, StoreAway, WriteFailed
 from calipers.io.files.write import check_folder, whole_file
-from calipers.model.document import Document, Note, Picture
+from calipers.model.document import Document, Note
 from calipers.model.evaluation import Evaluation
 from calipers.present.escape import clean, printable
 from calipers.present.html import for_page
 from calipers.questions.compare.settings import compare
-from calipers.questions.history.document import mean_text, shown, trend_chart
+from calipers.questions.history.document import mean_text, shown
 from calipers.questions.history.result import Alarm, History, Shown
 from calipers.questions.history.settings import history_trend
 from calipers.questions.report.browse import open_saved
@@ -81,9 +81,6 @@ def _write(path: Path, text: str) -> None:
 
 def _part(found: History, trend: Alarm, listed: list[Evaluation]) -> dict[str, Any]:
     """The template values of one name: its line over time, and its evaluations."""
-    document = trend.document()
-    linked = Picture(lambda: trend_chart(trend, f"{PAGES}/{{}}.html"))
-    blocks = [linked if isinstance(one, Picture) else one for one in document.blocks]
     metrics = [one for one in found.metrics if any(one in row.summaries for row in listed)]
     rows = [
         {
@@ -97,8 +94,7 @@ def _part(found: History, trend: Alarm, listed: list[Evaluation]) -> dict[str, A
         }
         for one in listed
     ]
-    answer = for_page(replace(document, blocks=blocks), name=trend.name)
-    return {"answer": answer, "metrics": metrics, "rows": rows}
+    return {"answer": for_page(trend.document(), name=trend.name), "metrics": metrics, "rows": rows}
 
 
 def _evaluation(store: Store, one: Evaluation, before: Evaluation | None) -> str:

@@ -68,11 +68,6 @@ class Report(ShowsItself):
         page: str = self._shown.render(self)
         return page
 
-    def to_markdown(self) -> str:
-        """The short form as Markdown, for a pull request."""
-        text: str = self._shown.report_markdown(self)
-        return text
-
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the page (.html) or the short form (.md)."""
+        """Write the page (.html)."""
         self._shown.save_report(self, path)

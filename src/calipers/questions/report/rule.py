@@ -65,15 +65,12 @@ class ReportPart(NamedTuple):
     document: Document
 
 
-def parts(system: SystemReport, *, examples: bool = False) -> list[ReportPart]:
-    """Every part, or the reason why it could not be made.
-
-    ``examples`` adds some queries, for a page without a list of them.
-    """
+def parts(system: SystemReport) -> list[ReportPart]:
+    """Every part, or the reason why it could not be made."""
     return [
         ReportPart(
             *PARTS[name],
-            Document(found) if isinstance(found, str) else _read(found.document(), examples),
+            Document(found) if isinstance(found, str) else _read(found.document()),
         )
         for name, found in system.answers.items()
         # Queries without tags have no slices, and nothing is said of it.
@@ -81,12 +78,12 @@ def parts(system: SystemReport, *, examples: bool = False) -> list[ReportPart]:
     ]
 
 
-def _read(document: Document, examples: bool) -> Document:
-    """A document without its hints for the command line."""
+def _read(document: Document) -> Document:
+    """A document without its hints for the command line, and without examples: they follow."""
     blocks: list[Block] = [
         replace(one, more="") if isinstance(one, Table) else one
         for one in document.blocks
-        if examples or not isinstance(one, Lines) or one.detail
+        if not isinstance(one, Lines) or one.detail
     ]
     notes = [one for one in in_order(document.notes) if one.kind != "next"]
     return replace(document, blocks=blocks, notes=notes)

@@ -46,8 +46,6 @@ def report(
     >>> made = report([{"query": "q", "retrieved": ["x", "a"], "ground_truth": ["a", "b"]}], k=2)
     >>> made.k, made.systems[0].scores["recall@2"].mean
     (2, 0.5)
-    >>> "recall" in made.to_markdown()
-    True
     """
     from calipers.engines.scoring import choose_metrics, deepest
     from calipers.errors import InvalidInput

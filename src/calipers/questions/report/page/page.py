@@ -127,10 +127,13 @@ def _opened(systems: tuple[SystemReport, ...], names: pl.Series) -> dict[str, li
     }
 
 
-def document_page(document: Document, title: str, *, above: str = "", back: str = "") -> str:
-    """Render a document as a page of its own; ``above`` and ``back`` as for ``render``."""
+def document_page(document: Document, title: str = "", *, above: str = "", back: str = "") -> str:
+    """Render a document as a page of its own; ``above`` and ``back`` as for ``render``.
+
+    The title of the window is the document's sentence unless it is given.
+    """
     answer = above + for_page(document, heading="h1")
-    return fill("frame.html.j2", answer=answer, title=title, back=back)
+    return fill("frame.html.j2", answer=answer, title=title or clean(document.sentence), back=back)
 
 
 def fill(template: str, **view: Any) -> str:
