@@ -294,16 +294,6 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     "rel of a word": (["--rel", "high"], "The option --rel is 'high'; it must be a number."),
     "confidence of 2": (["--confidence", "2"], "confidence level is 2"),
     "corpus of 0": (["--corpus-size", "0"], "size of the corpus is 0"),
-    "weight of 0": (["--score", "mrr=0"], "weight 'mrr=0' in --score cannot be read"),
-    "weight of a word": (["--score", "mrr=much"], "cannot be read; write metric=weight"),
-    "two weights": (["--score", "mrr=1,RR=2"], "mrr is given two weights"),
-    "the same weight twice": (["--score", "mrr=1,mrr=2"], "mrr is given two weights"),
-    "weight of several": (["--score", "recall@1,5=1"], "stands for 2 metrics"),
-    "weight of no metric": (["--score", "recal@5=1"], "Did you mean recall?"),
-    "weight of what is better when lower": (
-        ["--score", "first_rank=1"],
-        "first_rank cannot be part of a combined score",
-    ),
     "unknown option": (["--metric", "mrr"], "No such option"),
     "a second file": (["other.json"], "Several files are given"),
 }
@@ -322,8 +312,6 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
         {"metrics": [5]},
         "A metric is given as 5; write its name, such as 'recall@10'.",
     ),
-    "negative weight": ({"weights": {"mrr": -1}}, "weight of mrr is -1"),
-    "weight of NaN": ({"weights": {"mrr": float("nan")}}, "weight of mrr is nan"),
     "confidence": ({"confidence": 95}, "confidence level is 95"),
 }
 

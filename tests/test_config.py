@@ -78,7 +78,6 @@ def test_every_word_of_every_policy_can_stand_in_the_file(name):
         ({"gate": {"allow": True}}, "must be a number"),
         ({"k": "10"}, "must be a whole number"),
         ({"k": [1, 2.5]}, "must be a whole number in item 2"),
-        ({"score": {"mrr": "much"}}, "must be a number in every value"),
         (
             {"missing": "zer"},
             r"missing .* 'zer'; .*one of zero.*Did you mean zero",
@@ -124,15 +123,15 @@ def test_a_file_named_by_the_caller(folder):
 
 
 def test_what_is_given_goes_before_the_file():
-    config = Config(None, {"data": "d", "k": 3, "score": {"mrr": 1}}, {"by": ["type"], "k": 4})
-    keys = {"data": "data", "run": "run", "k": "k", "weights": "score", "by": "by"}
+    config = Config(None, {"data": "d", "k": 3, "rel": 2}, {"by": ["type"], "k": 4})
+    keys = {"data": "data", "run": "run", "k": "k", "rel": "rel", "by": "by"}
     assert config.filled({}, keys, gate=True) == {
         "data": "d",
         "k": 4,
-        "weights": {"mrr": 1},
+        "rel": 2,
         "by": ["type"],
     }
-    assert config.filled({"k": 9, "run": "r"}, keys) == {"weights": {"mrr": 1}}
+    assert config.filled({"k": 9, "run": "r"}, keys) == {"rel": 2}
 
 
 def test_a_grid_is_left_to_the_command_that_runs_it():

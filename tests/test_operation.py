@@ -90,7 +90,6 @@ def test_every_typed_option_of_every_operation_refuses_what_it_cannot_be(name: s
         ({"confidence": "many"}, "confidence of evaluate is 'many'; it must be a number."),
         ({"k": "5"}, "k of evaluate is '5'; it must be a whole number or a list."),
         ({"k": [1, "a"]}, "k of evaluate is [1, 'a']; it must be a whole number in item 2."),
-        ({"weights": {"mrr": "a"}}, "it must be a number in every value."),
         ({"ties": "trek"}, "must be one of trec, input, error. Did you mean trec?"),
         ({"store": 3}, "store of evaluate is 3; it must be a text or a path."),
         ({"retriever": "a:b", "run": "c"}, "retriever= and run= exclude each other; leave one"),

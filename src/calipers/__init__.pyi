@@ -44,7 +44,6 @@ from calipers.questions.fuse.settings import fuse as fuse
 from calipers.questions.gate.result import Verdict as Verdict
 from calipers.questions.gate.settings import gate as gate
 from calipers.questions.gate.settings import gate_save as gate_save
-from calipers.questions.gate.settings import gate_show as gate_show
 from calipers.questions.grid.settings import grid as grid
 from calipers.questions.history.settings import history as history
 from calipers.questions.history.settings import history_alarm as history_alarm

@@ -48,12 +48,12 @@ class Config:
         But a run alone is scored against the file's ground truth, and a retriever gets its
         questions.
 
-        >>> keys = {"ground_truth": "ground-truth", "run": "run", "weights": "score"}
-        >>> file = Config(shared={"ground-truth": "a.json", "run": "old.json", "score": {"mrr": 1}})
+        >>> keys = {"ground_truth": "ground-truth", "run": "run", "by": "by"}
+        >>> file = Config(shared={"ground-truth": "a.json", "run": "old.json", "by": "type"})
         >>> file.filled({"run": "new.json"}, keys)
-        {'ground_truth': 'a.json', 'weights': {'mrr': 1}}
+        {'ground_truth': 'a.json', 'by': 'type'}
         >>> file.filled({"ground_truth": "b.json"}, keys)
-        {'weights': {'mrr': 1}}
+        {'by': 'type'}
         """
         file = {**self.shared, **(self.gate if gate else {})}
         inputs = [name for name in INPUTS if name in given]

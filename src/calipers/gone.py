@@ -10,6 +10,7 @@ _QUESTIONS = "`calipers init CORPUS --endpoint URL --model NAME` writes question
 _CORRECTED = "`calipers eval --corrected-by` corrects the mean of each run by people's labels."
 _FORM = "Write the queries, ids and grades as a table (CSV, Parquet) or as JSON lines."
 _WRITTEN = "Take --to jsonl, which holds everything; a few lines of a script make the rest of it."
+_WEIGHTED = "Name the metrics with -m: all of them decide, and --primary leads."
 _RULES = "docs/diagnose.md lists the rules with their thresholds, which are fixed."
 _METRIC = "Take err, nerr or rbp, or compute it with cwl-eval."
 
@@ -25,6 +26,11 @@ GONE = {
     "compare --as latex": "Take --as csv or --as markdown; pandoc makes LaTeX of either.",
     "compare --corrected-by": _CORRECTED,
     "gate --corrected-by": _CORRECTED,
+    "gate --junit": "`pytest --junitxml` writes JUnit XML of gates in tests; --markdown a summary.",
+    "gate_show": "A baseline is JSON: `baseline` has its name and date, `summaries` the means.",
+    "eval --score": _WEIGHTED,
+    "gate --score": _WEIGHTED,
+    "compare --score": _WEIGHTED,
     "gate --strict": "No clear difference passes, and says so; require what must hold, such as "
     '--require "recall@10 >= 0.8".',
     "compare --output": "`calipers labels draft NEW -o label.csv` writes what nobody judged.",

@@ -277,11 +277,10 @@ def test_the_template_for_gitlab_runs(tmp_path):
     }
     on_main = {"CI_COMMIT_BRANCH": "main", "CALIPERS_REPORT": "nowhere/report.html"}
     assert run_apart(script, folder, {**variables, **on_main})[0] == 2
-    assert (folder / "junit.xml").is_file(), "the gate is asked when the report fails"
+    assert (folder / "calipers-summary.md").is_file(), "the gate is asked when the report fails"
     assert (folder / variables["CALIPERS_BASELINE"]).is_file()
     code, said = run_apart(script, folder, {**variables, "CI_COMMIT_BRANCH": "topic"})
     assert code == 0, said
     assert "no query changed" in (folder / "calipers-summary.md").read_text(), said
     for path in template["calipers"]["artifacts"]["paths"]:
         assert (folder / path.replace("$CALIPERS_REPORT", variables["CALIPERS_REPORT"])).is_file()
-    assert (folder / template["calipers"]["artifacts"]["reports"]["junit"]).is_file()

@@ -21,13 +21,13 @@ def asked_of(
     *,
     by: Annotated[Sequence[str], Setting("Tags.", metavar="TAG", several=True)] = (),
     ties: Annotated[Literal["trec", "input"] | None, Setting("Order.")] = None,
-    weights: Annotated[Any, Setting("Weights.", "--score", read=str.upper)] = None,
+    shout: Annotated[Any, Setting("Loud.", "--shout", read=str.upper)] = None,
     strict: Annotated[bool, Setting("Strictly.")] = False,
     rare: Annotated[int, Setting("Elsewhere.", only="eval")] = 0,
     now: object = None,
 ) -> dict[str, Any]:
     """An operation that answers with what it was asked."""
-    return {"k": k, "by": list(by), "ties": ties, "weights": weights, "strict": strict}
+    return {"k": k, "by": list(by), "ties": ties, "shout": shout, "strict": strict}
 
 
 @command(operation=asked_of)
@@ -45,7 +45,7 @@ def test_what_carries_a_setting_is_an_option_of_its_type() -> None:
     assert "-k INTEGER How many. [default: 10]" in text
     assert "--by TAG Tags." in text
     assert "--ties [trec|input] Order." in text
-    assert "--score TEXT Weights." in text
+    assert "--shout TEXT Loud." in text
     assert "--strict Strictly." in text
     assert "--rare" not in text
     assert "--now" not in text
@@ -53,8 +53,8 @@ def test_what_carries_a_setting_is_an_option_of_its_type() -> None:
 
 @pytest.mark.usefixtures("nowhere")
 def test_only_what_was_given_is_handed_on() -> None:
-    given = ["-k", "3", "--by", "a", "--by", "b", "--score", "mrr", "--strict"]
-    handed = "{'k': 3, 'by': ['a', 'b'], 'weights': 'MRR', 'strict': True}"
+    given = ["-k", "3", "--by", "a", "--by", "b", "--shout", "mrr", "--strict"]
+    handed = "{'k': 3, 'by': ['a', 'b'], 'shout': 'MRR', 'strict': True}"
     assert CliRunner().invoke(shown, given).stdout == f"{handed}\n"
     assert CliRunner().invoke(shown, []).stdout == "{}\n"
 

@@ -51,15 +51,13 @@ def test_every_command_reads_the_file_also_from_a_folder_below(command, here, mo
     assert json.loads(printed.out)
 
 
-SPELLED = {"weights": "score", "retrievers": "retriever", "search": "retriever"}
+SPELLED = {"retrievers": "retriever", "search": "retriever"}
 OTHERWISE = {
     ("eval", "k"): "with --calls it counts results of each call",
     ("sweep", "k"): "looks at every k",
     ("sweep", "metrics"): "takes them without a cut-off",
     ("compare", "retrievers"): "compares what is named",
     ("grid", "metrics"): "reads the file itself, which it is named",
-    ("retrieve", "score"): "says where in an answer the score stands",
-    ("explain", "score"): "says where in an answer the score stands",
     ("labels judge", "workers"): "asks a language model",
     ("convert", "ground_truth"): "converts what is named",
     ("seal", "ground_truth"): "seals what is named; the file names the open part",
@@ -147,7 +145,7 @@ def test_in_a_container_root_trusts_the_owner_of_the_folder_and_nobody_else(here
 
 
 @pytest.mark.parametrize("outside", ["../../summary.md", "/tmp/summary.md", "away/summary.md"])
-@pytest.mark.parametrize("key", ["markdown", "junit", "output"])
+@pytest.mark.parametrize("key", ["markdown", "output"])
 def test_what_a_settings_file_has_written_stays_inside_of_its_folder(here, outside, key):
     (here / "away").symlink_to(here.parent)
     table = "grid" if key == "output" else "gate"

@@ -76,21 +76,6 @@ def test_per_query_files(evals: Path) -> None:
     assert table["tag.type"].to_list() == ["fact", None, None]
 
 
-def test_a_combined_score(evals: Path) -> None:
-    weights = {"recall@10": 0.7, "precision@1": 0.3}
-    text = "recall@10=0.7,precision@1=0.3"
-    result = json.loads(calipers_command("eval", evals, "--score", text, "--json").out)
-    scores = calipers.evaluate(evals, weights=weights)
-    assert result == scores.to_dict()
-    assert result["weights"] == weights
-    assert scores.of("score").tolist()[:2] == pytest.approx([0.7 + 0.3, 0.35])
-    assert scores["score"].mean == pytest.approx(0.675)
-    table = calipers_command("eval", evals, "-m", "mrr", "--score", text).out
-    assert table.startswith("score is 0.675 on average (")
-    rows = [line.split()[0] for line in table.split("\n\n")[1].splitlines() if line[:1].isalpha()]
-    assert rows == ["metric", "mrr", "recall", "precision", "score"]
-
-
 @pytest.mark.parametrize("columns", [10, 20, 40, 80, 200])
 def test_no_width_breaks_the_table(columns: int, evals: Path) -> None:
     names = "recall@1,3,5,10,ndcg@10(gain=exp),mrr,fp@10"

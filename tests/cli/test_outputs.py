@@ -22,7 +22,7 @@ def folder(tmp_path, monkeypatch):
         ("eval none.json --html page.html --markdown nowhere/b.md", "there is no folder nowhere"),
         ("eval none.json --per-query nowhere/s.csv --save nightly", "there is no folder nowhere"),
         ("compare a.json b.json --html nowhere/a.html --per-query all.csv", "no folder nowhere"),
-        ("gate none.json --require mrr>=0 --junit nowhere/j.xml --markdown s.md", "nowhere"),
+        ("gate none.json --require mrr>=0 --markdown nowhere/s.md", "nowhere"),
         ("eval none.json --markdown .", "is a folder"),
         ("sweep none.json --chart a.svg", "Take --html FILE: the page holds the chart."),
     ],

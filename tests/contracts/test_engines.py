@@ -122,7 +122,6 @@ def test_pieces_and_machines_give_what_memory_gives(monkeypatch, seed):
     elif kind == "mapped":
         asked["map_ids"] = "prefix=doc/,case"
     else:
-        asked["weights"] = draw.choice((None, {"recall@5": 1.0, "mrr": 2.0}))
         asked["corpus_size"] = draw.choice((None, 100))
     asked["ground_truth"] = truth
     memory = outcome(run, asked)

@@ -53,7 +53,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "corpus_size": ("-m", "tn@3,mrr", "--corpus-size", "100"),
     "memory": ("--memory", "2GB"),
     "temp": ("--temp", "."),
-    "weights": ("--score", "recall@3=2,mrr=1"),
     "confidence": ("--confidence", "0.8"),
     "cluster": ("--cluster", "land"),
     "weight_by": ("--weight-by", "asked"),
@@ -83,7 +82,7 @@ THE_WAY_ITSELF = {
     "page": ("html",),
 }
 """Settings that lead to a way: there is nothing to compare."""
-KNOWN = {"saved": ("summaries", "slices", "per_query", "metrics", "weights", "policy")}
+KNOWN = {"saved": ("summaries", "slices", "per_query", "metrics", "policy")}
 """A file of scores says what was counted when all of them were measured."""
 FILES = ("scores.parquet", "page.html", "short.md", "history.db", "logged")
 

@@ -33,11 +33,11 @@ def stored(place, data, **settings):
     ("data", "settings"),
     [
         (records([1, 2, None]), {}),
-        (tagged({"a": [1, None], "b": [3, 4]}), {"weights": {"recall@5": 0.7, "mrr": 0.3}}),
+        (tagged({"a": [1, None], "b": [3, 4]}), {"metrics": "recall@5,mrr"}),
         (hostile(), {}),
         (records([1]), {"metrics": "recall@1,3,5,first_rank,dcg@5,ndcg@5(gain=exp)"}),
     ],
-    ids=["plain", "weighted", "hostile", "many metrics"],
+    ids=["plain", "tagged", "hostile", "many metrics"],
 )
 def test_scores_come_back_exactly_as_they_were(place, data, settings):
     store, scores, one = stored(place, data, **settings)

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.engines.summary import summarise
-from calipers.model.scores import MetricFacts
 from calipers.statistics.score_interval import mean_interval
 
 METRICS = ("recall@2", "mrr", "first_rank")
@@ -39,22 +37,6 @@ def test_each_metric_as_if_it_were_alone(n):
             assert summary.interval.low == max(expected.low, low)
             assert summary.interval.high == expected.high
     assert n < 40 or scores["first_rank"].undefined > 0
-
-
-def test_a_score_has_the_bounds_of_its_parts():
-    chance = np.random.default_rng(4)
-    judged = {f"q{i}": {"a": 1} for i in range(20)}
-    run = {query: chance.permutation(list("abc")).tolist() for query in judged}
-    weights = {"mrr": 2.0, "recall@1": 1.0}
-    scores = calipers.evaluate(ground_truth=judged, run=run, metrics="mrr", weights=weights)
-    assert scores["score"].interval == mean_interval(scores.combined)
-    mixed = summarise(
-        [MetricFacts("rank", "rank", None, "higher", (1, None), ""), *scores.metrics],
-        np.column_stack([chance.integers(1, 9, 20), scores.values]),
-        {"rank": 1.0, "mrr": 1.0},
-        scores.settings,
-    )
-    assert mixed["score"].interval.method == "t"
 
 
 def test_clusters_make_the_interval_that_of_the_clusters():

@@ -145,7 +145,7 @@ def test_another_run_has_another_fingerprint() -> None:
 
 
 def test_what_is_asked_of_a_pair_is_in_the_fingerprint_of_the_settings() -> None:
-    changes: list[dict[str, Any]] = [{}, {"confidence": 0.9}, {"weights": {"mrr": 1.0}}]
+    changes: list[dict[str, Any]] = [{}, {"confidence": 0.9}, {"rel": 2}]
     assert len({prints(TRUTH, RUN, **change)["settings"] for change in changes}) == 3
     assert prints(TRUTH, RUN)["settings"] == prints(TRUTH, RUN)["settings"]
 

@@ -22,7 +22,7 @@ OTHER: dict[str, Any] = {
 
 
 def fingerprint(matching: Matching) -> str:
-    return settings_fingerprint((), matching.policy, {}, matching.to_settings())
+    return settings_fingerprint((), matching.policy, matching.to_settings())
 
 
 @pytest.mark.parametrize("name", [one.name for one in fields(Matching) if one.name != "like"])

@@ -25,7 +25,7 @@ def documented() -> dict[str, list[str]]:
 
 
 def printed() -> dict[str, Any]:
-    path_free = calipers.evaluate(RECORDS, weights={"recall@5": 1}).to_dict()
+    path_free = calipers.evaluate(RECORDS).to_dict()
     return dict(json.loads(json.dumps(path_free)))
 
 
@@ -65,5 +65,5 @@ def test_every_entry_has_the_same_keys() -> None:
     for part in ("metrics", "per_query", "summaries"):
         assert len({tuple(entry) for entry in result[part]}) == 1
     names = [summary["metric"] for summary in result["summaries"]]
-    assert names == [*(metric["name"] for metric in result["metrics"]), "score"]
+    assert names == [metric["name"] for metric in result["metrics"]]
     assert all(list(row["scores"]) == names for row in result["per_query"])

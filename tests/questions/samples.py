@@ -88,11 +88,6 @@ def save_tonight() -> None:
     keep(calipers.read("evals.jsonl"), "tonight", "history.db", tags={"model": "e5"})
 
 
-def write_baseline() -> None:
-    write_files()
-    calipers.gate_save("evals.jsonl", to="main.json", metrics="recall@3", now=LONG_AGO)
-
-
 def write_labels() -> None:
     """What two judges filled in, and documents that their quotes stand in."""
     write_files()
@@ -292,11 +287,6 @@ SAMPLES: dict[str, Sample] = {
     "gate": Sample(
         lambda: calipers.gate("evals.jsonl", require="recall@5 >= 0.1"),
         ("evals.jsonl", "--require", "recall@5 >= 0.1", "--json"),
-    ),
-    "gate_show": Sample(
-        lambda: calipers.gate_show("main.json"),
-        ("main.json", "--json"),
-        prepare=write_baseline,
     ),
     "gate_save": Sample(
         lambda: calipers.gate_save("evals.jsonl", to="out.json", metrics="mrr"),

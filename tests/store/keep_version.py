@@ -31,7 +31,6 @@ def keep() -> None:
             tags={"model": "e5"},
             corpus=f"c{day}",
             git=GitState("0123456789abcdef" * 2, "main", dirty=bool(day)),
-            weights={"recall@5": 0.7, "mrr": 0.3},
         )
         write(store, kept)
         expected.append(scores.to_dict())

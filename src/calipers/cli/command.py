@@ -442,7 +442,7 @@ SAME = {"systems": "pilot"}
 INPUTS = ("data", "systems", "retrievers", "ground_truth", "run", "retriever", "config")
 NOT_AGAIN = (
     *("save", "tags", "html", "markdown", "per_query", "output", "accept"),
-    *("junit", "explain", "quiet", "as_json", "form"),
+    *("explain", "quiet", "as_json", "form"),
 )
 """Outputs and formats are not repeated in the next command."""
 

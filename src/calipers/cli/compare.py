@@ -114,7 +114,7 @@ def _score(asked: CommandInput, named: Any, html: str | None) -> None:
     from calipers.questions.systems import matched_to_report
 
     settings = {**asked.settings}
-    measuring = {name: settings.pop(name, None) for name in ("metrics", "k", "weights")}
+    measuring = {name: settings.pop(name, None) for name in ("metrics", "k")}
     if html:
         # The page shows rankings too, so each run is read and matched once for both.
         reading = {name: settings.pop(name) for name in Reading.__annotations__ if name in settings}
@@ -151,7 +151,7 @@ def _systems(asked: CommandInput) -> tuple[Any, str | None]:
         from calipers.questions.systems import name_systems, with_retrievers
 
         how = {name: given.pop(name, None) for name in ("ask_for", "workers")}
-        metrics = choose_metrics(given.get("metrics"), given.get("k"), None, given.get("weights"))
+        metrics = choose_metrics(given.get("metrics"), given.get("k"))
         truth = given.get("ground_truth")
         with progress() as told:
             how["watch"] = told.get("watch")

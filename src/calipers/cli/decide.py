@@ -20,32 +20,20 @@ def gate_save(asked: CommandInput) -> None:
       calipers gate save evals.jsonl -m recall@10,ndcg@10 -o main.json
     """
     from calipers.present.escape import printable
+    from calipers.questions.baseline import baseline_dict
 
-    _print_baseline(asked)
+    asked.show(asked.answer(), baseline_dict)
     if asked.form is None:
         print_line(printable(f"Saved to {asked.settings['to']}."))
 
 
-@command()
-def gate_show(asked: CommandInput) -> None:
-    """Show what a baseline holds: its name, its date and its scores."""
-    _print_baseline(asked)
-
-
-def _print_baseline(asked: CommandInput) -> None:
-    from calipers.questions.baseline import baseline_dict
-
-    asked.show(asked.answer(), baseline_dict)
-
-
 @command(
-    text("--junit", "FILE", "Write the checks as JUnit XML.", group=OUTPUT),
     text("--markdown", "FILE", "Write a summary as Markdown.", group=OUTPUT),
     fill=False,
-    commands=[gate_save, gate_show],
+    commands=[gate_save],
     exits=lambda verdict: 1 if verdict.stops else 0,
 )
-def gate(asked: CommandInput, junit: str | None, markdown: str | None) -> None:
+def gate(asked: CommandInput, markdown: str | None) -> None:
     """Check a result against conditions and against a baseline.
 
     The first line is the answer: ✓ passed, ✗ failed, ~ no clear difference.
@@ -57,18 +45,17 @@ def gate(asked: CommandInput, junit: str | None, markdown: str | None) -> None:
       calipers gate evals.jsonl --require "ndcg@10 >= 0.6 for type=multi-hop"
       calipers gate evals.jsonl --baseline main.json --by type --must priority=high
       calipers gate evals.jsonl --baseline main.json --accept "half the index, a tenth the price"
-      calipers gate --junit junit.xml --markdown summary.md
+      calipers gate --markdown summary.md
     """
     from calipers.present.markdown import as_markdown
-    from calipers.questions.gate.document import as_junit, error_junit, error_markdown
+    from calipers.questions.gate.document import error_markdown
 
     file = asked.fill(gate=True)
-    junit, markdown = junit or file.gate.get("junit"), markdown or file.gate.get("markdown")
-    for path in filter(None, (junit, markdown)):
-        check_output(path)
+    markdown = markdown or file.gate.get("markdown")
+    if markdown:
+        check_output(markdown)
 
-    def write(checks: Callable[[], bytes], summary: Callable[[], str]) -> None:
-        asked.outputs.write(junit, lambda: write_bytes(junit or "", checks()))
+    def write(summary: Callable[[], str]) -> None:
         asked.outputs.write(markdown, lambda: write_bytes(markdown or "", summary().encode()))
 
     try:
@@ -76,9 +63,9 @@ def gate(asked: CommandInput, junit: str | None, markdown: str | None) -> None:
     except CalipersError as error:
         # A report left over from an earlier run could be mistaken for this one's.
         said = str(error)
-        write(lambda: error_junit(said), lambda: error_markdown(said))
+        write(lambda: error_markdown(said))
         raise
-    write(lambda: as_junit(verdict), lambda: as_markdown(verdict.document()))
+    write(lambda: as_markdown(verdict.document()))
     asked.show(verdict)
 
 

@@ -33,7 +33,6 @@ def score(
     pair: Matched,
     metrics: Sequence[Metric],
     *,
-    weights: Mapping[str, float] | None = None,
     confidence: float = 0.95,
     cluster: str | None = None,
     weight_by: str | None = None,
@@ -71,7 +70,6 @@ def score(
         *settings.get("notes", ()),
         *looks_below_the_end(metrics, longest, pair.run.asked_for),
     ]
-    weighted = weights_by_name(weights, pair.rel)
     facts = tuple(facts_of(metric) for metric in metrics)
     values = frozen_array(compute(matches, metrics, policy))
     return Scores(
@@ -84,12 +82,11 @@ def score(
         fingerprints=Fingerprints(
             {
                 **_contents(pair),
-                "settings": lambda: settings_fingerprint(facts, policy, weighted, settings),
+                "settings": lambda: settings_fingerprint(facts, policy, settings),
             }
         ),
         settings=settings,
-        summaries=summarise(facts, values, weighted, settings, clusters, each),
-        weights=weighted,
+        summaries=summarise(facts, values, settings, clusters, each),
         find_name=find_name,
     )
 
@@ -159,21 +156,11 @@ def looks_below_the_end(metrics: Sequence[Metric], longest: int, asked: int | No
 def settings_fingerprint(
     metrics: Sequence[MetricFacts],
     policy: Policy,
-    weights: Mapping[str, float],
     settings: Mapping[str, Any],
 ) -> str:
-    """The fingerprint of metrics, policies, weights and settings, without the notes."""
+    """The fingerprint of metrics, policies and settings, without the notes."""
     names = [metric.name for metric in metrics]
-    return fingerprint_settings(
-        [names, policy.to_dict(), dict(weights), {**settings, "notes": None}]
-    )
-
-
-def weights_by_name(weights: Mapping[str, float] | None, rel: float | None) -> dict[str, float]:
-    """The weights of a combined score, by the full names of its metrics."""
-    return {
-        str(metric.with_rel(rel)): weight for metric, weight in _weighted(weights or {}).items()
-    }
+    return fingerprint_settings([names, policy.to_dict(), {**settings, "notes": None}])
 
 
 def _contents(pair: Matched) -> dict[str, Callable[[], str]]:
@@ -188,10 +175,9 @@ def choose_metrics(
     metrics: str | Iterable[str | Metric] | None,
     k: int | Sequence[int] | None,
     rel: float | None = None,
-    weights: Mapping[str, float] | None = None,
     like: str | None = None,
 ) -> tuple[Metric, ...]:
-    """The metrics asked for, or the usual ones, and those that a combined score needs.
+    """The metrics asked for, or the usual ones.
 
     ``like`` names a tool whose parameters are the defaults.
     """
@@ -202,7 +188,6 @@ def choose_metrics(
         chosen = parse(metrics, ks, like)
     if not chosen:
         raise InvalidInput("No metric is named; name at least one, such as recall@10.")
-    chosen = (*chosen, *_weighted(weights or {}))
     return tuple(dict.fromkeys(metric.with_rel(rel) for metric in chosen))
 
 
@@ -214,32 +199,6 @@ def deepest(metrics: Iterable[Metric], least: int = SHALLOWEST) -> int:
 def deepest_cutoff(metrics: Iterable[Metric]) -> int | None:
     """The largest cut-off; None where no metric has one."""
     return max((metric.k for metric in metrics if metric.k is not None), default=None)
-
-
-def _weighted(weights: Mapping[str, float]) -> dict[Metric, float]:
-    """The metrics of a combined score, each once, with its weight."""
-    found: dict[Metric, float] = {}
-    for name, weight in weights.items():
-        several = parse([name])
-        if len(several) != 1:
-            raise InvalidInput(
-                f"A weight is given to {name!r}, which stands for {len(several)} metrics; "
-                "give each its own weight."
-            )
-        metric = several[0]
-        if metric in found:
-            raise InvalidInput(f"The metric {metric} is given two weights; give it one.")
-        if metric.definition.better != "higher":
-            raise InvalidInput(
-                f"The metric {metric} cannot be part of a combined score: more of it is not "
-                "better; combine metrics such as recall@10 and precision@5."
-            )
-        if not (isinstance(weight, int | float) and 0 < weight < float("inf")):
-            raise InvalidInput(
-                f"The weight of {metric} is {weight!r}; a weight is a number above 0."
-            )
-        found[metric] = float(weight)
-    return found
 
 
 def cutoffs(k: Any) -> list[int] | None:

@@ -14,28 +14,23 @@ from calipers.model.arrays import Floats
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import ANSWERED, EMPTY, EXAMPLES, FAILED, MISSING, Matches, Tally
 from calipers.model.policy import Policy
-from calipers.model.scores import InputCounts, Interval, MetricFacts, Scores, Summary, combine
+from calipers.model.scores import InputCounts, Interval, MetricFacts, Scores, Summary
 from calipers.statistics.clusters import Units, as_units
 from calipers.statistics.score_interval import Bounds, units_intervals
-
-SCORE = "the weighted mean of the chosen metrics"
 
 
 def summarise(
     metrics: Sequence[MetricFacts],
     values: Floats,
-    weights: Mapping[str, float],
     settings: Mapping[str, Any],
     clusters: ArrayLike | None = None,
     query_weights: Floats | None = None,
 ) -> dict[str, Summary]:
-    """One summary per metric by name, and one for the combined score where there are weights.
+    """One summary per metric by name.
 
     ``query_weights`` say how much each query counts in a mean; sums count every query once.
     """
     columns = list(zip(metrics, values.T, strict=True))
-    if weights:
-        columns.append((score_facts(metrics, weights), combine(metrics, values, weights)))
     scaled = [to_scale(column, facts.aggregate) for facts, column in columns]
     counts = [None if facts.aggregate == "sum" else query_weights for facts, _ in columns]
     units = [as_units(one, clusters, each) for one, each in zip(scaled, counts, strict=True)]
@@ -47,24 +42,9 @@ def summarise(
     }
 
 
-def score_facts(metrics: Sequence[MetricFacts], weights: Mapping[str, float]) -> MetricFacts:
-    """The facts of the combined score; its bounds are the weighted bounds of its parts."""
-    total = sum(weights.values())
-    parts = [(one.bounds, weights[one.name] / total) for one in metrics if one.name in weights]
-    low = math.fsum(bounds[0] * weight for bounds, weight in parts)
-    highs = [None if bounds[1] is None else bounds[1] * weight for bounds, weight in parts]
-    known = [high for high in highs if high is not None]
-    # Rounding must not put the upper bound below a perfect score.
-    high = round(math.fsum(known), 12) if len(known) == len(highs) else None
-    return MetricFacts("score", "score", None, "higher", (round(low, 12), high), SCORE)
-
-
 def facts_by_name(scores: Scores) -> dict[str, MetricFacts]:
-    """The facts of every metric, and of the combined score where there is one."""
-    facts = {metric.name: metric for metric in scores.metrics}
-    if scores.weights:
-        facts["score"] = score_facts(scores.metrics, scores.weights)
-    return facts
+    """The facts of every metric."""
+    return {metric.name: metric for metric in scores.metrics}
 
 
 def value_bounds(facts: MetricFacts) -> Bounds | None:
@@ -151,7 +131,6 @@ def slice_summaries(scores: Scores, by: str) -> Iterator[tuple[str, Summary]]:
         part = summarise(
             scores.metrics,
             scores.values[mask],
-            scores.weights,
             scores.settings,
             None if clusters is None else clusters[mask],
             None if each is None else each[mask],

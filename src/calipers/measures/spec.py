@@ -125,7 +125,7 @@ def find_name(asked: str, names: Iterable[str]) -> str | None:
 def _has_all_of(name: str, wanted: Metric) -> bool:
     try:
         metric = parse_one(name)
-    except InvalidInput:  # such as the combined score, which is not a metric
+    except InvalidInput:  # of a plug-in that is not installed here
         return False
     same = (metric.name, metric.k) == (wanted.name, wanted.k)
     return same and set(wanted.parameters) <= set(metric.parameters)

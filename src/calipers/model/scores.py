@@ -1,11 +1,10 @@
 """One number per query and metric, with everything needed to know what it means."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
@@ -143,7 +142,7 @@ class Scores(Picklable, Plain, HasRows):
     """
 
     shown_by: ClassVar[str] = "calipers.present.scores"
-    dict_keys: ClassVar[str] = "summaries metrics weights audit policy fingerprints settings"
+    dict_keys: ClassVar[str] = "summaries metrics audit policy fingerprints settings"
 
     metrics: tuple[MetricFacts, ...]
     values: Floats
@@ -157,9 +156,7 @@ class Scores(Picklable, Plain, HasRows):
     """One each for the ground truth, the run and the settings."""
     settings: Mapping[str, Any]
     summaries: Mapping[str, Summary]
-    """The summary of every metric by name, and of ``score`` where weights were given."""
-    weights: Mapping[str, float] = field(default_factory=dict)
-    """The metrics that make the combined score, with their weights; empty: no such score."""
+    """The summary of every metric by name."""
     find_name: Callable[[str, Iterable[str]], str | None]
     """The name that another spelling stands for, such as precision@5 for P_5."""
 
@@ -183,16 +180,14 @@ class Scores(Picklable, Plain, HasRows):
 
     def __repr__(self) -> str:
         """The means in one line, for a prompt."""
-        names = sorted(self.summaries, key=lambda name: name != "score")
+        names = [*self.summaries]
         means = [f"{name} {_mean(self.summaries[name])}" for name in names[:SHOWN]]
         more = f", … ({len(names)} in all)" if len(names) > SHOWN else ""
         queries = "query" if len(self) == 1 else "queries"
         return f"<Scores of {len(self):,} {queries}: {', '.join(means)}{more}>"
 
     def of(self, name: str) -> Floats:
-        """The values of one metric, one per query, or of ``score``."""
-        if name == "score" and self.weights:
-            return self.combined
+        """The values of one metric, one per query."""
         names = [metric.name for metric in self.metrics]
         return self.values[:, names.index(name if name in names else self[name].metric)]
 
@@ -201,11 +196,6 @@ class Scores(Picklable, Plain, HasRows):
         own = self.queries.select("query").with_row_index("row")
         found = queries.to_frame("query").join(own, on="query", how="left", maintain_order="left")
         return found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
-
-    @cached_property
-    def combined(self) -> Floats:
-        """The weighted mean of the chosen metrics, per query; undefined where one of them is."""
-        return combine(self.metrics, self.values, self.weights)
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
@@ -221,8 +211,6 @@ class Scores(Picklable, Plain, HasRows):
         tags = (tag.alias(f"tag.{name}") for name, tag in self.tags.items())
         columns = [column[start:stop] for column in (*self.queries, *tags)]
         values = {metric.name: self.values[:, i] for i, metric in enumerate(self.metrics)}
-        if self.weights:
-            values["score"] = self.combined
         scores = (pl.Series(name, column[start:stop]) for name, column in values.items())
         return pl.DataFrame([*columns, *(column.fill_nan(None) for column in scores)])
 
@@ -236,7 +224,7 @@ class Scores(Picklable, Plain, HasRows):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The members of ``per_query`` in ``to_dict``, made one after the other."""
-        names = [*(metric.name for metric in self.metrics), *(["score"] if self.weights else [])]
+        names = [metric.name for metric in self.metrics]
         for block in self.query_blocks():
             for row in block.iter_rows(named=True):
                 tags = {name: row.pop(f"tag.{name}") for name in self.tags}
@@ -248,17 +236,6 @@ def with_version(result: dict[str, Any]) -> dict[str, Any]:
     """A result as ``--json`` prints it: the version that made it first, not in the settings."""
     settings = dict(result["settings"])
     return {"schema": SCHEMA, "calipers": settings.pop("calipers"), **result, "settings": settings}
-
-
-def combine(metrics: Sequence[MetricFacts], values: Floats, weights: Mapping[str, float]) -> Floats:
-    """The weighted mean of some of the columns, one value per row."""
-    names = [metric.name for metric in metrics]
-    total = sum(weights.values())
-    combined = np.zeros(len(values))
-    # One by one: numpy adds in another order where there is only one query.
-    for name, weight in weights.items():
-        combined += values[:, names.index(name)] * (weight / total)
-    return combined
 
 
 def _mean(summary: Summary) -> str:

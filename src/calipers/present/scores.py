@@ -65,8 +65,6 @@ def verdict(scores: Scores) -> str:
 
 
 def _found(scores: Scores) -> str:
-    if scores.weights:
-        return _measured(scores, "score", scores["score"], "on average")
     facts = _deepest(scores, "recall") or _deepest(scores, "hit_rate") or scores.metrics[0]
     found = scores[facts.name]
     if found.mean is None:
@@ -121,13 +119,11 @@ def score_table(scores: Scores, ceilings: Mapping[str, float] = MappingProxyType
     ``ceilings`` is the best possible value by metric, shown in a row below it.
     """
     ks: list[int | None] = [*sorted({one.k for one in scores.metrics if one.k is not None})]
-    if any(one.k is None for one in scores.metrics) or scores.weights:
+    if any(one.k is None for one in scores.metrics):
         ks.append(None)
     rows: dict[str, dict[int | None, Summary]] = {}
     for metric in scores.metrics:
         rows.setdefault(metric.stem, {})[metric.k] = scores[metric.name]
-    if scores.weights:
-        rows["score"] = {None: scores["score"]}
     cells: list[list[Cell | str]] = []
     for name, found in rows.items():
         last = [found[k] for k in ks if k in found][-1]

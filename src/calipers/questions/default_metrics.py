@@ -1,6 +1,6 @@
 """The metrics that decide and those to show when none is named."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from calipers.engines.scoring import choose_metrics, cutoffs
@@ -18,7 +18,7 @@ DEFAULT_KS = (10,)
 
 
 def choose_primary(facts: Sequence[MetricFacts], wanted: str | None = None) -> str | None:
-    """The metric asked for, else the score, else recall at its largest k, else the first.
+    """The metric asked for, else recall at its largest k, else the first.
 
     It alone decides; the others are shown beside it and cost no power. It must have a direction
     (higher or lower is better); None if no metric has one.
@@ -37,8 +37,6 @@ def choose_primary(facts: Sequence[MetricFacts], wanted: str | None = None) -> s
                 f"better; they are {', '.join(decisive) or 'none'}.{did_you_mean(wanted, decisive)}"
             )
         return found
-    if "score" in decisive:
-        return "score"
     recall = deepest(decisive.values(), ("recall",))
     return recall.name if recall else next(iter(decisive), None)
 
@@ -61,7 +59,7 @@ def asked_pair(facts: Sequence[MetricFacts], primary: str | None = None) -> list
     decisive = {one.name: one for one in facts if one.better != "neither"}
     known = [deepest(decisive.values(), kinds) for kinds in (FINDING, ORDER)]
     pair = [one for one in known if one]
-    leads = choose_primary(facts, primary) if primary or "score" in decisive or not pair else None
+    leads = choose_primary(facts, primary) if primary or not pair else None
     if leads is None:
         return [one.name for one in pair]
     led = decisive[leads].kind
@@ -108,7 +106,7 @@ def headlines(names: Iterable[str]) -> list[str]:
     ['recall@10', 'precision@10(rel=2)', 'mrr']
     """
     known = list(names)
-    chosen = ["score"] if "score" in known else []
+    chosen = []
     for stem in HEADLINES:
         same = [name for name in known if name.partition("@")[0].partition("(")[0] == stem]
         if same:
@@ -125,7 +123,6 @@ def metrics_compared(
     metrics: Any,
     k: Any,
     rel: float | None,
-    weights: Mapping[str, float] | None,
     ready: Iterable[Scores],
     primary: str | None = None,
 ) -> tuple[Metric, ...] | None:
@@ -134,9 +131,9 @@ def metrics_compared(
     Saved results cannot get new metrics: if they lack the usual ones, the runs beside them are
     measured by the metrics they have. A primary metric is measured too.
     """
-    further = () if primary in (None, "score") else parse([primary])
+    further = () if primary is None else parse([primary])
     if metrics is not None:
-        return tuple(dict.fromkeys((*choose_metrics(metrics, k, rel, weights), *further)))
+        return tuple(dict.fromkeys((*choose_metrics(metrics, k, rel), *further)))
     usual = choose_metrics(
         (
             *parse(DEFAULT_METRICS, cutoffs(k) or DEFAULT_KS),
@@ -145,7 +142,6 @@ def metrics_compared(
         ),
         None,
         rel,
-        weights,
     )
     have = [[facts.name for facts in scores.metrics] for scores in ready]
     if k is not None or all(str(metric) in names for names in have for metric in usual):

@@ -33,28 +33,6 @@ def cutoff_list(text: str) -> list[int]:
     return [check_cutoff(one) for one in text.split(",")]
 
 
-def weights_by_name(text: str) -> dict[str, float]:
-    """The weights of ``--score recall@10=0.7,precision@5=0.3``."""
-    from calipers.measures.spec import split
-
-    found: dict[str, float] = {}
-    for piece in split(text):
-        name, equals, number = piece.rpartition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            value = float("nan")
-        if not equals or not 0 < value < float("inf"):
-            raise InvalidInput(
-                f"The weight {piece!r} in --score cannot be read; write metric=weight with a "
-                "weight above 0, such as recall@10=0.7,precision@5=0.3."
-            )
-        if name.strip() in found:
-            raise InvalidInput(f"The metric {name.strip()} is given two weights; give it one.")
-        found[name.strip()] = value
-    return found
-
-
 def tag_pairs(given: tuple[str, ...]) -> dict[str, str]:
     """The tags of ``--tag model=e5 --tag chunk=400``, and of ``--with-tag`` alike.
 
@@ -150,23 +128,11 @@ Cutoffs = Annotated[
         recorded=True,
     ),
 ]
-Weights = Annotated[
-    Mapping[str, float] | None,
-    Setting(
-        "Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
-        "--score",
-        "WEIGHTS",
-        read=weights_by_name,
-        file="score",
-        group=STATISTICS,
-        recorded=True,
-    ),
-]
 Primary = Annotated[
     str | None,
     Setting(
-        "The metric that matters most. [default: as the configuration says, the score, or recall "
-        "at the largest cut-off]",
+        "The metric that matters most. [default: as the configuration says, or recall at the "
+        "largest cut-off]",
         metavar="METRIC",
         file="primary",
         group=STATISTICS,
@@ -460,13 +426,7 @@ class MetricsAsked(TypedDict, total=False):
     weight_by: WeightBy
 
 
-class Measuring(MetricsAsked, total=False):
-    """The same, and a weighted score of several metrics."""
-
-    weights: Weights
-
-
-class Evaluating(Measuring, Reading, total=False):
+class Evaluating(MetricsAsked, Reading, total=False):
     """What `evaluate` takes."""
 
 

@@ -211,7 +211,6 @@ def summarised(scores: Scores) -> Scores:
     means = summarise(
         scores.metrics,
         scores.values,
-        scores.weights or {},
         scores.settings,
         clusters_in(scores),
         query_weights_in(scores),
@@ -290,9 +289,9 @@ def measure_systems(
         for name, found in given.items()
         if found is not None
     }
-    metrics, k, rel, weights = (settings[name] for name in ("metrics", "k", "rel", "weights"))
+    metrics, k, rel = (settings[name] for name in ("metrics", "k", "rel"))
     before = list(ready.values())
-    chosen = metrics_compared(metrics, k, rel, weights, before, settings["primary"])
+    chosen = metrics_compared(metrics, k, rel, before, settings["primary"])
     pairs = matched_systems(
         {name: value for name, value in named.items() if name not in ready},
         ground_truth,
@@ -304,15 +303,11 @@ def measure_systems(
         if name in ready
         else score(
             pairs[name],
-            chosen or choose_metrics(None, None, None, weights),
-            weights=weights,
+            chosen or choose_metrics(None, None),
             confidence=settings["confidence"],
             cluster=settings["cluster"],
             weight_by=settings.get("weight_by"),
         )
         for name in named
     }
-    wanted = None if chosen is None else [str(metric) for metric in chosen]
-    if wanted and weights:
-        wanted.append("score")
-    return measured, wanted
+    return measured, None if chosen is None else [str(metric) for metric in chosen]

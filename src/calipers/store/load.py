@@ -38,7 +38,6 @@ class _Facts(msgspec.Struct):
     settings: dict[str, Any]
     policy: Policy
     audit: InputCounts
-    weights: dict[str, float]
     fingerprints: dict[str, str]
 
 
@@ -75,7 +74,6 @@ def load_scores(store: Store, evaluation: Evaluation) -> Scores:
         fingerprints=facts.fingerprints,
         settings=facts.settings,
         summaries={summary.metric: summary for summary in kept},
-        weights=facts.weights,
         find_name=find_name,
     )
 

@@ -156,7 +156,6 @@ def _facts(scores: Scores) -> dict[str, Any]:
         "settings": dict(scores.settings),
         "policy": scores.policy.to_dict(),
         "audit": asdict(scores.audit),
-        "weights": dict(scores.weights),
         "fingerprints": dict(scores.fingerprints),
     }
 

@@ -36,11 +36,7 @@ RECORDS = [
 
 @pytest.fixture
 def scores():
-    return evaluate(
-        RECORDS,
-        metrics="recall@1,3,mrr,ndcg(gain=exp),judged@3,first_rank",
-        weights={"recall@3": 0.7, "mrr": 0.3},
-    )
+    return evaluate(RECORDS, metrics="recall@1,3,mrr,ndcg(gain=exp),judged@3,first_rank")
 
 
 @pytest.fixture
@@ -67,7 +63,6 @@ def test_a_result_comes_back_exactly(scores, file, kind):
         "type": ["fact", None, None, None],
         "hops": ["2", None, None, None],
     }
-    assert np.array_equal(again.of("score"), scores.of("score"), equal_nan=True)
 
 
 def test_further_keys_are_left_alone(scores, file):
@@ -178,7 +173,7 @@ def tables(tmp_path):
     turned = [{**one, "retrieved": one["retrieved"][::-1]} for one in SYSTEMS]
     found = {}
     for name, records in (("a", SYSTEMS), ("b", turned)):
-        found[name] = evaluate(records, metrics="recall@1,2,mrr", weights={"mrr": 1.0})
+        found[name] = evaluate(records, metrics="recall@1,2,mrr")
         write_scores(found[name], tmp_path / f"{name}.parquet")
     return found, tmp_path / "a.parquet", tmp_path / "b.parquet"
 

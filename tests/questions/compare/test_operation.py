@@ -51,13 +51,9 @@ def test_runs_beside_results_are_measured_by_the_metrics_of_the_results():
     assert [m.name for m in comparison.metrics] == ["recall@2", "mrr"]
 
 
-def test_metrics_cutoffs_weights_and_policies_reach_the_evaluation():
-    comparison = compare(
-        {"old": run(OLD), "new": run(NEW)}, TRUTH, k=[2, 3], weights={"mrr": 1.0}, rel=1
-    )
-    names = [m.name for m in comparison.metrics]
-    assert "recall@3(rel=1)" in names
-    assert names[-1] == "score"
+def test_metrics_cutoffs_and_policies_reach_the_evaluation():
+    comparison = compare({"old": run(OLD), "new": run(NEW)}, TRUTH, k=[2, 3], rel=1)
+    assert "recall@3(rel=1)" in [m.name for m in comparison.metrics]
     named = compare({"old": run(OLD), "new": run(NEW)}, TRUTH, metrics="recall", k=4)
     assert [m.name for m in named.metrics] == ["recall@4"]
 

@@ -197,17 +197,6 @@ def test_metrics_must_be_shared():
         compare_scores({"a": measured(OLD, "recall@5"), "b": measured(NEW, "mrr")})
 
 
-def test_a_combined_score_is_compared_where_both_have_the_same():
-    weights = {"mrr": 0.5, "recall@5": 0.5}
-    old, new = (measured(hits, weights=weights) for hits in (OLD, NEW))
-    comparison = compare_scores({"old": old, "new": new})
-    found = comparison.difference("new", "score").difference
-    assert found == pytest.approx(float(np.mean(new.combined - old.combined)))
-    other = measured(NEW, weights={"mrr": 0.9, "recall@5": 0.1})
-    with pytest.raises(InvalidInput, match="the weighting is "):
-        compare_scores({"old": old, "new": other})
-
-
 def test_what_is_likely_are_the_ends_of_the_interval_and_few_changes_have_none():
     def found(changed):
         new = [3] * changed + [1] * (20 - changed)

@@ -35,7 +35,6 @@ def test_a_condition_prints_as_it_is_read(name, op, value, tag):
         ("mrr < 0 for a=b", "never holds: mrr is between 0 and 1. Write mrr <= 0 for a=b."),
         ("fp@10 >= 0", "always holds: fp@10 is 0 or more. Write fp@10 > 0."),
         ("recall@10 == 85", "never holds: recall@10 is between 0 and 1. Write recall@10 == 0.85."),
-        ("latency_p95 >= 0ms", "always holds: latency_p95 is 0 or more. Write latency_p95 > 0ms."),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_what_may_be(text, said):
@@ -54,7 +53,6 @@ def test_what_cannot_be_meant_is_refused_with_what_may_be(text, said):
         ("mrr => 1", "mrr >= 1"),
         ("fp@10 <= 3", "fp@10 <= 3"),
         ("mrr>1e-3", "mrr > 0.001"),
-        ("score >= 0.5", "score >= 0.5"),
         ("ndcg@10 >= 0.6 for type=multi-hop", "ndcg@10 >= 0.6 for type=multi-hop"),
         ("ndcg@10 >= 0.6 FOR type = multi hop ", "ndcg@10 >= 0.6 for type=multi hop"),
         ("mrr >= 0.6 for 'a=b'=\"c=d\"", 'mrr >= 0.6 for "a=b"="c=d"'),
@@ -62,9 +60,6 @@ def test_what_cannot_be_meant_is_refused_with_what_may_be(text, said):
         ("leak_rate@10 = 0", "leak_rate@10 == 0"),
         ("recall@10 >= 1", "recall@10 >= 1"),
         ("mrr > 0", "mrr > 0"),
-        ("latency_p95 <= 0.3 s for type=long", "latency_p95 <= 300ms for type=long"),
-        ("tokens_mean@10 <= 4000", "tokens_mean@10 <= 4000"),
-        ("Tokens_MAX < 9000", "tokens_max < 9000"),
     ],
 )
 def test_spellings(text, printed):
@@ -109,10 +104,7 @@ def test_any_text_is_a_condition_or_a_sentence(text):
     [
         ("recal@10 >= 0.5", "Did you mean recall"),
         ("recall@5,10 >= 0.5", "stands for 2"),
-        ("latency_p95 <= 300", "gives no unit; a latency is written with ms or s"),
-        ("recall@10 >= 300ms", "gives the unit ms; only a latency has one"),
-        ("latency_p0 <= 3s", "write metric op value .*latency_p95"),
-        ("tokens_mean@0 <= 3", "cut-off k"),
+        ("recall@10 >= 300ms", "write metric op value"),
     ],
 )
 def test_what_cannot_be_meant_is_said(text, sentence):

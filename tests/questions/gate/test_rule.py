@@ -7,14 +7,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from calipers import evaluate, gate, gate_save, gate_show
+from calipers import evaluate, gate, gate_save
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.questions.gate.conditions import Figure
+from calipers.questions.baseline import read_baseline
 from tests import systems
 from tests.command import calipers_command
 
@@ -132,11 +129,11 @@ def test_questions_that_must_not_fail_need_no_baseline(tmp_path):
 def test_a_new_baseline_holds_what_the_old_one_held(baseline):
     worse = gate(records(3), baseline=baseline, metrics="mrr", accept="cheaper", now=NOW)
     assert (worse.standing, worse.stops, worse.accepted) == ("failed", False, "cheaper")
-    kept = gate_show(baseline)
+    kept = read_baseline(baseline)
     assert (list(kept.scores), kept.accepted, kept.name) == (["mrr", "recall@1"], "cheaper", "main")
     better = gate(records(N), baseline=baseline, move_up=True, now=NOW)
     assert (better.moved_up, better.accepted) == (True, None)
-    assert gate_show(baseline).accepted is None
+    assert read_baseline(baseline).accepted is None
     assert not gate(records(N), baseline=baseline, move_up=True, now=NOW).moved_up
     with pytest.raises(InvalidInput, match=r"give both: --baseline FILE.json"):
         gate(records(N), baseline=evaluate(records(N)), accept="why")
@@ -157,17 +154,6 @@ def test_a_result_that_was_measured_before_can_be_judged_and_be_a_baseline(tmp_p
         gate(path, require="mrr >= 1", run={"q": ["a"]})
     with pytest.raises(InvalidInput, match="have no 'recall@3'"):
         gate(path, require="recall@3 >= 1")
-
-
-def test_the_combined_score_can_be_required_and_compared(tmp_path):
-    weights = {"mrr": 0.5, "recall@1": 0.5}
-    assert not gate(records(6), require="score >= 0.9", weights=weights).passed
-    with pytest.raises(InvalidInput, match="no weights are given"):
-        gate(records(N), require="score >= 0.5")
-    path = tmp_path / "main.json"
-    gate_save(records(N), to=path, weights=weights, metrics="mrr", now=NOW)
-    verdict = gate(records(N), baseline=path, now=NOW)
-    assert [check.metric for check in verdict.checks] == ["score", "recall@1", "mrr"]
 
 
 @pytest.mark.parametrize(
@@ -193,9 +179,8 @@ def recorded(n=20, **more):
     return [
         {
             "query": f"q{i}",
-            "latency_ms": 10.0 * (i + 1),
             "ground_truth": ["a"],
-            "retrieved": [{"id": "a", "tokens": 100}, {"id": "b", "tokens": 50}],
+            "retrieved": ["a", "b"],
             "tags": {"type": "odd" if i % 2 else "even"},
             **more,
         }
@@ -220,80 +205,10 @@ def test_conditions_are_about_means_of_slices_and_name_the_worst_queries(text, s
     assert (check.status, [one.query for one in check.worst]) == (status, worst)
 
 
-@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60), st.integers(1, 99))
-def test_a_percentile_is_the_smallest_value_that_so_many_do_not_exceed(values, p):
-    found = Figure("latency", f"p{p}").value(np.array(values))
-    ordered = sorted(values)
-    enough = [v for v in ordered if sum(x <= v for x in ordered) * 100 >= p * len(ordered)]
-    assert found == enough[0]
-
-
-@pytest.mark.parametrize(
-    ("condition", "value"),
-    [
-        ("latency_p95 <= 300ms", 190.0),
-        ("latency_max <= 0.2s", 200.0),
-        ("latency_mean <= 105ms", 105.0),
-        ("latency_p50 <= 300ms for type=even", 90.0),
-        ("tokens_mean@1 <= 100", 100.0),
-        ("tokens_mean <= 150", 150.0),
-        ("tokens_p95@10 <= 4000", 150.0),
-    ],
-)
-def test_what_the_run_recorded_is_checked(condition, value):
-    verdict = gate(recorded(), require=condition)
-    assert (verdict.passed, verdict.checks[0].value) == (True, value)
-
-
-def test_what_is_estimated_or_lacks_is_said():
-    texts = recorded(retrieved=[{"id": "a", "text": "four" * 10}])
-    verdict = gate(texts, require="tokens_mean@5 <= 10", match="id")
-    assert verdict.passed
-    assert any("estimated" in note for note in verdict.notes)
-    some = recorded(4)
-    some[0]["latency_ms"] = None
-    verdict = gate(some, require="latency_max <= 1s")
-    assert verdict.checks[0].undefined == 1
-    assert "no latency for 1 query; these do not count" in verdict.notes[0]
-
-
-PLAIN = [{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]
-UNANSWERABLE = [{"query": "q", "retrieved": ["a"], "ground_truth": {}}]
-
-
-@pytest.mark.parametrize(
-    ("data", "condition", "sentence"),
-    [
-        (PLAIN, "latency_p95 <= 1s", "the run has recorded none"),
-        (PLAIN, "tokens_mean@5 <= 10", "neither 'tokens' nor a text"),
-        (UNANSWERABLE, "recall@10 >= 0.1", "cannot be decided"),
-        *((PLAIN, f"{name} <= 30", "latency_p95") for name in ("tokens@10", "latency_p101")),
-    ],
-)
-def test_what_was_not_recorded_or_does_not_exist_is_no_pass(data, condition, sentence):
-    with pytest.raises(InvalidInput, match=sentence):
-        gate(data, require=condition)
-    if data is PLAIN and "p95" in condition:
-        with pytest.raises(InvalidInput, match="give the run itself"):
-            gate(evaluate(data), require=condition)
-
-
-def test_a_latency_has_its_unit_and_the_slowest_queries():
-    (check,) = gate(recorded(), require="latency_p95 <= 100ms").failed
-    assert (check.unit, check.because) == ("ms", ("at most 100 ms required",))
-    assert [one.value for one in check.worst] == [200.0, 190.0, 180.0, 170.0, 160.0]
-
-
-def test_a_live_retriever_is_asked_for_the_results_whose_tokens_count():
-    asked = []
-
-    def search(query, k):
-        asked.append(k)
-        return [{"id": "a", "tokens": 1}] * k
-
-    truth = [{"id": "q", "query": "Who?", "ground_truth": ["a"]}]
-    gate(ground_truth=truth, retriever=search, require="tokens_mean@25 <= 30")
-    assert asked == [25]
+def test_what_is_undefined_for_every_query_is_no_pass():
+    unanswerable = [{"query": "q", "retrieved": ["a"], "ground_truth": {}}]
+    with pytest.raises(InvalidInput, match="cannot be decided"):
+        gate(unanswerable, require="recall@10 >= 0.1")
 
 
 def test_a_gate_names_every_leak_of_its_slice_and_within_k(tmp_path):
@@ -342,4 +257,4 @@ def test_a_baseline_in_a_pipe_is_read_once(tmp_path):
     gate_save(records(6), to=saved)
     os.mkfifo(pipe)
     threading.Thread(target=pipe.write_bytes, args=(saved.read_bytes(),), daemon=True).start()
-    assert gate_show(pipe).name == "main"
+    assert read_baseline(pipe).name == "main"

@@ -70,7 +70,7 @@ def test_the_order_of_a_trend_is_that_of_time(store, place):
 
 def test_names_of_metrics_are_those_of_results():
     assert metric_names(None) is None
-    assert metric_names("R@5,score,mrr") == ["recall@5", "mrr", "score"]
+    assert metric_names("R@5,mrr") == ["recall@5", "mrr"]
     assert metric_names(()) == []
 
 

@@ -50,7 +50,6 @@ class StoredResult(msgspec.Struct):
     calipers: str
     summaries: tuple[Summary, ...]
     metrics: tuple[MetricFacts, ...]
-    weights: dict[str, float]
     audit: InputCounts
     policy: Policy
     fingerprints: dict[str, str]
@@ -71,7 +70,6 @@ class StoredResult(msgspec.Struct):
             fingerprints=self.fingerprints,
             settings={"calipers": self.calipers, **self.settings},
             summaries={one.metric: one for one in self.summaries},
-            weights=self.weights,
             find_name=find_name,
         )
 

@@ -176,16 +176,14 @@ def _different_queries(a: str, first: Scores, b: str, second: Scores) -> Iterato
 
 
 def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
-    """One sentence per policy, setting, weight or definition in which two results differ."""
+    """One sentence per policy, setting or definition in which two results differ."""
     both = {facts.name for facts in first.metrics} & {facts.name for facts in second.metrics}
-    weighed = first.weights and second.weights
     ours, theirs = (
         {
             **{f"policy {name}": value for name, value in one.policy.to_dict().items()},
             **{f"setting {name}": value for name, value in one.settings.items()},
             # A metric that only one side has is not compared.
             **{f"definition of {m.name}": m.definition for m in one.metrics if m.name in both},
-            "weighting": dict(one.weights or {}) if weighed else None,
         }
         for one in (first, second)
     )

@@ -12,7 +12,7 @@ from calipers.questions.reading import (
     Anyway,
     Files,
     MatchingSettings,
-    Measuring,
+    MetricsAsked,
     Primary,
     Store,
     Truth,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from calipers.questions.compare.unlabelled import Diff
 
 
-class CompareSettings(Measuring, MatchingSettings, total=False):
+class CompareSettings(MetricsAsked, MatchingSettings, total=False):
     """What `compare` takes."""
 
     retrievers: Annotated[
@@ -88,7 +88,7 @@ def compare(
         name_systems(compared),
         settings["retrievers"],
         ground_truth,
-        choose_metrics(settings["metrics"], settings["k"], None, settings["weights"]),
+        choose_metrics(settings["metrics"], settings["k"]),
         settings,
     )
     measured, wanted = measure_systems(named, ground_truth, settings)

@@ -71,15 +71,13 @@ def measure(data: Any, settings: Evaluating) -> tuple[Matched, Scores]:
 
 
 def _chosen(settings: Mapping[str, Any], like: str | None) -> tuple[Metric, ...]:
-    weights = settings.get("weights")
-    return choose_metrics(settings.get("metrics"), settings.get("k"), None, weights, like)
+    return choose_metrics(settings.get("metrics"), settings.get("k"), like=like)
 
 
 def _scored(pair: Matched, metrics: Sequence[Metric], settings: Mapping[str, Any]) -> Scores:
     return score(
         pair,
         metrics,
-        weights=settings.get("weights"),
         **_intervals(settings),
         further=to_record(settings, Evaluating),
     )
@@ -130,7 +128,7 @@ def measure_corrected(
 
 _OF_SAVED = frozenset({"data", "where", "store", "metrics", "k", "by", "primary"})
 """The settings that also work on scores that were measured before."""
-_OF_ONE = frozenset({"weights", "per_query", "by", "corrected_by", "html", "save"})
+_OF_ONE = frozenset({"per_query", "by", "corrected_by", "html", "save"})
 """The settings that need one result, not that of several levels."""
 _OF_A_PAIR = ("corrected_by", "html", "save")
 """The settings that look into the results again."""
@@ -187,7 +185,6 @@ def _saved(data: Any, where: Mapping[str, str] | None, metrics: Sequence[Metric]
         metrics=tuple(scores.metrics[i] for i in kept),
         values=scores.values[:, kept],
         summaries={name: scores[name] for name in wanted},
-        weights={},
     )
 
 
@@ -195,7 +192,7 @@ def _further(scores: Scores, pair: Matched | None, asked: Mapping[str, Any]) -> 
     """Answer the other questions on the same data; each module is loaded only when needed."""
     found: dict[str, Any] = {}
     # In the order asked for; a file of scores may have another.
-    names = [name for name in scores.summaries if name != "score"]
+    names = [*scores.summaries]
     if by := asked.get("by"):
         from calipers.questions.slices.settings import slices
 
@@ -212,12 +209,10 @@ def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
     from calipers.questions.report.settings import report
 
     refuse_weighted(found.result, "The parts of a report")
-    weights = asked.get("weights")
     return report(
         found.pair,
         scores=found.result,
         metrics=_chosen(asked, asked.get("like")),
-        weights=weights,
         corpus=asked.get("corpus"),
         by=asked.get("by") or None,
         **_intervals(asked),
@@ -277,7 +272,7 @@ AT_ONCE = 20_000
 
 def score_rows(scores: Scores) -> Iterator[bytes]:
     """The per-query rows of ``Scores.to_dict`` as JSON chunks, one line each."""
-    names = [*(metric.name for metric in scores.metrics), *(["score"] if scores.weights else [])]
+    names = [metric.name for metric in scores.metrics]
     tags = [pl.col(f"tag.{name}").alias(name) for name in scores.tags]
     columns = [
         *scores.queries.columns,

@@ -86,7 +86,7 @@ def fuse(
         pairs = {"candidates": match_again(pair, given), name: pair}
     usual = ("recall", "ndcg"), settings["k"] or 10
     asked = (settings["metrics"], settings["k"]) if settings["metrics"] else usual
-    chosen = metrics_compared(*asked, settings["rel"], None, (), settings["primary"]) or ()
+    chosen = metrics_compared(*asked, settings["rel"], (), settings["primary"]) or ()
     facts = [facts_of(metric) for metric in chosen]
     names = asked_metrics(facts, settings["primary"], named=True)
     first, today = next(iter(pairs.values())), settings["today"]

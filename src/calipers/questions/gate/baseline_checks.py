@@ -77,7 +77,6 @@ def check_baseline(
     tested together, as in a comparison.
     """
     names = [str(metric) for metric in wanted]
-    names += ["score"] if scores.weights and kept.scores.weights else []
     if not names:
         raise InvalidInput(
             f"The baseline {kept.name} holds no metric of which more or less is better; save it "

@@ -1,13 +1,10 @@
-"""A verdict as a document, and as JUnit XML for a CI server."""
+"""A verdict as a document."""
 
-import re
 from collections.abc import Iterator, Sequence
-from xml.etree import ElementTree
 
 from calipers.model.document import Cell, Cells, Column, Document, Lines, Note, Table
 from calipers.present.escape import for_markdown, printable, query_name
 from calipers.present.scores import document as scores_document
-from calipers.present.terminal import as_text
 from calipers.questions.baseline import Baseline
 from calipers.questions.gate.result import Check, Leak, Verdict, WorstQuery
 from calipers.words import number, signed
@@ -65,7 +62,7 @@ def _checks(checks: Sequence[Check], title: str = "", *, detail: bool = False) -
                 called, why = f"{called} {check.slice}", why.removesuffix(": no clear difference")
             rows.append((sign, called, _value(change.before), _value(change.now), moved, why))
         else:
-            now = _value(check.value, check.unit)
+            now = _value(check.value)
             rows.append((sign, check.name, *(("", now, "") if compares else (now,)), why))
     numbers = ("before", "now", "change") if compares else ("now",)
     heads = (Column("", words=True), Column("check", words=True), *numbers, Column("", prose=True))
@@ -79,7 +76,7 @@ def _worst(verdict: Verdict) -> Iterator[Lines]:
         further = [one for one in check.worst if one.query not in said]
         if check.status == "failed" and further:
             said |= {one.query for one in further}
-            lines = [_line(one, check.unit) for one in further]
+            lines = list(map(_line, further))
             yield Lines(lines, f"{check.name}: the queries that weigh most", detail=True)
 
 
@@ -119,13 +116,13 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
     )
 
 
-def _value(value: float | None, unit: str = "") -> str:
-    return "undefined" if value is None else f"{number(value)} {unit}".rstrip()
+def _value(value: float | None) -> str:
+    return "undefined" if value is None else number(value)
 
 
-def _line(one: WorstQuery, unit: str) -> str:
+def _line(one: WorstQuery) -> str:
     before = "" if one.baseline is None else f" (it was {number(one.baseline)})"
-    return f"{_value(one.value, unit)}{before}  {query_name(one.query, one.text)}"
+    return f"{_value(one.value)}{before}  {query_name(one.query, one.text)}"
 
 
 def _leak(one: Leak) -> str:
@@ -150,58 +147,3 @@ def baseline_document(found: Baseline) -> Document:
 def error_markdown(sentence: str) -> str:
     """The summary of a gate that could not be decided; it must not look like a pass."""
     return f"## ✗ Could not be checked\n\n{for_markdown(sentence)}\n"
-
-
-NAME = "calipers.gate"
-# XML 1.0 cannot contain these, escaped or not.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def for_xml(text: str) -> str:
-    r"""Replace the characters that XML cannot contain.
-
-    >>> for_xml("a\x1b[31mb\x00")
-    'a�[31mb�'
-    """
-    return _NOT_XML.sub("\ufffd", text)
-
-
-def as_junit(verdict: Verdict) -> bytes:
-    """JUnit XML with one test case per check."""
-    statuses = [check.status for check in verdict.checks]
-    unclear = statuses.count("no clear difference")
-    suite = _suite(tests=len(statuses), failures=statuses.count("failed"), skipped=unclear)
-    for check in verdict.checks:
-        case = ElementTree.SubElement(suite, "testcase", classname=NAME, name=for_xml(check.name))
-        said = for_xml(check.claim.line if check.claim else check.name)
-        if check.status == "failed":
-            failure = ElementTree.SubElement(case, "failure", message=said)
-            lines = [*map(_leak, check.leaks)] or [_line(one, check.unit) for one in check.worst]
-            failure.text = for_xml("\n".join([said, *lines]))
-        elif check.status == "no clear difference":
-            ElementTree.SubElement(case, "skipped", message=said)
-    ElementTree.SubElement(suite, "system-out").text = for_xml(as_text(document(verdict)))
-    return _xml(suite)
-
-
-def error_junit(sentence: str) -> bytes:
-    """JUnit XML of a gate that could not be decided: an error, never a pass."""
-    suite = _suite(tests=1, errors=1)
-    case = ElementTree.SubElement(suite, "testcase", classname=NAME, name="gate")
-    ElementTree.SubElement(case, "error", message=for_xml(sentence))
-    return _xml(suite)
-
-
-def _suite(tests: int, failures: int = 0, errors: int = 0, skipped: int = 0) -> ElementTree.Element:
-    counts = {"tests": tests, "failures": failures, "errors": errors, "skipped": skipped}
-    return ElementTree.Element(
-        "testsuite", {"name": NAME, **{k: str(v) for k, v in counts.items()}}
-    )
-
-
-def _xml(suite: ElementTree.Element) -> bytes:
-    suites = ElementTree.Element("testsuites")
-    suites.append(suite)
-    ElementTree.indent(suites)
-    text: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
-    return text + b"\n"

@@ -75,7 +75,7 @@ class Raised:
 
 @dataclass(frozen=True)
 class Requirement:
-    """The value that a mean, or a figure of the run, must reach."""
+    """The value that a mean must reach."""
 
     op: str
     value: float
@@ -120,8 +120,6 @@ class Check:
     worst: tuple[WorstQuery, ...] = ()
     leaks: tuple[Leak, ...] = ()
     """Every leak, if the check is about leaks and failed."""
-    unit: str = ""
-    """The unit of the value: ms for a latency, else empty."""
 
     @property
     def significant(self) -> bool:

@@ -15,10 +15,10 @@ from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput, check_number
 from calipers.io.files.write import check_place
 from calipers.measures import Metric, parse
-from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.arrays import Bools, Ints
 from calipers.model.claim import Claim
 from calipers.model.matched import FAILED, Matched
-from calipers.model.scores import Scores, Summary
+from calipers.model.scores import Scores
 from calipers.model.slicing import (
     QuerySlice,
     clusters_of,
@@ -29,11 +29,9 @@ from calipers.model.slicing import (
 from calipers.questions.baseline import Baseline, read_baseline, write_baseline
 from calipers.questions.default_metrics import FINDING, finding_metric
 from calipers.questions.gate.conditions import (
-    COMBINED,
     IN_WORDS,
     OPERATORS,
     Condition,
-    Figure,
     parse_condition,
     summary_of,
 )
@@ -54,7 +52,6 @@ from calipers.questions.gate.result import (
 from calipers.questions.inputs import is_reference, matched
 from calipers.questions.reading import Reading
 from calipers.questions.systems import measured_already, measured_before
-from calipers.statistics.score_interval import mean_interval
 from calipers.version import __version__
 from calipers.words import did_you_mean, number, plural
 
@@ -79,25 +76,19 @@ def check_result(data: Any, settings: Mapping[str, Any]) -> Verdict:
     reading = cast(Reading, settings)
     scores, pair = measured_already(data, reading), None
     if scores is None:
-        weights = settings["weights"] or (kept.scores.weights if kept else None)
         # The new baseline must contain every metric of the old one.
         further = _metrics_in(kept) if moves else ()
-        needed = _needed(conditions, (*wanted, *further), rel, weights, must=bool(must))
-        # Tokens may be counted deeper than any metric looks.
-        figures = (one.figure.k or 0 for one in conditions if one.figure is not None)
-        pair = matched(data, reading, looks=max([deepest(needed), *figures]))
+        needed = _needed(conditions, (*wanted, *further), rel, must=bool(must))
+        pair = matched(data, reading, looks=deepest(needed))
         rel = pair.rel
         scores = score(
             pair,
             needed,
-            weights=weights,
             confidence=settings["confidence"],
             cluster=settings["cluster"],
             weight_by=settings["weight_by"],
         )
-    conditions = [
-        replace(one, metric=one.metric and one.metric.with_rel(rel)) for one in conditions
-    ]
+    conditions = [replace(one, metric=one.metric.with_rel(rel)) for one in conditions]
     wanted = [one.with_rel(rel) for one in wanted]
     verdict = _verdict(scores, pair, conditions, must, kept, wanted, settings)
     if target is None or kept is None or (accept is None and not _is_better(verdict)):
@@ -125,14 +116,10 @@ def _verdict(
     by = _several(settings["by"])
     cluster = settings["cluster"] or scores.settings.get("cluster")
     clusters = clusters_of(scores.tags, cluster, len(scores))
-    figures, notes = {}, list[str]()
-    for one in dict.fromkeys(condition.figure for condition in conditions if condition.figure):
-        figures[one], said = _recorded(one, pair)
-        notes += said
-    checks = [_check_condition(scores, one, figures, clusters, pair) for one in conditions]
+    checks = [_check_condition(scores, one, clusters, pair) for one in conditions]
     raised = _raised(scores, pair)
     checks += [_check_raised(raised, len(scores))] if raised else []
-    notes += uneven_clusters(clusters, cluster)
+    notes = uneven_clusters(clusters, cluster)
     asked: list[str] = []
     warnings: list[str] = []
     if kept is not None:
@@ -203,7 +190,7 @@ def _wanted(settings: Mapping[str, Any], kept: Baseline | None) -> Sequence[Metr
     if settings["metrics"] is None:
         return _metrics_in(kept)
     primary = settings["primary"]
-    further = () if primary in (None, COMBINED) else parse([primary])
+    further = () if primary is None else parse([primary])
     chosen = choose_metrics(settings["metrics"], settings["k"], settings.get("rel"))
     return tuple(dict.fromkeys((*chosen, *further)))
 
@@ -218,25 +205,14 @@ def _needed(
     conditions: Sequence[Condition],
     wanted: Sequence[Metric],
     rel: float | None,
-    weights: Mapping[str, float] | None,
     *,
     must: bool,
 ) -> tuple[Metric, ...]:
     """The metrics to compute for the conditions and the wanted metrics."""
-    if any(one.name == COMBINED for one in conditions) and not weights:
-        raise InvalidInput(
-            "A condition is about the score, which is a weighted mean, and no weights are given; "
-            "give them with --score, such as recall@10=0.7,precision@5=0.3."
-        )
-    asked = [*wanted, *(one.metric for one in conditions if one.metric is not None)]
-    if not asked and weights:
-        asked = list(parse(list(weights)))
-    if not asked and conditions:
-        # Only figures are asked for, but the list of queries still comes from scores.
-        asked = list(parse("mrr"))
+    asked = [*wanted, *(one.metric for one in conditions)]
     if must and not any(one.name in FINDING for one in asked):
         asked += parse("recall@10")
-    return choose_metrics(asked, None, rel, weights)
+    return choose_metrics(asked, None, rel)
 
 
 def _finding(scores: Scores, asked: Sequence[str]) -> str:
@@ -254,33 +230,24 @@ def _finding(scores: Scores, asked: Sequence[str]) -> str:
 def _check_condition(
     scores: Scores,
     condition: Condition,
-    figures: Mapping[Figure, Floats],
     clusters: Ints | None,
     pair: Matched | None,
 ) -> Check:
-    """Check whether the mean, or the figure, meets the condition on its queries."""
+    """Check whether the mean meets the condition on its queries."""
     part = everything(scores)
     if condition.tag is not None and condition.tag_value is not None:
         where = {condition.tag: condition.tag_value}
         chosen = queries_where(scores.queries, scores.tags, where).to_numpy()
         part = QuerySlice(f"{condition.tag}={condition.tag_value}", chosen)
-    figure = condition.figure
-    values = scores.of(condition.name) if figure is None else figures[figure]
-    found = (
-        summary_of(scores, condition.name, part, clusters)
-        if figure is None
-        else _figured(figure, values, part, scores.settings["confidence"], clusters)
-    )
+    values, found = scores.of(condition.name), summary_of(scores, condition.name, part, clusters)
     if found.mean is None:
         raise InvalidInput(
             f"The condition '{condition}' cannot be decided: {condition.name} is undefined for all "
             f"{int(part.chosen.sum())} queries it is about; choose another metric, or label them."
         )
     holds, ends = condition.holds(found.mean), found.interval
-    unit = figure.unit if figure else ""
-    least = f"{IN_WORDS[condition.op]} {condition.value:.15g} {unit}".rstrip()
+    least = f"{IN_WORDS[condition.op]} {condition.value:.15g}"
     what = condition.name if part.name is None else f"{condition.name} for {part.name}"
-    fact = f"{what} is {number(found.mean)} {unit}".rstrip()
     likely = None
     # Whatever the interval is, if it decides nothing it is not worth a line.
     if ends and ends.low < condition.value < ends.high:
@@ -301,66 +268,18 @@ def _check_condition(
         status=status,
         requirement=Requirement(condition.op, condition.value),
         because=() if holds else (f"{least} required",),
-        claim=Claim(status, f"{fact} on {of}; {least} is required.", likely),
+        claim=Claim(
+            status, f"{what} is {number(found.mean)} on {of}; {least} is required.", likely
+        ),
         worst=() if holds else worst_queries(scores.queries, weight, values),
         leaks=() if holds or pair is None else _leaks(pair, condition.metric, part),
-        unit=unit,
     )
 
 
-def _figured(
-    figure: Figure, values: Floats, part: QuerySlice, level: float, clusters: Ints | None
-) -> Summary:
-    """A figure on a slice; a mean has an interval."""
-    column = np.where(part.chosen, values, np.nan)
-    defined, ends = column[~np.isnan(column)], None
-    if figure.statistic == "mean":
-        ends = mean_interval(column, level, None, clusters)
-        # No figure is negative.
-        ends = ends and replace(ends, low=max(ends.low, 0.0))
-    value = figure.value(defined) if defined.size else None
-    lacking = int(part.chosen.sum()) - defined.size
-    return Summary(str(figure), value, None, ends, defined.size, lacking)
-
-
-def _recorded(figure: Figure, pair: Matched | None) -> tuple[Floats, list[str]]:
-    """What the run recorded for each query, NaN where it has nothing, and notes about it."""
-    if pair is None:
-        raise InvalidInput(
-            f"A condition is about {figure}, which a result that was measured before does not "
-            "hold; give the run itself."
-        )
-    if figure.of == "tokens":
-        from calipers.questions.tokens import tokens_shown  # only loaded for tokens
-
-        found = tokens_shown(pair, [figure.k or max(1, pair.depth)])
-        if found is None:
-            raise InvalidInput(
-                "A condition is about tokens and the results have neither 'tokens' nor a text; "
-                "give every result its 'tokens'."
-            )
-        said = "The tokens are estimated from the texts, four characters each."
-        counted: Floats = found.table[:, 0].astype(np.float64)
-        return counted, [said] if found.source == "estimate" else []
-    queries = pair.run.queries
-    if queries is None or "latency_ms" not in queries.columns or not queries["latency_ms"].count():
-        raise InvalidInput(
-            "A condition is about latency and the run has recorded none; `calipers retrieve` "
-            "records it, or give 'latency_ms' in every record."
-        )
-    known = queries.select("query", pl.col("latency_ms").cast(pl.Float64))
-    asked = pair.matches.queries.select("query")
-    asked = asked.join(known, on="query", how="left", maintain_order="left")
-    values = asked["latency_ms"].fill_null(float("nan")).to_numpy().copy()
-    without = plural(int(np.isnan(values).sum()), "query", "queries")
-    said = f"The run has no latency for {without}; these do not count."
-    return values, [said] if np.isnan(values).any() else []
-
-
-def _leaks(pair: Matched, metric: Metric | None, part: QuerySlice) -> tuple[Leak, ...]:
+def _leaks(pair: Matched, metric: Metric, part: QuerySlice) -> tuple[Leak, ...]:
     """Every forbidden result by query, if the metric counts leaks."""
     leaked = pair.matches.leaked
-    if metric is None or metric.name not in ("leak", "leak_rate") or leaked is None:
+    if metric.name not in ("leak", "leak_rate") or leaked is None:
         return ()
     asked = pair.matches.queries.select("query", "text").rows()
     columns = (leaked.query.tolist(), leaked.rank.tolist(), leaked.result, leaked.name)

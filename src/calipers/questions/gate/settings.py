@@ -16,7 +16,6 @@ from calipers.questions.reading import (
     Primary,
     Reading,
     WeightBy,
-    Weights,
 )
 
 if TYPE_CHECKING:
@@ -130,17 +129,15 @@ class GateSettings(Reading, total=False):
     ]
     metrics: Metrics
     k: Cutoffs
-    weights: Weights
     now: Now
 
 
-@operation(page="gate", command="gate", writes=("junit", "markdown"))
+@operation(page="gate", command="gate", writes=("markdown",))
 def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     """Check a result against conditions, and against a baseline.
 
     ``data`` is a pair, anything that ``read`` takes, or a result that ``evaluate`` made.
-    ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``,
-    ``"latency_p95 <= 300ms"`` or ``"leak_rate@10 == 0"``. With a
+    ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``. With a
     ``baseline`` (a file of ``calipers gate save``, a reference such as ``@branch:main``
     looked up in ``store``, or scores) each metric in ``metrics`` (default: one for finding and one
     for order, the ``primary`` one first) and each value of the tags in ``by`` is checked twice:
@@ -158,16 +155,6 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     from calipers.questions.gate.rule import check_result
 
     return check_result(data, settings)
-
-
-@operation(page="gate", command="gate show")
-def gate_show(path: Annotated[str | PathLike[str], Setting("", argument="FILE")]) -> "Baseline":
-    """A result that was kept in a file: its name, its date and its scores."""
-    from pathlib import Path
-
-    from calipers.questions.baseline import read_baseline
-
-    return read_baseline(Path(path))
 
 
 class GateSaveSettings(Evaluating, total=False):

@@ -31,7 +31,7 @@ from calipers.questions.compare.settings import compare
 from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.grid.result import Combination, Grid
 from calipers.questions.inputs import refuse_sealed
-from calipers.questions.reading import MatchingSettings, Measuring
+from calipers.questions.reading import MatchingSettings, MetricsAsked
 from calipers.questions.systems import matched_systems
 from calipers.questions.tokens import may_have_tokens, tokens_shown
 from calipers.statistics.clusters import exact_mean
@@ -42,7 +42,7 @@ DEPTH = 20
 """Results to ask for unless the file or its metrics need more."""
 LONGEST_NAME = 80
 MATCHING = frozenset(MatchingSettings.__annotations__)
-MEASURES = frozenset({*Measuring.__annotations__, *MATCHING, "primary"})
+MEASURES = frozenset({*MetricsAsked.__annotations__, *MATCHING, "primary"})
 """The settings of ``compare`` that a grid accepts: how runs are measured."""
 PACE = ("workers", "timeout", "retries")
 EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'
@@ -120,7 +120,7 @@ def read_grid(
         for name, key in keys_of(compare).items()
         if name in MEASURES and key in shared
     }
-    chosen = choose_metrics(*map(measures.get, ("metrics", "k", "rel", "weights")))
+    chosen = choose_metrics(*map(measures.get, ("metrics", "k", "rel")))
     if metrics is not None:
         choose_metrics(metrics, measures.get("k"))
         measures["metrics"] = metrics

@@ -58,18 +58,16 @@ def shown(store: Store, reference: str) -> Shown:
 
 
 def metric_names(metrics: str | Iterable[str] | None) -> list[str] | None:
-    """Expand metric names to those used in results, including the combined score.
+    """Expand metric names to those used in results.
 
-    >>> metric_names("recall@5,10, score")
-    ['recall@5', 'recall@10', 'score']
+    >>> metric_names("recall@5,10, mrr")
+    ['recall@5', 'recall@10', 'mrr']
     """
     if metrics is None:
         return None
     several = [metrics] if isinstance(metrics, str) else list(metrics)
     given = [one.strip() for text in several for one in split(text)]
-    plain = [one for one in given if one != "score"]
-    found = [str(metric) for metric in parse(plain)] if plain else []
-    return [*found, "score"] if "score" in given else found
+    return [str(metric) for metric in parse(given)]
 
 
 def lines_of(

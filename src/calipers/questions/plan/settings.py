@@ -35,7 +35,6 @@ class PlanSettings(MatchingSettings, total=False):
         int | Sequence[int] | None,
         Setting("Cut-offs of the usual metrics.", "-k", "LIST", read=cutoff_list, file="k"),
     ]
-    weights: Annotated[Mapping[str, float] | None, Setting("", file="score", only="a file")]
     confidence: Annotated[
         float, Setting("The confidence level of the comparison that is planned.", default=0.95)
     ]

@@ -111,12 +111,11 @@ def measured(
     pair: Matched,
     chosen: Sequence[Metric],
     made: Scores | None,
-    weights: Mapping[str, float] | None,
     **settings: Any,
 ) -> Scores:
     """The scores of a pair; scores already ``made`` are checked and reused."""
     if made is None:
-        return score(pair, chosen, weights=weights, **settings)
+        return score(pair, chosen, **settings)
     names = {str(metric.with_rel(pair.rel)) for metric in chosen}
     same = made.queries["query"].equals(pair.matches.queries["query"])
     if not same or names != {facts.name for facts in made.metrics}:

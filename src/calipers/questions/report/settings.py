@@ -26,7 +26,6 @@ def report(
     name: str | None = None,
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
-    weights: Mapping[str, float] | None = None,
     corpus: Any = None,
     by: Collection[str] | None = None,
     primary: str | None = None,
@@ -56,7 +55,7 @@ def report(
     from calipers.questions.report.rule import describe, measured
     from calipers.questions.systems import matched_to_report
 
-    chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
+    chosen = choose_metrics(metrics, k, like=like_of(data, reading))
     pairs = matched_to_report(data, systems, name, reading, looks=deepest(chosen, DEPTH))
     if scores is not None and len(pairs) > 1:
         raise InvalidInput("Scores are given beside several systems; they are those of one.")
@@ -65,7 +64,7 @@ def report(
         describe(
             Browse(
                 one,
-                measured(pair, chosen, scores, weights, **intervals),
+                measured(pair, chosen, scores, **intervals),
                 pair,
                 corpus=corpus,
                 every_text=True,
