@@ -74,7 +74,7 @@ OF_A_PAIR: dict[str, Ask] = {
     "evaluate": lambda a, b: _evaluate(a),
     "metrics": lambda a, b: _means(a, METRICS),
     "metrics of some": lambda a, b: _means(a, *OF_SOME),
-    "sweep": lambda a, b: calipers.sweep(a, k=[1, 4, 8], tokens=30, price=2.0),
+    "sweep": lambda a, b: calipers.sweep(a, k=[1, 4, 8]),
     "diagnose": lambda a, b: calipers.diagnose(a, k=5),
     "misses": lambda a, b: calipers.misses(a, k=5),
     "compare": lambda a, b: calipers.compare({"old": a, "new": b}, metrics=TWO),

@@ -14,7 +14,7 @@ def right() -> tuple[calipers.Scores, calipers.Verdict, calipers.Report]:
     )
     scores = calipers.evaluate(pair, metrics=["recall@10", "mrr"], k=5)
     calipers.evaluate(ground_truth={"q": ["a"]}, run={"q": ["a"]}, missing="exclude", rel=2)
-    calipers.sweep(pair, tokens=4000, price=2.5)
+    calipers.sweep(pair, margin=0.1)
     calipers.diagnose("evals.jsonl", k=10, store="history.db")
     calipers.misses(pair, k=10, corpus="chunks.jsonl")
     calipers.compare({"old": pair, "new": "run.jsonl"}, "truth.jsonl", unanswerable="zero")

@@ -33,7 +33,6 @@ def sweep() -> None:
     Examples:
       calipers sweep evals.jsonl
       calipers sweep evals.jsonl --floor
-      calipers sweep evals.jsonl --tokens 4000 --price 2.50
       calipers sweep evals.jsonl --floor -k 5 --keep 0.9
       calipers sweep -g qrels.txt -r run.txt -k 1,5,10,20,50,100 -m recall,ndcg --as csv
     """
@@ -49,7 +48,7 @@ def diagnose() -> None:
     \b
     Examples:
       calipers diagnose evals.jsonl
-      calipers diagnose evals.jsonl -k 20 --by type
+      calipers diagnose evals.jsonl -k 20
     """
 
 

@@ -188,7 +188,6 @@ WeightBy = Annotated[
         recorded=True,
     ),
 ]
-Price = Annotated[float | None, Setting("What a million tokens cost.", metavar="PRICE")]
 Against = Annotated[
     str | None,
     Setting(

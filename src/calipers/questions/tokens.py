@@ -72,9 +72,6 @@ def tokens_shown(pair: Matched, ks: Sequence[int]) -> TokensShown | None:
     return TokensShown.merged([*parts], pair.matches.n_queries)
 
 
-FITTING_SHARE = 0.95
-
-
 @dataclass(frozen=True)
 class TokenUse:
     """The token cost of the first k results."""
@@ -83,22 +80,15 @@ class TokenUse:
     p95: float
     """The 95th percentile over queries."""
     highest: int
-    cost_per_1000: float | None
-    """The cost of 1,000 queries at the given price."""
 
 
-def token_use(column: Ints, price: float | None) -> TokenUse:
+def token_use(column: Ints) -> TokenUse:
     """Summarise the tokens of the first k results over all queries.
 
-    >>> token_use(np.array([100, 300]), price=2.5)
-    TokenUse(mean=200.0, p95=300.0, highest=300, cost_per_1000=0.5)
+    >>> token_use(np.array([100, 300]))
+    TokenUse(mean=200.0, p95=300.0, highest=300)
     """
-    mean = exact_mean(column.astype(np.float64))
-    cost = None if price is None else mean * 1000 / 1_000_000 * price
-    return TokenUse(mean, _at_share(column, FITTING_SHARE), int(column.max()), cost)
-
-
-def _at_share(column: Ints, share: float) -> float:
-    """The smallest value that at least this share of the values does not exceed."""
     ordered = np.sort(column)
-    return float(ordered[max(0, int(np.ceil(share * len(ordered) - 1e-9)) - 1)])
+    # The smallest number that at least 95 of 100 queries do not exceed.
+    p95 = float(ordered[max(0, int(np.ceil(0.95 * len(ordered) - 1e-9)) - 1)])
+    return TokenUse(exact_mean(column.astype(np.float64)), p95, int(ordered[-1]))

@@ -35,16 +35,9 @@ def test_k_may_be_named_and_needed_metrics_come_too():
     assert found.recall.largest_k == 5
 
 
-def test_a_budget_of_tokens_is_met_by_the_largest_k_that_fits():
-    found = sweep(with_texts(), tokens=80, price=2.0)
-    assert found.token_source == "estimate"
-    assert found.at(3).tokens.mean == 75.0
-    assert found.at(3).tokens.cost_per_1000 == pytest.approx(75 * 1000 / 1e6 * 2.0)
-    assert (found.tokens.k, found.tokens.share_over, found.tokens.all_fit) == (3, 0.0, False)
-    assert found.tokens.recall == found.at(3).values["recall"].mean
-
-
-def test_tokens_of_the_data():
+def test_tokens_of_the_texts_or_of_the_data():
+    found = sweep(with_texts())
+    assert (found.token_source, found.at(3).tokens.mean) == ("estimate", 75.0)
     found = sweep(with_texts(tokens=7))
     assert (found.token_source, found.at(2).tokens.mean) == ("data", 14.0)
 
@@ -52,10 +45,6 @@ def test_tokens_of_the_data():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"tokens": 100}, "tokens of the results are not known"),
-        ({"price": 1.0}, "tokens of the results are not known"),
-        ({"tokens": 0}, "budget of tokens is 0"),
-        ({"price": -1.0}, "price of a million tokens is -1.0"),
         ({"metrics": "recall@5"}, "recall@5 has a cut-off of its own, and"),
         ({"metrics": "r_precision"}, "r_precision takes no cut-off, and"),
         ({"k": 0}, "k must be a whole number"),

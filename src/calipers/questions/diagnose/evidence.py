@@ -1,6 +1,5 @@
 """Facts about one system at one k, each computed when a rule first needs it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal, Self
@@ -23,7 +22,6 @@ from calipers.questions.shown_results import (
 )
 from calipers.questions.sweep.result import RecallAdvice
 from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
-from calipers.questions.tokens import TokenSource, TokensShown, TokenSums, token_sums
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.score_interval import UNIT, mean_interval
 
@@ -40,23 +38,19 @@ class ShownFacts:
     their ids), ``first`` (the document, or else the id, ranked first), ``scored``."""
     near: Bools | None
     """Which targets have a chunk of their document in the first k; None without documents."""
-    tokens: TokensShown | None
-    """Tokens of the first results at each k."""
 
     @classmethod
-    def of(cls, pair: Matched, targets: pl.DataFrame, k: int, ks: Sequence[int]) -> Self:
+    def of(cls, pair: Matched, targets: pl.DataFrame, k: int) -> Self:
         """Read the results once more, block by block."""
-        parts = [*over_contexts(pair, partial(_of_block, k, ks), targets)]
+        parts = [*over_contexts(pair, partial(_of_block, k), targets)]
         everyone = pl.DataFrame({"code": np.arange(pair.matches.n_queries)})
-        queries = pl.concat([_NOTHING, *(one for one, _, _ in parts)])
+        queries = pl.concat([_NOTHING, *(one for one, _ in parts)])
         near = np.zeros(targets.height, dtype=np.bool_)
-        for _, (rows, is_near), _ in parts:
+        for _, (rows, is_near) in parts:
             near[rows] = is_near
-        tokens = [(one["code"].to_numpy(), sums) for one, _, sums in parts]
         return cls(
             everyone.join(queries, on="code", how="left", maintain_order="left"),
             near if pair.run.has("document") else None,
-            TokensShown.merged(tokens, pair.matches.n_queries),
         )
 
 
@@ -71,10 +65,8 @@ _NOTHING = pl.DataFrame(
 )
 
 
-def _of_block(
-    k: int, ks: Sequence[int], block: Context
-) -> tuple[pl.DataFrame, tuple[Ints, Bools], TokenSums]:
-    """The facts of one block of whole queries, its targets that are near, and its tokens."""
+def _of_block(k: int, block: Context) -> tuple[pl.DataFrame, tuple[Ints, Bools]]:
+    """The facts of one block of whole queries, and its targets that are near."""
     frame = block.first(k)
     missing = [name for name in ("item", "document", "score") if name not in frame.columns]
     frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in missing)
@@ -90,7 +82,7 @@ def _of_block(
         pl.Series("code", block.codes[codes]),
         pl.Series("repeated", block.summed(block.repeats, [k])[codes, 0]),
     ).select(_NOTHING.columns)
-    return facts, (block.target_rows, block.near(k)), token_sums(block, ks)
+    return facts, (block.target_rows, block.near(k))
 
 
 @dataclass(frozen=True)
@@ -110,10 +102,6 @@ class Evidence:
     scores: Scores
     """recall, precision, ndcg, mrr, hit_rate and judged at k."""
     k: int
-    cuts: tuple[str, ...] | None = None
-    """How to slice the queries; None: in every possible way."""
-    ks: Sequence[int] | None = None
-    """The values of k to choose a smaller one from; None: those of a sweep."""
 
     @property
     def matches(self) -> Matches:
@@ -125,15 +113,9 @@ class Evidence:
         return with_documents(self.pair)
 
     @cached_property
-    def _token_ks(self) -> list[int]:
-        """The k at which tokens are counted."""
-        smaller = self.enough_k
-        return sorted({self.k, self.pair.depth, smaller.best_guess if smaller else self.k})
-
-    @cached_property
     def facts(self) -> ShownFacts:
         """What the results themselves show."""
-        return ShownFacts.of(self.pair, self._targets, self.k, self._token_ks)
+        return ShownFacts.of(self.pair, self._targets, self.k)
 
     def metric(self, stem: str) -> Floats:
         """The values of a metric at k, one per query."""
@@ -191,11 +173,6 @@ class Evidence:
         """Query and rank of each of the first k results that contains a relevant target."""
         found, near = self._found, self._found.holding_rank <= self.k
         return found.holding_query[near], found.holding_rank[near]
-
-    @property
-    def token_source(self) -> TokenSource | None:
-        """The source of the token counts; None if they are unknown."""
-        return self.facts.tokens.source if self.facts.tokens else None
 
     @cached_property
     def repeated(self) -> Ints:
@@ -329,13 +306,6 @@ class Evidence:
         share: Floats = np.divide(close, misses, out=np.full(n, np.nan), where=misses > 0)
         return share
 
-    def tokens_at(self, k: int) -> float | None:
-        """Mean tokens of the first k results, over queries with targets."""
-        if self.facts.tokens is None:
-            return None
-        at = self.facts.tokens.table[:, self._token_ks.index(k)].astype(np.float64)
-        return float(at[self.answerable].mean())
-
     def recall_at(self, k: int) -> Floats:
         """Recall per query at another k."""
         return np.where(self.answerable, recall(self._found, k), np.nan)
@@ -343,7 +313,7 @@ class Evidence:
     @cached_property
     def enough_k(self) -> RecallAdvice | None:
         """The smallest k that loses little recall against this one, as `sweep` advises."""
-        ks = sorted({k for k in self.ks or usual_cutoffs(self.k) if k < self.k} | {self.k})
+        ks = usual_cutoffs(self.k)
         return advise_recall(
             ks,
             np.column_stack([self.recall_at(k) for k in ks]),

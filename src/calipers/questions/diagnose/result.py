@@ -24,8 +24,6 @@ class Finding(Plain):
     confidence: Confidence
     evidence: tuple[str, ...]
     advice: tuple[str, ...]
-    numbers: Mapping[str, float]
-    """The values compared with the thresholds, by the threshold's name."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, with commands ready to paste."""
@@ -47,7 +45,7 @@ class Diagnosis(Plain, HasRows):
 
     shown_by: ClassVar[str] = "calipers.questions.diagnose.document"
     dict_keys: ClassVar[str] = (
-        "k queries n summaries claim findings fine unchecked token_source fingerprints settings"
+        "k queries n summaries claim findings fine unchecked fingerprints settings"
     )
 
     k: int
@@ -59,7 +57,6 @@ class Diagnosis(Plain, HasRows):
     fine: tuple[str, ...]
     """The titles of the rules that were checked and found nothing."""
     unchecked: tuple[Unchecked, ...]
-    token_source: str | None
     fingerprints: Mapping[str, str]
     settings: Mapping[str, Any]
 

@@ -1,7 +1,5 @@
 """Why a retriever fails, and what to do: the rules of ``symptoms``, applied to one pair."""
 
-from collections.abc import Iterable, Sequence
-
 import numpy as np
 
 from calipers.engines.scoring import score
@@ -9,7 +7,6 @@ from calipers.errors import InvalidInput
 from calipers.measures import parse
 from calipers.measures.spec import check_cutoff
 from calipers.model.matched import Matched
-from calipers.model.slicing import cut, cuts_of
 from calipers.questions.diagnose.evidence import Evidence
 from calipers.questions.diagnose.result import Diagnosis, Finding, Unchecked
 from calipers.questions.diagnose.symptoms import RULES
@@ -22,19 +19,14 @@ def diagnose_pair(
     pair: Matched,
     *,
     k: int | None = None,
-    by: str | Iterable[str] | None = None,
-    ks: Sequence[int] | None = None,
     confidence: float = 0.95,
     cluster: str | None = None,
 ) -> Diagnosis:
-    """Diagnose one pair; ``ks`` are the values to choose a smaller k from."""
-    cuts = None if by is None else (by,) if isinstance(by, str) else tuple(by)
+    """Diagnose one pair."""
     k = check_cutoff(k) if k is not None else min(DEFAULT_K, pair.depth or DEFAULT_K)
     metrics = [metric.with_rel(pair.rel) for metric in parse(METRICS, [k])]
     scores = score(pair, metrics, confidence=confidence, cluster=cluster)
-    for name in cuts_of(scores, cuts or ()):
-        cut(scores, name)  # an unknown tag is an error even if no rule uses it
-    seen = Evidence(pair, scores, k, cuts, ks)
+    seen = Evidence(pair, scores, k)
     if not seen.answerable.any():
         raise InvalidInput(
             "There is nothing to diagnose: no query has a relevant target that was measured."
@@ -60,7 +52,6 @@ def diagnose_pair(
         findings=tuple(findings),
         fine=tuple(fine),
         unchecked=tuple(unchecked),
-        token_source=seen.token_source,
         fingerprints=scores.fingerprints,
         settings={**scores.settings, "policy": scores.policy.to_dict()},
     )

@@ -1,6 +1,5 @@
 """Operations and their settings: names, types and defaults."""
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from calipers.operation import Setting, apart_from, operation
@@ -27,14 +26,6 @@ class DiagnoseSettings(Reading, total=False):
             "K",
             read=_cutoff,
             file="k",
-        ),
-    ]
-    by: Annotated[
-        str | Collection[str] | None,
-        Setting(
-            "Look for a collapsed slice by this tag or auto only. [default: all]",
-            metavar="TAG",
-            several=True,
         ),
     ]
     confidence: Confidence

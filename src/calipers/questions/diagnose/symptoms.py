@@ -60,7 +60,6 @@ class Symptom:
     confidence: Confidence
     evidence: tuple[str, ...]
     advice: tuple[str, ...]
-    numbers: Mapping[str, float]
 
 
 def confidence(*deciding: tuple[Fact, float, int]) -> Confidence:
@@ -81,10 +80,7 @@ def raise_k(seen: Evidence, recall: Fact) -> list[str]:
     deeper = seen.fact(seen.recall_at(depth))
     if depth <= seen.k or not deeper or deeper.value <= recall.value + 0.01:
         return []
-    now, then = seen.tokens_at(seen.k), seen.tokens_at(depth)
     cost = f"for up to {depth - seen.k} more results per query"
-    if now is not None and then is not None:
-        cost = f"for {then:,.0f} instead of {now:,.0f} tokens per query"
     return [f"Raise k: at k = {depth} recall is {deeper.value:.3f}, {cost} (`calipers sweep`)."]
 
 
@@ -119,7 +115,6 @@ def retriever_fails(seen: Evidence) -> Symptom | None:
             "the queries).",
             *_without(seen, failed, "fail"),
         ),
-        {"share": share.value},
     )
 
 
@@ -140,7 +135,6 @@ def same_answer(seen: Evidence) -> Symptom | str | None:
             "See whether the question reaches the retriever at all: a constant query vector, a "
             "cache with the wrong key, a filter that leaves the same few items.",
         ),
-        {"share": share.value},
     )
 
 
@@ -167,7 +161,6 @@ def hub(seen: Evidence) -> Symptom | str | None:
             f"{np.nanmean(now):.3f}.",
             "Normalise the vectors, or leave such chunks out of the index.",
         ),
-        {"share": share.value},
     )
 
 
@@ -190,7 +183,6 @@ def nothing_returned(seen: Evidence) -> Symptom | None:
             "the index.",
             *_without(seen, empty, "get nothing"),
         ),
-        {"share": share.value},
     )
 
 
@@ -209,7 +201,6 @@ def duplicates(seen: Evidence) -> Symptom | None:
             "places per query.",
             "Look for documents that were indexed twice.",
         ),
-        {"share": share.value},
     )
 
 
@@ -235,7 +226,6 @@ def k_too_small(seen: Evidence) -> Symptom | str | None:
             "of 95 of 100 queries.",
             f"Else read capped_recall@{seen.k}, which counts what fits.",
         ),
-        {"recall": ceiling},
     )
 
 
@@ -263,7 +253,6 @@ def too_selective(seen: Evidence) -> Symptom | None:
             f"Raise its own limit, or lower its score threshold{_floor(seen)}.",
             "For questions that need several pieces, retrieve for each part of the question.",
         ),
-        {"recall": found.value, "places": used.value},
     )
 
 
@@ -296,7 +285,6 @@ def wrong_chunk(seen: Evidence) -> Symptom | str | None:
             "That makes what is read longer: see what it costs (`calipers sweep`).",
             "Cut larger chunks or let them overlap; put the title of the document into each.",
         ),
-        {"share": near.value, "recall": recall.value},
     )
 
 
@@ -305,7 +293,7 @@ def slice_collapses(seen: Evidence) -> Symptom | str | None:
     """The mean hides a group of queries that fail."""
     scores, recall = seen.scores, seen.fact(seen.metric("recall"))
     few = [name for name, values in scores.tags.items() if 1 < values.n_unique() <= MOST_SLICES]
-    cuts = list(dict.fromkeys([*few, *auto_cuts(scores)])) if seen.cuts is None else seen.cuts
+    cuts = list(dict.fromkeys([*few, *auto_cuts(scores)]))
     if not cuts:
         return "the queries have no tags with a few values, and are alike in length and targets"
     metric = next(one.name for one in scores.metrics if one.kind == "recall")
@@ -332,7 +320,6 @@ def slice_collapses(seen: Evidence) -> Symptom | str | None:
             f"See why these {worst.n} fail; like the rest they would have {worst.rest:.3f}: "
             f"`calipers misses --where {chosen}`",
         ),
-        {"gap": -(worst.difference or 0.0), "queries": float(worst.n)},
     )
 
 
@@ -359,7 +346,6 @@ def finds_little(seen: Evidence) -> Symptom | None:
         confidence((found, 0.8, -1)),
         tuple(lines),
         (*raise_k(seen, recall), look),
-        {"recall": found.value},
     )
 
 
@@ -415,10 +401,6 @@ def thin_ground_truth(seen: Evidence) -> Symptom | None:
             f"Until then recall@{seen.k} is less wrong than precision and ndcg, also between two "
             "systems.",
         ),
-        {
-            **({"close": close.value} if close else {}),
-            **({"judged": judged.value} if judged else {}),
-        },
     )
 
 
@@ -457,7 +439,7 @@ def ordered_badly(seen: Evidence) -> Symptom | None:
             "See whether the list is sorted the wrong way round: distances taken for similarities, "
             "or a reranker whose lowest score is the best.",
         )
-    return Symptom(confidence((gain, 0.15, 1)), tuple(lines), tuple(advice), {"gain": gain.value})
+    return Symptom(confidence((gain, 0.15, 1)), tuple(lines), tuple(advice))
 
 
 @rule("k larger than needed", "tokens")
@@ -475,18 +457,13 @@ def k_too_large(seen: Evidence) -> Symptom | None:
     if smaller.best_guess_loss:
         kept = f"goes from {smaller.largest_recall:.3f} to {smaller.best_guess_recall:.3f}"
     until = "" if is_safe else f"; k = {smaller.safe_k} is safe until there are more queries"
-    saved = f"{fewer:.0f} results fewer per query"
-    before, after = seen.tokens_at(seen.k), seen.tokens_at(smaller.best_guess)
-    if before is not None and after is not None:
-        saved = f"tokens per query from {before:,.0f} to {after:,.0f}"
     return Symptom(
         "low" if recall.n < FEW else "high" if is_safe else "moderate",
         (smaller.says,),
         (
             f"Lower k: at k = {smaller.best_guess} recall {kept} in these queries and could fall "
-            f"by {smaller.best_guess_bound:.3f}; {saved}{until}.",
+            f"by {smaller.best_guess_bound:.3f}; {fewer:.0f} results fewer per query{until}.",
         ),
-        {"recall": recall.value, "results": fewer},
     )
 
 

@@ -44,7 +44,7 @@ def describe(browse: Browse, *, by: Iterable[str] | None = None, **settings: Any
     swept = _swept(pair.depth, k)
     asked: Mapping[str, Callable[[], ShowsItself]] = {
         "sweep": lambda: _sweep(pair, swept, settings),
-        "diagnosis": lambda: diagnose_pair(pair, k=k, by=by, ks=swept, **settings),
+        "diagnosis": lambda: diagnose_pair(pair, k=k, **settings),
         "misses": browse.explain,
         "slices": lambda: _slices(browse, by),
     }

@@ -18,7 +18,7 @@ from calipers.model.document import (
 )
 from calipers.present import charts
 from calipers.present.charts import Chart
-from calipers.questions.sweep.result import Sweep, SweepPoint, SweepValue, TokenAdvice
+from calipers.questions.sweep.result import Sweep, SweepPoint, SweepValue
 from calipers.words import number
 
 DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
@@ -51,11 +51,11 @@ def document(sweep: Sweep) -> Document:
 
 
 def sweep_table(sweep: Sweep, points: list[SweepPoint], more: str = "") -> Table:
-    """One row per k: the means, tokens and costs."""
-    has_tokens, has_price = any(one.tokens for one in points), sweep.price is not None
+    """One row per k: the means and tokens."""
+    has_tokens = any(one.tokens for one in points)
     # The metrics that decide k; the others are in the chart, CSV and JSON.
     shown = DECISIVE if sweep.metrics == DEFAULT_METRICS else sweep.metrics
-    heads: Heads = [Column("k"), *shown, *["tokens"] * has_tokens, *["cost"] * has_price]
+    heads: Heads = [Column("k"), *shown, *["tokens"] * has_tokens]
     called = _called(sweep)
     rows: list[Cells] = []
     for point in points:
@@ -63,37 +63,24 @@ def sweep_table(sweep: Sweep, points: list[SweepPoint], more: str = "") -> Table
         row: list[Cell | str] = [Cell(f"{point.k}", strong=point.k in called)]
         row += ("" if mean is None else number(mean) for mean in means)
         row += [f"{use.mean:,.0f}" if use else ""] * has_tokens
-        row += [f"{use.cost_per_1000 or 0:,.2f}" if use else ""] * has_price
         rows.append(row)
     return Table(heads, rows, more=more)
 
 
 def leading_claim(sweep: Sweep) -> Claim:
-    """The best guess and the safe k, or the k that fits a budget."""
-    found, fits = sweep.recall, sweep.tokens
-    if fits and fits.k is not None and (not found or fits.k < found.safe_k):
-        lost = (fits.largest_recall or 0.0) - (fits.recall or 0.0)
-        less = f", {number(lost)} less than at k = {sweep.points[-1].k}"
-        return Claim(
-            "no clear difference",
-            f"Use k = {fits.k}, the largest that fits {fits.budget:,} tokens{_there(fits)}"
-            f"{less if lost else ', and nothing is lost'}.",
-            None if found is None else f"By recall alone: {found.says}",
-        )
-    if found is None:
+    """The best guess and the safe k."""
+    if sweep.recall is None:
         return Claim(
             "no clear difference", "Nothing can be said of k: no query has anything to find."
         )
-    return found.claim
+    return sweep.recall.claim
 
 
 def notes(sweep: Sweep) -> Iterator[Note]:
-    """Notes on the input, the k by tokens, and how the numbers were computed."""
+    """Notes on the input, and how the numbers were computed."""
     yield from (Note("input", one) for one in sweep.settings["notes"])
-    if sweep.tokens:
-        yield Note("counted", _by_tokens(sweep.tokens, sweep.points[-1].k))
     if without := sweep.queries - sweep.n:
-        left_out = " (not from tokens and costs)" if sweep.token_source else ""
+        left_out = " (not from tokens)" if sweep.token_source else ""
         yield Note(
             "missing",
             f"Recall is undefined for {without:,} of {sweep.queries:,} queries: they are left "
@@ -101,8 +88,6 @@ def notes(sweep: Sweep) -> Iterator[Note]:
         )
     if sweep.token_source:
         yield Note("marks", SOURCES[sweep.token_source])
-    if sweep.price is not None:
-        yield Note("marks", f"Costs are for 1,000 queries at {sweep.price:g} per million tokens.")
     yield Note("method", "Start from recall: what was not retrieved, no language model can use.")
 
 
@@ -110,27 +95,8 @@ def _shown_points(sweep: Sweep) -> list[SweepPoint]:
     """The points to print: round k, the last, and those advised."""
     if len(sweep.points) <= FEW_ROWS:
         return list(sweep.points)
-    fits = sweep.tokens and sweep.tokens.k
-    wanted = {*USUAL_ROWS, sweep.points[-1].k, fits, *_called(sweep)}
+    wanted = {*USUAL_ROWS, sweep.points[-1].k, *_called(sweep)}
     return [point for point in sweep.points if point.k in wanted]
-
-
-def _there(found: TokenAdvice, mark: str = ":") -> str:
-    return "" if found.recall is None else f"{mark} recall is {number(found.recall)} there"
-
-
-def _by_tokens(found: TokenAdvice, largest: int) -> str:
-    if found.k is None or found.use is None:
-        return f"By tokens: not even one result fits {found.budget:,} tokens for 95 of 100 queries."
-    recall = _there(found, ";")
-    if recall and found.largest_recall is not None and not found.all_fit:
-        recall += f", {number(found.largest_recall)} at k = {largest}"
-    over = f", {found.share_over:.1%} of the queries need more" if found.share_over else ""
-    more = " (and so would more results, had there been any)" if found.all_fit else ""
-    return (
-        f"By tokens: k = {found.k} fits {found.budget:,} tokens{more}: {found.use.mean:,.0f} on "
-        f"average{over}{recall}."
-    )
 
 
 def sweep_rows(sweep: Sweep) -> Iterator[dict[str, Any]]:
@@ -142,7 +108,7 @@ def sweep_rows(sweep: Sweep) -> Iterator[dict[str, Any]]:
             row |= {f"{metric}{end}": value for end, value in ends}
         for name in ("mean", "p95", "highest"):
             row[f"tokens_{name}"] = point.tokens and getattr(point.tokens, name)
-        yield {**row, "cost_per_1000": point.tokens and point.tokens.cost_per_1000}
+        yield row
 
 
 def over_k(sweep: Sweep) -> Chart:

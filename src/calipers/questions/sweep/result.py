@@ -66,31 +66,13 @@ class RecallAdvice:
         return " ".join([self.claim.line[2:], *(one for one in further if one)])
 
 
-@dataclass(frozen=True)
-class TokenAdvice:
-    """The largest k that fits a token budget for at least 95% of the queries."""
-
-    budget: int
-    k: int | None
-    """None if not even one result fits."""
-    use: TokenUse | None
-    recall: float | None
-    largest_recall: float | None
-    """Recall at the largest k, to show what the budget costs."""
-    share_over: float | None
-    """The share of queries above the budget at this k."""
-    all_fit: bool
-    """Whether even the largest k fits."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Sweep(Plain, HasRows):
     """A sweep over k, with advice."""
 
     shown_by: ClassVar[str] = "calipers.questions.sweep.document"
     dict_keys: ClassVar[str] = (
-        "queries n depth metrics advice token_source price_per_million_tokens=price "
-        "points fingerprints settings"
+        "queries n depth metrics advice token_source points fingerprints settings"
     )
 
     points: tuple[SweepPoint, ...]
@@ -101,9 +83,7 @@ class Sweep(Plain, HasRows):
     depth: int
     """The longest list of results."""
     recall: RecallAdvice | None
-    tokens: TokenAdvice | None
     token_source: str | None
-    price: float | None
     fingerprints: Mapping[str, str]
     settings: Mapping[str, Any]
 
@@ -116,9 +96,9 @@ class Sweep(Plain, HasRows):
         raise InvalidInput(f"This sweep has no k = {short(k)}; it looked at {looked}.")
 
     @property
-    def advice(self) -> dict[str, RecallAdvice | TokenAdvice | None]:
+    def advice(self) -> dict[str, RecallAdvice | None]:
         """The advised k by criterion."""
-        return {"recall": self.recall, "tokens": self.tokens}
+        return {"recall": self.recall}
 
     def to_dict(self) -> dict[str, Any]:
         """The whole sweep as plain values: what ``--json`` prints."""

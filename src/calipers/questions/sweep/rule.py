@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from calipers.engines.scoring import cutoffs, score
 from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric, parse
-from calipers.model.arrays import Floats, Ints
+from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
 from calipers.model.matched import Matched
 from calipers.model.slicing import clusters_in
@@ -33,14 +33,8 @@ from calipers.questions.sweep.result import (
     Sweep,
     SweepPoint,
     SweepValue,
-    TokenAdvice,
 )
-from calipers.questions.tokens import (
-    TokensShown,
-    may_have_tokens,
-    token_use,
-    tokens_shown,
-)
+from calipers.questions.tokens import may_have_tokens, token_use, tokens_shown
 from calipers.statistics.bounded_mean import largest_mean
 from calipers.statistics.clusters import as_shares, exact_mean
 from calipers.words import number, plural
@@ -58,13 +52,11 @@ def sweep_over_k(
     *,
     metrics: str | Iterable[str] | None = None,
     k: int | Sequence[int] | None = None,
-    tokens: int | None = None,
-    price: float | None = None,
     margin: float = MARGIN,
     confidence: float = 0.95,
     cluster: str | None = None,
 ) -> Sweep:
-    """Measure every metric at every k, and advise a k by recall and tokens."""
+    """Measure every metric at every k, and advise a k by recall."""
     depth = pair.depth
     if not depth:
         raise InvalidInput(
@@ -85,13 +77,12 @@ def sweep_over_k(
             prints, settings, policy = scores.fingerprints, scores.settings, scores.policy
         # One metric at a time: all metrics at every k and query would use most of the memory.
         del scores
-    counted = _count(pair, ks, needed=tokens is not None or price is not None)
-    table = counted.table if counted else None
+    counted = tokens_shown(pair, ks) if may_have_tokens(pair) else None
     points = tuple(
         SweepPoint(
             one,
             {stem: each[at] for stem, each in values.items()},
-            None if table is None else token_use(table[:, at], price),
+            token_use(counted.table[:, at]) if counted else None,
         )
         for at, one in enumerate(ks)
     )
@@ -102,9 +93,7 @@ def sweep_over_k(
         n=n,
         depth=depth,
         recall=advice,
-        tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
         token_source=counted.source if counted else None,
-        price=price,
         fingerprints={name: one for name, one in prints.items() if name != "settings"},
         settings={**settings, "ks": ks, "margin": margin, "policy": policy.to_dict()},
     )
@@ -132,18 +121,6 @@ def _by_stem(
     }
 
 
-def _count(pair: Matched, ks: Sequence[int], *, needed: bool) -> TokensShown | None:
-    if not (needed or may_have_tokens(pair)):
-        return None
-    found = tokens_shown(pair, ks)
-    if found is None and needed:
-        raise InvalidInput(
-            "The tokens of the results are not known: some results have neither a number of "
-            "tokens nor a text; give 'tokens' or 'text' with every result."
-        )
-    return found
-
-
 EVERY_K_UP_TO = 100
 PER_DECADE = 12
 
@@ -162,27 +139,6 @@ def usual_cutoffs(depth: int) -> list[int]:
         ks.add(int(EVERY_K_UP_TO * 10 ** (step / PER_DECADE)))
         step += 1
     return sorted({*ks, depth})
-
-
-def advise_tokens(points: Sequence[SweepPoint], table: Ints, budget: int) -> TokenAdvice:
-    """The largest k whose results fit the budget for at least 95% of the queries."""
-    fitting = [
-        (point, column)
-        for point, column in zip(points, table.T, strict=True)
-        if point.tokens is not None and point.tokens.p95 <= budget
-    ]
-    if not fitting:
-        return TokenAdvice(budget, None, None, None, None, None, False)
-    point, column = fitting[-1]
-    return TokenAdvice(
-        budget,
-        point.k,
-        point.tokens,
-        point.values["recall"].mean,
-        points[-1].values["recall"].mean,
-        float(np.mean(column > budget)),
-        point is points[-1],
-    )
 
 
 def advise_recall(

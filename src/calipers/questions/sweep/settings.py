@@ -9,7 +9,6 @@ from calipers.questions.reading import (
     Confidence,
     Data,
     FirstK,
-    Price,
     Reading,
     cutoff_list,
 )
@@ -39,8 +38,6 @@ class SweepSettings(Reading, total=False):
             read=cutoff_list,
         ),
     ]
-    tokens: Annotated[int | None, Setting("The tokens that one query may use.", metavar="N")]
-    price: Price
     margin: Annotated[
         float,
         Setting(
@@ -67,16 +64,10 @@ def sweep(data: Data = None, **settings: Unpack[SweepSettings]) -> "Sweep":
     3
     """
     from calipers.engines.scoring import cutoffs
-    from calipers.errors import check_number
     from calipers.questions.inputs import matched
     from calipers.questions.reading import DEPTH
     from calipers.questions.sweep.rule import sweep_over_k
 
-    # Before any file is read.
-    if settings["tokens"] is not None:
-        check_number("The budget of tokens", settings["tokens"], whole=True, least=1)
-    if settings["price"] is not None:
-        check_number("The price of a million tokens", settings["price"], least=0)
     pair = matched(data, settings, again=True, looks=max(cutoffs(settings["k"]) or [DEPTH]))
     return sweep_over_k(pair, **apart_from(Reading, settings))
 
