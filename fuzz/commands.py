@@ -155,7 +155,7 @@ ANSWERS = (
     b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n["d1"]\r\n0\r\n\r\n',
     b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n",
 )
-_FORMS = "ours json jsonl csv tsv parquet arrow trec qrels run beir ragas llama_index x"
+_FORMS = "ours json jsonl csv tsv parquet trec qrels run beir ragas llama_index x"
 ENDINGS = (".jsonl", ".json", ".csv", ".html", ".md", ".parquet", ".qrels", ".run", ".db", ".toml")
 _SEEDS = "-1 -9223372036854775809 4294967296 18446744073709551616 1e9 0x10 007 1_000 nan true"
 ODD_SEEDS = (*_SEEDS.split(), "9" * 40, "\u0663", " 7", "-0")

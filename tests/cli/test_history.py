@@ -65,8 +65,6 @@ def test_show_prints_what_eval_printed(history):
     assert len(whole["per_query"]) == 28
     assert typed("history show @nightly --as csv").out.startswith("metric,mean,")
     typed("history show @nightly --per-query scores.csv")
-    typed("history show @nightly --per-query scores.parquet")
-    assert calipers_command("eval", "scores.parquet").code == 0
     assert len(Path("scores.csv").read_text().splitlines()) == 29
 
 

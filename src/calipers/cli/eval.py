@@ -78,9 +78,9 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
     )
     found: EvaluationAnswer = _also_collapsed(ask, settings) if saved else ask()
     if per_query:
-        from calipers.io.records.results import write_scores
+        from calipers.io.files.write import write_table
 
-        outputs.write(per_query, lambda: write_scores(found.result, per_query))
+        outputs.write(per_query, lambda: write_table(found.result.per_query, per_query))
     if html:
         from calipers.questions.evaluate.rule import report_of
 

@@ -12,9 +12,9 @@ from calipers.present.escape import printable
 
 
 def _write_scores(found: Any, path: str) -> None:
-    from calipers.io.records.results import write_scores
+    from calipers.io.files.write import write_table
 
-    write_scores(found.scores, path)
+    write_table(found.scores.per_query, path)
 
 
 @command(

@@ -288,8 +288,8 @@ def what_it_is(sight: Probe) -> str | None:
     columns = next(iter(sight.row_keys.values()), frozenset[str]())
     if columns >= _SCORE_COLUMNS:
         return (
-            "holds scores that `calipers eval --per-query` wrote. Give it to eval, compare or "
-            "gate; here, give the run or the ground truth that it was measured from"
+            "holds scores that `calipers eval --per-query` wrote. Give the run or the ground truth "
+            "that they come from, or, to compare, what `calipers eval --json` wrote"
         )
     if columns >= {"question", "context", "answers"}:
         return (

@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from calipers.engines.saved_scores import is_saved, read_saved
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file
@@ -48,8 +47,6 @@ def read_baseline(path: str | Path) -> Baseline:
             f"The baseline is a {type(path).__name__}; give a file of `calipers gate save`, a "
             "reference such as @main, or scores."
         )
-    if is_saved(path):
-        return Baseline(read_saved(path), Path(path).stem, None)
     source = Source(Path(path))  # opened once: a pipe has nothing to say the second time
     scores = read_result(source)
     try:

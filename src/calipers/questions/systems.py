@@ -156,7 +156,7 @@ def scores_of(value: Any, store: Where = None) -> Scores:
         raise InvalidInput(
             f"{value if isinstance(value, str | os.PathLike) else type(value).__name__} holds no "
             "scores; give what calipers.evaluate returned, or a file that `calipers eval` wrote "
-            "with --json or --per-query."
+            "with --json."
         )
     return found.scores
 
@@ -223,9 +223,9 @@ def is_result_file(value: Any) -> bool:
     if not isinstance(value, str | os.PathLike):
         return False
     path = Path(value)
-    from calipers.engines.saved_scores import is_result, is_saved
+    from calipers.io.records.results import is_result
 
-    return is_saved(path) or (path.is_file() and is_result(path))
+    return path.is_file() and is_result(path)
 
 
 def side_by_side(systems: Any, ground_truth: Any) -> tuple[Any, Any]:
@@ -236,7 +236,7 @@ def side_by_side(systems: Any, ground_truth: Any) -> tuple[Any, Any]:
         return [systems, ground_truth], None
     raise InvalidInput(
         f"One system is given, {os.fspath(systems)}, and two are needed; give a list of paths or a "
-        "mapping of names to systems. Two files that `calipers eval --per-query` wrote can also be "
+        "mapping of names to systems. Two files that `calipers eval --json` wrote can also be "
         "given one behind the other."
     )
 

@@ -20,7 +20,7 @@ from tests.io.formats.datasets import PLAIN_TARGETS, SAFE_ID, TARGETS, records
 
 EXAMPLES = 2 * settings().max_examples
 """Over all the endings together."""
-LOSSLESS = [".jsonl", ".json", ".jsonl.gz", ".csv", ".tsv", ".csv.gz", ".parquet", ".arrow"]
+LOSSLESS = [".jsonl", ".json", ".jsonl.gz", ".csv", ".tsv", ".csv.gz", ".parquet"]
 
 
 @contextmanager
@@ -120,7 +120,7 @@ def _web(text: str) -> str:
 
 
 @given(
-    st.sampled_from([".csv", ".tsv", ".parquet", ".arrow"]),
+    st.sampled_from([".csv", ".tsv", ".parquet"]),
     st.dictionaries(
         SAFE_ID, st.dictionaries(SAFE_ID, st.sampled_from([0, 1, 2.5]), min_size=1), min_size=1
     ),
@@ -132,7 +132,7 @@ def test_a_ground_truth_alone_is_a_long_table(suffix, judged):
 
 
 @given(
-    st.sampled_from([".csv", ".parquet", ".arrow", ".jsonl", ".run"]),
+    st.sampled_from([".csv", ".parquet", ".jsonl", ".run"]),
     st.lists(
         st.tuples(SAFE_ID, SAFE_ID, st.floats(-9, 9)), min_size=1, unique_by=lambda row: row[:2]
     ),

@@ -1,23 +1,16 @@
-"""Results that were kept, as JSON or as a Parquet table of scores: the same to the last bit."""
+"""Results that were kept as JSON: the same to the last bit."""
 
 import json
 from typing import Any
 
-import msgspec
 import numpy as np
-import polars as pl
 import pytest
 
 import calipers
 from calipers import evaluate, gate
-from calipers.engines.saved_scores import is_result
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.records.results import (
-    is_score_table,
-    read_result,
-    read_score_table,
-    write_scores,
-)
+from calipers.io.files.write import write_table
+from calipers.io.records.results import is_result, read_result
 from tests.command import calipers_command, refused
 
 RECORDS = [
@@ -46,12 +39,8 @@ def file(scores, tmp_path):
     return path
 
 
-@pytest.mark.parametrize("kind", ["json", "parquet"])
-def test_a_result_comes_back_exactly(scores, file, kind):
-    table = file.with_suffix(".parquet")
-    write_scores(scores, table)
-    assert is_score_table(table)
-    again = read_result(file) if kind == "json" else read_score_table(table)
+def test_a_result_comes_back_exactly(scores, file):
+    again = read_result(file)
     assert again.to_dict() == scores.to_dict()
     assert np.array_equal(again.values, scores.values, equal_nan=True)
     assert np.isnan(again.values).any()
@@ -156,83 +145,35 @@ def test_a_run_in_json_lines_is_no_result_and_is_not_called_broken(tmp_path):
         gate(RECORDS, baseline=path)
 
 
-SYSTEMS: list[dict[str, Any]] = [
-    {
-        "query": f"q{i}",
-        "retrieved": ["x", "a", "b"][i % 3 :],
-        "ground_truth": ["a", "b"],
-        "tags": {"type": "odd" if i % 2 else "even"},
-    }
-    for i in range(24)
-]
+@pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl", "parquet"])
+@pytest.mark.parametrize("command", ["convert", "audit", "eval", "compare"])
+def test_values_are_neither_results_nor_ground_truth(scores, form, command, file, tmp_path):
+    path, out = tmp_path / f"scores.{form}", tmp_path / "out.jsonl"
+    write_table(scores.per_query, path)
+    more = {"convert": [out], "compare": [file]}.get(command, [])
+    assert "holds scores that `calipers eval --per-query` wrote" in refused(command, path, *more)
+    assert not out.exists()
 
 
-@pytest.fixture
-def tables(tmp_path):
-    """Two tables of scores: one system, and the same with its results the other way round."""
-    turned = [{**one, "retrieved": one["retrieved"][::-1]} for one in SYSTEMS]
-    found = {}
-    for name, records in (("a", SYSTEMS), ("b", turned)):
-        found[name] = evaluate(records, metrics="recall@1,2,mrr")
-        write_scores(found[name], tmp_path / f"{name}.parquet")
-    return found, tmp_path / "a.parquet", tmp_path / "b.parquet"
+def test_results_are_enough_to_compare_to_gate_and_to_slice(scores, file, tmp_path):
+    other = tmp_path / "other.json"
+    turned: list[dict[str, Any]] = [{**one, "retrieved": ["y", "x"]} for one in RECORDS]
+    second = evaluate(turned, metrics="recall@1,3,mrr")
+    other.write_text(json.dumps(second.to_dict()))
+    both = {"result": scores, "other": second}
+    assert calipers.compare([file, other]).to_dict() == calipers.compare(both).to_dict()
+    sliced = calipers.slices(file, "type", metrics="recall@1")
+    assert sliced.to_dict() == calipers.slices(scores, "type", metrics="recall@1").to_dict()
+    assert calipers_command("gate", other, "--baseline", file, "-m", "mrr").code in (0, 1)
 
 
-def test_tables_are_enough_to_compare_to_gate_to_plan_and_to_slice(tables):
-    scores, a, b = tables
-    from_files = calipers.compare([a, b]).to_dict()
-    assert from_files == calipers.compare(scores).to_dict() == calipers.compare(a, b).to_dict()
-    sliced = calipers.slices(a, "type", metrics="recall@1")
-    assert sliced.to_dict() == calipers.slices(scores["a"], "type", metrics="recall@1").to_dict()
-    planned = calipers.plan([a, b], queries=100).to_dict()
-    assert planned == calipers.plan(scores, queries=100).to_dict()
-    gated = calipers_command("gate", b, "--baseline", a, "--json")
-    assert gated.code in (0, 1), gated.err
-    done = calipers_command("eval", a, "--by", "type", "-m", "recall@2", "--json")
-    found = msgspec.json.decode(done.out)
-    assert [one["metric"] for one in found["summaries"]] == ["recall@2"]
-    assert found["slices"] == calipers.slices(scores["a"], "type", metrics="recall@2").to_dict()
-
-
-def test_tables_that_do_not_belong_together_are_refused(tables, tmp_path):
-    _, a, _ = tables
-    other = tmp_path / "other.parquet"
-    judged = [{**one, "ground_truth": ["b"]} for one in SYSTEMS]
-    write_scores(evaluate(judged, metrics="recall@1,2,mrr"), other)
-    plan = ["plan", a, other, "--queries", "100"]
-    for command in (["compare", a, other], ["gate", other, "--baseline", a], plan):
+def test_results_that_do_not_belong_together_are_refused(file, tmp_path):
+    other = tmp_path / "other.json"
+    judged = [{**one, "ground_truth": ["y"]} for one in RECORDS]
+    other.write_text(json.dumps(evaluate(judged, metrics="recall@1,3,mrr").to_dict()))
+    for command in (["compare", file, other], ["gate", other, "--baseline", file]):
         assert "measured against different ground truth" in refused(*command)
-    write_scores(evaluate(SYSTEMS, metrics="mrr"), other)
-    said = refused("gate", other, "--baseline", a)
-    assert "no 'recall@1' in this result; it has mrr." in said
-    with pytest.raises(
-        InvalidInput, match=r"One system is given, .*a\.parquet, and two are needed"
-    ):
-        calipers.compare(a, {"q0": ["a"]})
-    assert "so --save does not work" in refused("eval", a, "--save", "night")
-    assert "These scores have no 'recall@9'" in refused("eval", a, "-m", "recall@9")
+    with pytest.raises(InvalidInput, match=r"One system is given, .*\.json, and two are needed"):
+        calipers.compare(file, {"q0": ["a"]})
     with pytest.raises(InvalidInput, match="holds no scores"):
-        calipers.slices("nowhere.parquet", "type")
-
-
-def test_a_plain_table_is_a_run(tmp_path):
-    path = tmp_path / "a.parquet"
-    pl.DataFrame({"query": ["q"], "item": ["a"], "score": [1.0]}).write_parquet(path)
-    assert not is_score_table(path)
-    assert not is_score_table(tmp_path / "none.parquet")
-    with pytest.raises(UnreadableFile, match="is no table of scores"):
-        read_score_table(path)
-
-
-def test_what_was_taken_out_of_a_table_is_missed(tables):
-    _, file, _ = tables
-    about = {k: v for k, v in pl.read_parquet_metadata(file).items() if k == "calipers"}
-    table = pl.read_parquet(file)
-    for changed, said in (
-        (table.drop("mrr"), "has no 'mrr' for its queries"),
-        (table.head(5), "5 queries, and 24 were measured"),
-        (pl.concat([table.head(23), table.head(1)]), "'q0' twice"),
-    ):
-        changed.write_parquet(file, metadata=about)
-        with pytest.raises(InvalidInput, match=said):
-            read_score_table(file)
+        calipers.slices("nowhere.json", "type")

@@ -198,7 +198,7 @@ def test_a_table_without_rows_writes_nothing(tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["in.csv"]
 
 
-@pytest.mark.parametrize("name", ["o.jsonl", "o.json", "o.csv", "o.tsv", "o.parquet", "o.arrow"])
+@pytest.mark.parametrize("name", ["o.jsonl", "o.json", "o.csv", "o.tsv", "o.parquet"])
 def test_a_query_that_one_side_lacks_stays_missing(name, tmp_path):
     truth, run, out = tmp_path / "q.qrels", tmp_path / "r.run", tmp_path / name
     truth.write_text("q1 0 a 1\nq2 0 b 1\nq3 0 c 1\n")

@@ -1,6 +1,5 @@
 """Look at a file or folder: its shape, before its format is recognised."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -24,19 +23,6 @@ STREAM_MARK = b"\xff\xff\xff\xff"
 SPREADSHEET = "spreadsheet"
 MOST_KEYS = 100
 """Keys of one object that are searched for a list of records."""
-_SCORE_ROWS = re.compile(
-    rb"\s*(query(.)text\2status\2retrieved\2targets\2"
-    rb'|\[?\s*\{"query":[^\n]{1,100000}?"status":"\w+","retrieved":\d+,"targets":\d+,)'
-)
-
-
-def holds_score_rows(head: bytes) -> bool:
-    """Whether CSV, TSV, JSON or JSON lines begin as the scores per query that Calipers writes.
-
-    >>> holds_score_rows(b"query,text,status,retrieved,targets,recall@5\\n")
-    True
-    """
-    return _SCORE_ROWS.match(head) is not None
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.files.parquet import write_blocks
 from calipers.io.files.probe import Probe
 from calipers.io.files.write import is_armed, opened, write_cells
 from calipers.io.format import Format, Output, Parts, has_lists_beside, wrong_form
@@ -57,10 +58,8 @@ from calipers.io.tables.scan import (
     InputTable,
     explained,
     in_one_piece,
-    lazily,
 )
 from calipers.model.ground_truth import (
-    FORBIDDEN_SCHEMA,
     TARGET_SCHEMA,
     GroundTruth,
     check_direction,
@@ -389,74 +388,27 @@ def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
     return replace(made, notes=(*notes, *splitter.notes()))
 
 
-def _struct(schema: dict[str, pl.DataType]) -> pl.Struct:
-    """The type of one result or target as an object of ours."""
-    kinds = {name: kind for name, kind in schema.items() if name not in ("query", "rank")}
-    return pl.Struct({"id" if name == "item" else name: kind for name, kind in kinds.items()})
+COLUMNS = words_in(
+    "id query tags retrieved ground_truth forbidden excluded stages latency_ms error missing_from"
+)
+"""Columns of a table with one row per query."""
 
 
-_RESULT = _struct(RUN_SCHEMA)
-
-
-def _pairs(value: pl.DataType) -> pl.List:
-    """The type of a mapping, which tables hold as a list of keys and values."""
-    return pl.List(pl.Struct({"key": pl.String(), "value": value}))
-
-
-NESTED: dict[str, Any] = {
-    "id": pl.String(),
-    "query": pl.String(),
-    "tags": _pairs(pl.String()),
-    "retrieved": pl.List(_RESULT),
-    "ground_truth": pl.List(_struct({**FORBIDDEN_SCHEMA, **TARGET_SCHEMA})),
-    "forbidden": pl.List(_struct(FORBIDDEN_SCHEMA)),
-    "stages": _pairs(pl.List(_RESULT)),
-    "latency_ms": pl.Float64(),
-    "error": pl.String(),
-    "missing_from": pl.String(),
-}
-
-
-def in_frames(waiting: Iterator[dict[str, Any]], *, as_text: bool) -> Iterator[pl.DataFrame]:
-    """Yield records as rows of tables; in text tables, lists and objects become JSON cells."""
+def in_frames(waiting: Iterator[dict[str, Any]]) -> Iterator[pl.DataFrame]:
+    """Yield records as rows of tables, with lists and objects as JSON in a cell."""
     rows = list(islice(waiting, AT_ONCE))
-    schema = NESTED
+    names = COLUMNS
     if len(rows) < AT_ONCE:
         # These are all rows: a column without values is not needed.
-        schema = {name: NESTED[name] for name in NESTED if any(name in row for row in rows)}
+        names = tuple(name for name in COLUMNS if any(name in row for row in rows))
     while rows:
-        if as_text:
-            cells = [{key: _cell(value) for key, value in row.items()} for row in rows]
-            yield pl.DataFrame(cells, schema=dict.fromkeys(schema, pl.String()))
-        else:
-            yield pl.DataFrame([_spread(row) for row in rows], schema=schema)
+        cells = [{key: _cell(value) for key, value in row.items()} for row in rows]
+        yield pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String()))
         rows = list(islice(waiting, AT_ONCE))
 
 
 def _cell(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
-def _spread(row: dict[str, Any]) -> dict[str, Any]:
-    """A record with one type per column: objects instead of bare ids, pairs for mappings."""
-    spread = dict(row)
-    for name in {"retrieved", "forbidden"} & row.keys():
-        spread[name] = _objects(row[name])
-    if "ground_truth" in row:
-        given = row["ground_truth"]
-        if isinstance(given, dict):
-            given = [{"id": item, "grade": grade} for item, grade in given.items()]
-        spread["ground_truth"] = [{**one, "grade": float(one.get("grade", 1))} for one in given]
-    if "tags" in row:
-        spread["tags"] = [{"key": key, "value": one} for key, one in row["tags"].items()]
-    if "stages" in row:
-        stages = row["stages"].items()
-        spread["stages"] = [{"key": key, "value": _objects(one)} for key, one in stages]
-    return spread
-
-
-def _objects(rows: list[Any]) -> list[dict[str, Any]]:
-    return [one if isinstance(one, dict) else {"id": one} for one in rows]
 
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
@@ -485,7 +437,6 @@ class LongTable(Format):
         Output("csv", "a CSV table", EVERYTHING, (".csv",)),
         Output("tsv", "a TSV table", EVERYTHING, (".tsv",)),
         Output("parquet", "a Parquet table", EVERYTHING, (".parquet",), can_be_packed=False),
-        Output("arrow", "an Arrow table", EVERYTHING, (".arrow",), can_be_packed=False),
     )
 
     def detect(self, sight: Probe) -> bool:
@@ -503,19 +454,19 @@ class LongTable(Format):
         return read_handwritten(table, role)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-        """Write a table as text or in a binary format."""
+        """Write a table as text or in Parquet."""
         is_text = output.name in SEPARATORS
         # Only a row per query has a place for everything.
         nested = output.holds == EVERYTHING
         if nested:
-            frames = in_frames(records(parts, remarks), as_text=is_text)
+            frames = in_frames(records(parts, remarks))
         else:
             frames = (frame for part in parts for frame in _long(part))
         with opened(path) as file:
             if is_text:
                 _write_text(frames, file, SEPARATORS[output.name], remarks)
             else:
-                _sink(frames, file, output.name, nested)
+                _sink(frames, file)
         return [path]
 
     def fitting(self, output: Output, first: Dataset) -> Output:
@@ -575,14 +526,9 @@ def _write_text(frames: Frames, file: BinaryIO, separator: str, remarks: Remarks
         header = False
 
 
-def _sink(frames: Frames, file: BinaryIO, kind: str, nested: bool) -> None:
-    """Write frames to a binary table one by one, never all in memory."""
+def _sink(frames: Frames, file: BinaryIO) -> None:
+    """Write frames to a Parquet file one by one, never all in memory."""
     first = next(frames, None)
     if first is None:
         raise InvalidInput("There is nothing to write.")
-    lazy = lazily(first.schema, lambda: chain([first], frames))
-    if kind == "arrow":
-        lazy.sink_ipc(file)
-    else:
-        # A row group waits in memory until it is full, and a row may be a whole query.
-        lazy.sink_parquet(file, row_group_size=AT_ONCE if nested else None)
+    write_blocks(chain([first], frames), file)

@@ -1,11 +1,6 @@
-"""Read results of ``calipers eval`` back into scores, from JSON and Parquet tables.
+"""Read results of ``calipers eval --json`` back into scores."""
 
-A table of scores has the result in its metadata. So a table is enough to compare, gate and slice,
-even with ten million queries. Spark writes the same as a folder of parts, with the result in the
-metadata of the first column.
-"""
-
-import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,11 +11,8 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
-from calipers.io.files.parquet import check_parquet, write_blocks
-from calipers.io.files.write import PARQUET, check_writable, ending_or, whole_file, write_table
-from calipers.io.records.json_files import decoded
+from calipers.io.records.json_files import decoded, opening
 from calipers.io.tables.cells import TAG, tag_columns
-from calipers.io.tables.scan import explained
 from calipers.measures.spec import find_name
 from calipers.model.arrays import Floats, frozen_array
 from calipers.model.policy import Policy
@@ -30,6 +22,8 @@ from calipers.model.slicing import query_weights_of
 from calipers.version import __version__
 
 _AGAIN = "write it again with `calipers eval … --json`"
+_SCHEMA_NUMBER = re.compile(rb'"schema"\s*:\s*\d')
+_WRITER = re.compile(rb'"calipers"\s*:\s*"')
 ROUNDING = 1e-6
 """Means of the same values may differ by less, if summed in another order."""
 
@@ -74,6 +68,13 @@ class StoredResult(msgspec.Struct):
         )
 
 
+def is_result(path: str | Path) -> bool:
+    """Whether a file looks like a result of Calipers and not like a run or a ground truth."""
+    source = Source(Path(path))
+    marks = _SCHEMA_NUMBER.search(source.head) and _WRITER.search(source.head)
+    return opening(source) == "object" and bool(marks)
+
+
 def read_result(path: str | Path | Source) -> Scores:
     """The scores in a result file, exactly as written.
 
@@ -102,7 +103,20 @@ def read_result(path: str | Path | Source) -> Scores:
             f"The result in {source.name} holds a value that cannot be: "
             f"{str(error).partition(chr(10))[0]}; {_AGAIN}."
         ) from error
-    return _scores(result, table, f"The result in {source.name}", _AGAIN)
+    about = f"The result in {source.name}"
+    metrics = [metric.name for metric in result.metrics]
+    lacking = [name for name in metrics if name not in table.columns]
+    if lacking:
+        raise InvalidInput(f"{about} has no {lacking[0]!r} for its queries; {_AGAIN}.")
+    queries = table.select([*QUERY_SCHEMA])
+    values = np.empty((table.height, len(metrics)), order="F")
+    for i, name in enumerate(metrics):
+        values[:, i] = table[name].fill_null(np.nan).to_numpy()
+    _check_rows(queries["query"], result.metrics, values, about)
+    tags = tag_columns(table)
+    weights = query_weights_of(tags, result.settings.get("weight_by"))
+    _check_means(result, values, weights, about)
+    return result.scores(values, queries, tags)
 
 
 def _per_query(rows: list[_Row]) -> pl.DataFrame:
@@ -150,9 +164,7 @@ def _check_schema(content: bytes, source: Source) -> None:
         )
 
 
-def _check_means(
-    result: StoredResult, values: Floats, weights: Floats | None, about: str, again: str
-) -> None:
+def _check_means(result: StoredResult, values: Floats, weights: Floats | None, about: str) -> None:
     """Refuse a mean that differs from the mean of its queries."""
     means = {one.metric: one.mean for one in result.summaries}
     for column, metric in zip(values.T, result.metrics, strict=True):
@@ -165,7 +177,7 @@ def _check_means(
         if not np.isclose(found, mean, ROUNDING, ROUNDING):
             raise UnreadableFile(
                 f"{about} contradicts itself: the mean of {metric.name} is {mean:g}, and that of "
-                f"its queries {found:g}; {again}."
+                f"its queries {found:g}; {_AGAIN}."
             )
 
 
@@ -189,81 +201,16 @@ def _in_words(message: str) -> str:
     return f"{words} at {place.strip('`')}" if place else words
 
 
-KEY = "calipers"
-_MAGIC = b"PAR1"
-_TABLE_AGAIN = "write it again with `calipers eval … --per-query scores.parquet`"
-
-
-def write_scores(scores: Scores, path: str | Path) -> None:
-    """Write the scores per query in the format of the path's extension."""
-    place = os.fspath(path)
-    if ending_or(place, ".csv") != PARQUET:
-        write_table(scores.per_query, place)
-        return
-    check_writable(place)
-    with whole_file(place) as file:
-        write_blocks(scores.query_blocks(), file, metadata=about(scores))
-
-
-def about(scores: Scores) -> dict[str, str]:
-    """The metadata of a table of scores."""
-    return {KEY: msgspec.json.encode(scores.to_dict(per_query=False)).decode()}
-
-
-def is_score_table(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a table of scores with its metadata."""
-    return _about(Path(path)) is not None
-
-
-def read_score_table(path: str | os.PathLike[str]) -> Scores:
-    """Read such a table; means and intervals are those it was written with."""
-    place = Path(path)
-    source, said = Source(place), _about(place)
-    if said is None:
-        raise UnreadableFile(
-            f"{source.name} is no table of scores that Calipers wrote: its metadata do not say "
-            f"what was measured; {_TABLE_AGAIN}."
-        )
-    result = decode(said, source)
-    with explained(source.name):
-        check_parquet(place)
-        table = pl.read_parquet(place, glob=False)
-    if table.height != result.audit.queries:
-        raise InvalidInput(
-            f"The table of scores {source.name} has {table.height:,} queries, and "
-            f"{result.audit.queries:,} were measured; give all parts of it."
-        )
-    return _scores(result, table, f"The table of scores {source.name}", _TABLE_AGAIN)
-
-
-def _scores(result: StoredResult, table: pl.DataFrame, about: str, again: str) -> Scores:
-    """Combine a result with its table of scores per query, and refuse what cannot be."""
-    metrics = [metric.name for metric in result.metrics]
-    lacking = [name for name in (*QUERY_SCHEMA, *metrics) if name not in table.columns]
-    if lacking:
-        raise InvalidInput(f"{about} has no {lacking[0]!r} for its queries; {again}.")
-    queries = table.select(pl.col(name).cast(kind) for name, kind in QUERY_SCHEMA.items())
-    values = np.empty((table.height, len(metrics)), order="F")
-    for i, name in enumerate(metrics):
-        values[:, i] = table[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
-    _check_rows(queries["query"], result.metrics, values, about, again)
-    tags = tag_columns(table)
-    weights = query_weights_of(tags, result.settings.get("weight_by"))
-    _check_means(result, values, weights, about, again)
-    return result.scores(values, queries, tags)
-
-
 def _check_rows(
     queries: pl.Series,
     metrics: Sequence[MetricFacts],
     values: Floats,
     about: str,
-    again: str,
 ) -> None:
     """Refuse scores with two rows for one query, or with a value outside a metric's bounds."""
     if queries.is_duplicated().any():
         twice = queries.filter(queries.is_duplicated())[0]
-        raise InvalidInput(f"{about} has the query {twice!r} twice; {again}.")
+        raise InvalidInput(f"{about} has the query {twice!r} twice; {_AGAIN}.")
     for column, metric in zip(values.T, metrics, strict=True):
         low, high = (np.inf if end is None else end for end in metric.bounds)
         outside = np.flatnonzero((column < low - ROUNDING) | (column > high + ROUNDING))
@@ -271,20 +218,5 @@ def _check_rows(
             at = int(outside[0])
             raise UnreadableFile(
                 f"{about} holds a value that cannot be: {metric.name} is {column[at]:g} for the "
-                f"query {queries[at]!r:.60}; {again}."
+                f"query {queries[at]!r:.60}; {_AGAIN}."
             )
-
-
-def _about(path: Path) -> bytes | None:
-    """The result in the metadata of a Parquet file, or None."""
-    if not path.is_file():
-        return None
-    try:
-        with path.open("rb") as file:
-            if file.read(4) != _MAGIC:
-                return None
-        found = pl.read_parquet_metadata(path)
-    except (OSError, pl.exceptions.PolarsError):
-        # The reader of runs reports what is wrong.
-        return None
-    return found[KEY].encode() if KEY in found else None

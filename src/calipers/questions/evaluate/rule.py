@@ -2,15 +2,12 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import polars as pl
 
 from calipers.engines.scoring import choose_metrics, deepest, score
 from calipers.errors import InvalidInput
-from calipers.io.files.open import HEAD
-from calipers.io.files.probe import holds_score_rows
 from calipers.match.pair import match_pair
 from calipers.measures import Metric
 from calipers.model.document import Block, Document, Heading, Note, Rows
@@ -126,8 +123,6 @@ def measure_corrected(
     return correct_scores(machine, by_people, level, sample.looks, sample.checked)
 
 
-_OF_SAVED = frozenset({"data", "where", "store", "metrics", "k", "by", "primary"})
-"""The settings that also work on scores that were measured before."""
 _OF_ONE = frozenset({"per_query", "by", "corrected_by", "html", "save"})
 """The settings that need one result, not that of several levels."""
 _OF_A_PAIR = ("corrected_by", "html", "save")
@@ -143,15 +138,6 @@ def answer(asked: Mapping[str, Any], options: Mapping[str, str]) -> EvaluationAn
     data, level = asked.get("data"), asked.get("level")
     # An unknown metric is refused before a large file is read.
     metrics = _chosen(asked, asked.get("like"))
-    if _is_measured(data):
-        if others := [option for name, option in options.items() if name not in _OF_SAVED]:
-            raise InvalidInput(
-                f"{data} holds scores that were measured before, without results and ground truth, "
-                f"so {others[0]} does not work; leave it out, or give the run itself."
-            )
-        named = "metrics" in asked or "k" in options
-        scores = _saved(data, asked.get("where"), metrics if named else None)
-        return EvaluationAnswer(scores=scores, **_further(scores, None, asked))
     if level is not None and (level == "all" or "," in level):
         if single := [options.get(name, name) for name in asked if name in _OF_ONE]:
             raise InvalidInput(
@@ -168,24 +154,6 @@ def answer(asked: Mapping[str, Any], options: Mapping[str, str]) -> EvaluationAn
     pair = match_pair(truth, run, matching, fingerprints=fingerprints)
     scores = _scored(pair, metrics, asked)
     return EvaluationAnswer(scores=scores, pair=pair, **_further(scores, pair, asked))
-
-
-def _saved(data: Any, where: Mapping[str, str] | None, metrics: Sequence[Metric] | None) -> Scores:
-    """The scores of a file, or of a folder of Spark; all of them, or those of some metrics."""
-    from calipers.engines.saved_scores import read_saved
-    from calipers.questions.systems import scores_where
-
-    scores = scores_where(read_saved(data), where)
-    if metrics is None:
-        return scores
-    wanted = dict.fromkeys(scores[str(metric)].metric for metric in metrics)
-    kept = [i for i, facts in enumerate(scores.metrics) if facts.name in wanted]
-    return replace(
-        scores,
-        metrics=tuple(scores.metrics[i] for i in kept),
-        values=scores.values[:, kept],
-        summaries={name: scores[name] for name in wanted},
-    )
 
 
 def _further(scores: Scores, pair: Matched | None, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,24 +185,6 @@ def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
         by=asked.get("by") or None,
         **_intervals(asked),
     )
-
-
-def _is_measured(data: Any) -> bool:
-    """Whether a file or a Spark folder contains per-query scores."""
-    if not isinstance(data, str):
-        return False
-    place = Path(data)
-    if not (place.suffix == ".parquet" or place.is_dir()):
-        if not place.is_file():
-            return False  # a pipe can be read only once
-        try:
-            with place.open("rb") as file:
-                return holds_score_rows(file.read(HEAD))
-        except OSError:
-            return False  # the reader will raise the error
-    from calipers.engines.saved_scores import is_saved
-
-    return is_saved(data)
 
 
 def document(found: EvaluationAnswer) -> Document:
