@@ -33,6 +33,16 @@ def test_what_was_matched_can_be_measured_after_it_was_kept():
     assert report.to_html() == calipers.report(records()).to_html()
 
 
+def test_a_plot_is_the_chart_that_a_notebook_draws():
+    sweep = calipers.sweep(records())
+    plot = sweep.plot()
+    assert repr(plot) == f"<Plot: {sweep.document().sentence}>"
+    assert plot._repr_html_().startswith("<svg")
+    assert plot._repr_html_() in sweep._repr_html_()
+    with pytest.raises(InvalidInput, match="There is no chart of a Verdict"):
+        calipers.gate(records(), require=["recall@10 >= 0.1"]).plot()
+
+
 CELL = """import calipers
 
 def measure(path):

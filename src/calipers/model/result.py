@@ -1,9 +1,9 @@
-"""How a result shows itself: as text, in a notebook and as a table."""
+"""How a result shows itself: as text, in a notebook, as a chart and as a table."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from calipers.errors import MissingExtra
+from calipers.errors import InvalidInput, MissingExtra
 from calipers.model.document import Document, records
 from calipers.model.plain import SCHEMA as SCHEMA
 from calipers.model.plain import Plain as Plain
@@ -36,6 +36,13 @@ class ShowsItself:
     def _shown(self) -> Any:
         """The module that shows it, loaded on first use."""
         return import_module(self.shown_by.partition(":")[0])
+
+    def plot(self) -> Any:
+        """The chart of the answer, which a notebook draws."""
+        draw = next((one.draw for one in self.document().blocks if hasattr(one, "draw")), None)
+        if draw is None:
+            raise InvalidInput(f"There is no chart of a {type(self).__name__}.")
+        return _face("drawing").Plot(draw())
 
     def explain(self) -> str:
         """What the command prints with ``--explain``: everything that is known."""

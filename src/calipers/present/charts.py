@@ -96,6 +96,8 @@ class Dot:
     colour: str = "accent"
     shape: str = "circle"
     radius: float = 4
+    link: str = ""
+    """The page that a click opens; it must be linked from another place too."""
 
 
 Mark: TypeAlias = Stroke | Band | Dot

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from math import isfinite
@@ -60,6 +61,20 @@ def in_notebook(chart: Chart) -> str:
     return draw(chart, NOTEBOOK, NOTEBOOK_WIDE) if chart.panels else ""
 
 
+@dataclass(frozen=True, repr=False)
+class Plot:
+    """A chart, as returned by ``result.plot()``."""
+
+    chart: Chart
+
+    def _repr_html_(self) -> str:
+        return in_notebook(self.chart)
+
+    def __repr__(self) -> str:
+        """The chart's title, for the Python prompt."""
+        return f"<Plot: {printable(self.chart.title)}>"
+
+
 def draw(
     chart: Chart, palette: Mapping[str, str], width: float, unit: Literal["px", "rem"] = "px"
 ) -> str:
@@ -90,8 +105,10 @@ def draw(
             bottoms.append(plot.bottom(axis=axis))
         top = max(bottoms) + 12
     size = f"{width / REM:.2f}rem" if unit == "rem" else _n(width)
+    linked = any(getattr(one, "link", "") for panel in chart.panels for one in panel.marks)
+    role = "group" if linked else "img"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{_safe(chart.title)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="{role}" aria-label="{_safe(chart.title)}" '
         f'viewBox="0 0 {_n(width)} {_n(top)}" width="{size}" '
         f'font-family="{FONT}" font-size="{SIZE}">'
         f"<desc>{_safe(chart.said)}</desc>{''.join(parts)}</svg>"
@@ -208,10 +225,13 @@ class _Plot:
         elif isfinite(mark.x + mark.y):
             x, y, r = self.x(mark.x), self.y(mark.y), mark.radius
             # Wider than it looks, so that it is easy to point at.
-            yield (
+            drawn = (
                 f'<path class="dot" d="{_shape(mark.shape, x, y, r)}" fill="{colour}" '
                 f'stroke="transparent" stroke-width="8"{_closed("path", mark.said)}'
             )
+            # For the pointer only: the dots are too close to tab through one by one.
+            before = f'<a href="{_safe(mark.link)}" tabindex="-1" aria-hidden="true">'
+            yield f"{before}{drawn}</a>" if mark.link else drawn
 
     def _place(self, x: float, y: float) -> str:
         return f"{_n(self.x(x))},{_n(self.y(y))}"

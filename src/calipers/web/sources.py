@@ -250,7 +250,7 @@ class WebSources:
             raise
         except InvalidInput as error:
             return blocks_html([Lines([self.without_place(str(error))])])
-        chart = trend_chart(found)
+        chart = trend_chart(found, "/evaluations/{}")
         flat = [replace(one, ratio=0.16) for one in chart.panels[:1]]
         return heading_html(found.document(), "h2") + on_page(replace(chart, panels=flat))
 

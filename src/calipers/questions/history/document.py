@@ -256,8 +256,11 @@ def _point_rows(found: Alarm) -> Iterator[dict[str, Any]]:
             }
 
 
-def trend_chart(found: Alarm) -> Chart:
-    """Every metric over time with its reference; lines break where something changed."""
+def trend_chart(found: Alarm, link: str = "") -> Chart:
+    """Every metric over time with its reference; lines break where something changed.
+
+    ``link`` is the address of an evaluation's page, with {} for its id; every point links there.
+    """
     sliced = [line for line in found.lines if line.part is not None]
     drawn = sliced or list(found.lines)
     values = dict.fromkeys(line.part or "" for line in sliced)
@@ -265,14 +268,14 @@ def trend_chart(found: Alarm) -> Chart:
     changes = dict.fromkeys(_changed(mark) for mark in found.marks)
     legend += (("dashed", "worse", one) for one in changes)
     panels = [
-        _panel(metric, [line for line in drawn if line.metric == metric], found)
+        _panel(metric, [line for line in drawn if line.metric == metric], found, link)
         for metric in found.metrics
     ]
     said = printable(found.claims[0].fact, 120).rstrip(".")
     return Chart(said, panels, f"{said}. Each metric with its interval.", legend=legend)
 
 
-def _panel(metric: str, lines: Sequence[Line], trend: Alarm) -> Panel:
+def _panel(metric: str, lines: Sequence[Line], trend: Alarm, link: str) -> Panel:
     points = [point for line in lines for point in line.points]
     heights = [end for point in points for end in (point.mean, point.low, point.high)]
     x, y = time_axis([point.saved for point in points]), spread(heights, least=_LEAST_RANGE)
@@ -296,7 +299,7 @@ def _panel(metric: str, lines: Sequence[Line], trend: Alarm) -> Panel:
             marks.append(charts.Stroke([(p.saved.timestamp(), p.mean) for p in part], colour))
         for point in line.points:
             at, said = point.saved.timestamp(), _said(line, point)
-            marks.append(Dot(at, point.mean, said, colour, shape, 3.5))
+            marks.append(Dot(at, point.mean, said, colour, shape, 3.5, link.format(point.id)))
     return Panel(x, y, marks, metric, ratio=0.3)
 
 
