@@ -98,7 +98,7 @@ def matched_to_report(
     if systems is None:
         live = reading.get("retriever")
         given = live if live is not None else run if run is not None else data
-        return {name or _name_of(given): matched(data, reading, again=True, looks=looks)}
+        return {name or name_of(given): matched(data, reading, again=True, looks=looks)}
     if data is not None or run is not None:
         raise InvalidInput(
             "Both systems and a run are given; give all retrievers as systems, or one as a run."
@@ -114,7 +114,7 @@ def matched_to_report(
     return matched_systems(named, reading.get("ground_truth"), without_inputs(reading), again=True)
 
 
-def _name_of(value: Any) -> str:
+def name_of(value: Any) -> str:
     """The display name of a retriever: its file name without the extension."""
     value = value.run if isinstance(value, Matched) else value
     is_path = isinstance(value, str | os.PathLike)

@@ -23,7 +23,6 @@ from calipers.present.scores import score_table, verdict
 from calipers.questions.audit.settings import audit
 from calipers.questions.compare.query_differences import ONLY, contrast
 from calipers.questions.history.settings import history
-from calipers.questions.misses.result import REASONS
 from calipers.questions.reading import tag_pairs
 from calipers.questions.report.browse import Browse, View, lost_because, tag_values, with_tags
 from calipers.questions.report.page.details import Details, beside
@@ -46,6 +45,7 @@ class AskedView(View):
     """What an address may ask of a page, besides which queries it lists."""
 
     of: list[str] = field(default_factory=list)
+    metric: str = ""
     baseline: str = ""
     only: str = ""
     anyway: bool = False
@@ -80,7 +80,6 @@ def _templates() -> Any:
         address=address,
         # A hyphen between two numbers would look like a range.
         minus=lambda text: text.replace("-", "−"),
-        reason_list=REASONS,
         plural=plural,
         shown_title=shown_title,
         verdict=verdict,
@@ -218,7 +217,7 @@ def queries(request: Request) -> Response:
         found=browse.select(wanted),
         opened=shown(browse, int(wanted.open)) if wanted.open else None,
         summary=blocks_html([score_table(browse.scores, browse.ceilings)]),
-        watched=wanted.metric or browse.shown[0],
+        watched=browse.shown[0],
     )
 
 

@@ -25,23 +25,6 @@ def test_the_parts_are_those_that_the_operations_give():
     assert {one["name"] for one in report.definitions} >= {"recall", "precision", "ndcg"}
 
 
-def test_scores_that_are_there_already_are_taken():
-    pair = calipers.read(records(), keep=True)
-    scores = calipers.evaluate(pair, k=4)
-    assert calipers.report(pair, scores=scores, k=4).scores is scores
-
-
-@pytest.mark.parametrize(
-    ("count", "k", "sentence"), [(30, 5, "recall@4.* of 30 queries"), (29, 4, "of 30 queries")]
-)
-def test_scores_of_something_else_are_refused(count, k, sentence):
-    scores = calipers.evaluate(records(), k=4)
-    with pytest.raises(InvalidInput, match=f"not those of this data.*{sentence}"):
-        calipers.report(records(count), scores=scores, k=k)
-    with pytest.raises(InvalidInput, match="those of one"):
-        calipers.report(systems={"a": records(), "b": records()[::-1]}, scores=scores)
-
-
 def test_other_grades_and_levels_reach_every_part():
     made = records()
     for record in made:

@@ -174,17 +174,16 @@ def _further(scores: Scores, pair: Matched | None, asked: Mapping[str, Any]) -> 
 
 def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
     """The report page of this evaluation."""
-    from calipers.questions.report.settings import report
+    from calipers.questions.report.browse import Browse
+    from calipers.questions.report.result import Report
+    from calipers.questions.report.rule import describe
+    from calipers.questions.systems import name_of
 
     refuse_weighted(found.result, "The parts of a report")
-    return report(
-        found.pair,
-        scores=found.result,
-        metrics=_chosen(asked, asked.get("like")),
-        corpus=asked.get("corpus"),
-        by=asked.get("by") or None,
-        **_intervals(asked),
-    )
+    pair, by = found.pair, asked.get("by") or None
+    browse = Browse(name_of(pair), found.result, pair, corpus=asked.get("corpus"), every_text=True)
+    intervals = {"confidence": asked.get("confidence", 0.95), "cluster": asked.get("cluster")}
+    return Report((describe(browse, by=by, **intervals),))
 
 
 def document(found: EvaluationAnswer) -> Document:

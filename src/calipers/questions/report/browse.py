@@ -75,15 +75,10 @@ class View:
     """Words to find in the query or its id."""
     slices: Mapping[str, str] = field(default_factory=dict)
     """The values that a query must have, by tag."""
-    metric: str | None = None
-    below: float | None = None
-    """Only queries whose ``metric`` is below this."""
-    reason: str | None = None
-    """Only queries with a miss for this reason."""
     failures: bool = False
     """Only queries without a hit among the first k."""
     sort: str = ""
-    """A metric, "query", "missed" or "order"; empty: the worst first."""
+    """A metric, "query" or "missed"; empty: the worst first."""
     down: bool = False
     page: int = 1
     size: int = PAGE_SIZE
@@ -171,14 +166,6 @@ class Browse:
                 )
             return self._misses
 
-    @property
-    def reasons(self) -> list[str]:
-        """The reasons that occur, in the order of the rules; all until misses are explained."""
-        if self.pair is None:
-            return []
-        known = self._misses
-        return [one.name for one in REASONS if known is None or one.name in known.reasons]
-
     def why(self, queries: Sequence[str]) -> dict[str, str]:
         """Why each of these queries misses something, in words; only queries with misses."""
         lost = self.explain().by_query.filter(pl.col("query").is_in(pl.Series(queries).implode()))
@@ -199,8 +186,7 @@ class Browse:
                 *(pl.Series(name, scores.of(name)).fill_nan(None) for name in self.metrics),
             ]
         ).with_row_index("row")
-        lowest = pl.col(self._deepest[kind].name if (kind := self._hits) else self.shown[0])
-        missed, failed = pl.lit(None, dtype=pl.Int64), lowest == 0
+        missed, failed = pl.lit(None, dtype=pl.Int64), pl.col(self.shown[0]) == 0
         if self._found is not None:
             wanted, found = self._found
             missed, failed = (
@@ -214,11 +200,6 @@ class Browse:
                 "query", pl.col("text").fill_null(""), separator="\n"
             ).str.to_lowercase(),
         )
-
-    @property
-    def _hits(self) -> str | None:
-        """The kind of metric that is 0 if nothing was found."""
-        return next((kind for kind in ("hit_rate", "recall") if kind in self._deepest), None)
 
     @property
     def metrics(self) -> list[str]:
@@ -237,15 +218,19 @@ class Browse:
 
     def select(self, view: View) -> Page:
         """One page of the queries that match a view."""
-        self._check(view)
+        known = [*self.metrics, "query", "missed"]
+        if view.sort and view.sort not in known:
+            raise InvalidInput(
+                f"The queries have no {view.sort!r:.60}; they have {', '.join(known)}."
+                f"{did_you_mean(view.sort, known)}"
+            )
         found = self.table.lazy()
         for condition in self._conditions(view):
             found = found.filter(condition)
         # Sorting needs few columns; the rest is read from the table for the listed rows.
-        columns = {"": self._worst, "order": ["row"], "query": ["searched"]}
-        by = columns.get(view.sort, [view.sort])
+        by = {"": self._worst, "query": ["searched"]}.get(view.sort, [view.sort])
         rows = (
-            found.select("row", *dict.fromkeys(one for one in by if one != "row"))
+            found.select("row", *by)
             .sort([*by, "row"], descending=[view.down] * len(by) + [False], nulls_last=True)
             .select("row")
             .collect()["row"]
@@ -254,31 +239,12 @@ class Browse:
         chosen = self.table[rows[within].to_numpy()]
         return Page(tuple(self._rows(chosen)), len(rows), self.table.height, page, pages)
 
-    def _check(self, view: View) -> None:
-        known = [*self.metrics, "query", "missed", "order"]
-        for name in (view.sort or "order", view.metric or "order"):
-            if name not in known:
-                raise InvalidInput(
-                    f"The queries have no {name!r:.60}; they have {', '.join(known)}."
-                    f"{did_you_mean(name, known)}"
-                )
-        names = [reason.name for reason in REASONS]
-        if view.reason is not None and view.reason not in names:
-            raise InvalidInput(
-                f"There is no reason {view.reason!r:.60}; the reasons are {', '.join(names)}."
-            )
-
     def _conditions(self, view: View) -> Iterator[pl.Expr]:
         words = view.text.strip().lower()
         if words:
             yield pl.col("searched").str.contains(words, literal=True)
         if view.slices:
             yield pl.col("query").is_in(with_tags(self.scores, view.slices).implode())
-        if view.metric is not None and view.below is not None:
-            yield pl.col(view.metric) < view.below
-        if view.reason is not None:
-            some = self.explain().by_query.filter(reason=view.reason)["query"]
-            yield pl.col("query").is_in(some.unique().implode())
         if view.failures:
             yield pl.col("failed")
 

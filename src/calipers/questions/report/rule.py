@@ -1,16 +1,13 @@
 """What a report says of one retriever: the answers to several questions, as documents."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
-from calipers.measures import Metric
 from calipers.model.document import Block, Column, Document, Lines, Table, in_order
 from calipers.model.matched import Matched
 from calipers.model.result import ShowsItself
-from calipers.model.scores import Scores
 from calipers.present.scores import document as score_document
 from calipers.present.scores import interval_table, score_table
 from calipers.questions.diagnose.rule import diagnose_pair
@@ -105,26 +102,6 @@ def settings_table(browse: Browse) -> Table:
     cells = [(name.replace("_", " "), value) for name, value in rows]
     heads = ("setting", Column("value", words=True))
     return Table(heads, cells, "Settings and fingerprints", detail=True)
-
-
-def measured(
-    pair: Matched,
-    chosen: Sequence[Metric],
-    made: Scores | None,
-    **settings: Any,
-) -> Scores:
-    """The scores of a pair; scores already ``made`` are checked and reused."""
-    if made is None:
-        return score(pair, chosen, **settings)
-    names = {str(metric.with_rel(pair.rel)) for metric in chosen}
-    same = made.queries["query"].equals(pair.matches.queries["query"])
-    if not same or names != {facts.name for facts in made.metrics}:
-        raise InvalidInput(
-            "The scores given are not those of this data and these metrics: found "
-            f"{', '.join(facts.name for facts in made.metrics)} of {len(made):,} queries; give "
-            "what `evaluate` made of the same, or leave them out."
-        )
-    return made
 
 
 def _swept(depth: int, k: int) -> list[int] | None:

@@ -9,7 +9,6 @@ from calipers.questions.reading import Reading
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
-    from calipers.model.scores import Scores
     from calipers.questions.compare.result import Comparison
     from calipers.questions.report.result import Report
 
@@ -22,7 +21,6 @@ def report(
     baseline: str | None = None,
     anyway: bool = False,
     comparison: "Comparison | None" = None,
-    scores: "Scores | None" = None,
     name: str | None = None,
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
@@ -40,31 +38,28 @@ def report(
     is the one that is described (default: 10). ``corpus`` tells more about
     misses; ``by`` are the tags to slice by (default: all that have a few values). ``name`` is
     what the page calls the retriever; ``comparison`` is what ``compare`` made of the same
-    systems, and ``scores`` what ``evaluate`` made of the same data, where that was done already.
+    systems, where that was done already.
 
     >>> made = report([{"query": "q", "retrieved": ["x", "a"], "ground_truth": ["a", "b"]}], k=2)
     >>> made.k, made.systems[0].scores["recall@2"].mean
     (2, 0.5)
     """
-    from calipers.engines.scoring import choose_metrics, deepest
-    from calipers.errors import InvalidInput
+    from calipers.engines.scoring import choose_metrics, deepest, score
     from calipers.questions.inputs import like_of
     from calipers.questions.reading import DEPTH
     from calipers.questions.report.browse import Browse
     from calipers.questions.report.result import Report
-    from calipers.questions.report.rule import describe, measured
+    from calipers.questions.report.rule import describe
     from calipers.questions.systems import matched_to_report
 
     chosen = choose_metrics(metrics, k, like=like_of(data, reading))
     pairs = matched_to_report(data, systems, name, reading, looks=deepest(chosen, DEPTH))
-    if scores is not None and len(pairs) > 1:
-        raise InvalidInput("Scores are given beside several systems; they are those of one.")
     intervals: dict[str, Any] = {"confidence": confidence, "cluster": cluster}
     made = tuple(
         describe(
             Browse(
                 one,
-                measured(pair, chosen, scores, **intervals),
+                score(pair, chosen, **intervals),
                 pair,
                 corpus=corpus,
                 every_text=True,

@@ -3,7 +3,6 @@
 import unicodedata
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,19 +45,6 @@ def test_of_a_long_text_the_part_around_the_match_is_kept(start, length):
     assert len(kept) == 700
     assert shown["before"] + len(kept) + shown["after"] == 6000
     assert shown["parts"][1] == text[start : start + length]
-
-
-@pytest.mark.parametrize(
-    ("text", "mono"),
-    [
-        ("def f():\n    return 1\n\nclass A:", True),
-        ("| a | b |\n|---|---|\n| 1 | 2 |", True),
-        ("A sentence.\nAnother one.\nA third.", False),
-        ("", False),
-    ],
-)
-def test_code_and_tables_keep_their_columns(text, mono):
-    assert excerpt(text, []).get("mono", False) is mono
 
 
 def test_a_match_longer_than_the_room_is_cut():

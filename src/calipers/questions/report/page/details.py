@@ -1,6 +1,5 @@
 """What a page shows of a query: its targets, and its ranking with what was matched marked."""
 
-import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
@@ -30,12 +29,6 @@ SMALLEST = 12
 """Fewer matching characters than this may be chance, and are not marked."""
 MARKS = 100
 """The most occurrences of a quote to mark in one text."""
-
-_CODE = re.compile(
-    r"^(\s{4,}|\t)\S|[{};]\s*$|^\s*(def|class|import|function|const|let|var|SELECT|#include"
-    r"|</?\w+>?)\b|^\s*(```|\||\+-)"
-)
-_TABLE = re.compile(r"\S(\t|\s{3,}|\s*\|\s*)\S.*\S(\t|\s{3,}|\s*\|\s*)\S|\|.*\|")
 
 Place = tuple[int, int]
 
@@ -170,7 +163,7 @@ def _called(result: dict[str, Any]) -> str:
 def excerpt(text: str, marked: Sequence[Place], longest: int = LONGEST) -> dict[str, Any]:
     """The part of a text to show: a list of pieces, every second one marked.
 
-    ``before`` and ``after`` count the characters left out; code and tables are ``mono``.
+    ``before`` and ``after`` count the characters left out.
 
     >>> excerpt("The GIL is a lock.", [(8, 17)])
     {'parts': ['The GIL ', 'is a lock', '.'], 'before': 0, 'after': 0}
@@ -189,20 +182,7 @@ def excerpt(text: str, marked: Sequence[Place], longest: int = LONGEST) -> dict[
             parts += [clean(text[at:begin]), clean(text[begin:stop])]
             at = stop
     parts.append(clean(text[at:end]))
-    shown = {"parts": parts, "before": start, "after": len(text) - end}
-    return {**shown, "mono": True} if keeps_columns(text[start:end]) else shown
-
-
-def keeps_columns(text: str) -> bool:
-    """Whether lines must keep their columns, as in code and tables; text.js has the same rule.
-
-    >>> keeps_columns("if x:\\n    return 1\\n    # done"), keeps_columns("Two lines\\nof prose.")
-    (True, False)
-    """
-    # Limit what the pattern searches: a line may be a megabyte long.
-    lines = [line[:200] for line in text[:20_000].split("\n") if line.strip()]
-    plain = sum(1 for line in lines if _CODE.search(line) or _TABLE.search(line))
-    return plain >= max(2, len(lines) / 3)
+    return {"parts": parts, "before": start, "after": len(text) - end}
 
 
 def merged(places: Sequence[Place]) -> list[Place]:
