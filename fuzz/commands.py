@@ -132,15 +132,8 @@ OWN: dict[str, tuple[str, ...]] = {
         "grid grid.toml --dry-run",
     ),
     "map.csv": ("eval evals.jsonl --map-ids map.csv",),
-    "cache.db": ("retrieve search.py:search evals.jsonl -k 3 -o out.jsonl --cache-file cache.db",),
-    "run.jsonl": (
-        "retrieve search.py:search evals.jsonl -k 3 -o run.jsonl --retry-errors",
-        "retrieve search.py:search evals.jsonl -k 3 -o run.jsonl --keep",
-    ),
-    "run.jsonl.meta.json": (
-        "retrieve search.py:search evals.jsonl -k 3 -o run.jsonl",
-        "retrieve search.py:search evals.jsonl -k 3 -o run.jsonl --keep",
-    ),
+    "run.jsonl": ("retrieve search.py:search evals.jsonl -k 3 -o run.jsonl --retry-errors",),
+    "run.jsonl.meta.json": ("retrieve search.py:search evals.jsonl -k 3 -o run.jsonl",),
     "chunks.jsonl": ("misses evals.jsonl -k 2 --corpus chunks.jsonl",),
 }
 """Files of one use, with the commands that read them."""

@@ -80,7 +80,7 @@ def write_seeds(folder: Path) -> None:
             now=datetime(2026, 1, day, 6, tzinfo=UTC),
         )
     calipers.gate_save("evals.jsonl", to="main.json", metrics="recall@3,mrr")
-    calipers.retrieve("search.py:search", "evals.jsonl", k=3, output="run.jsonl", cache="cache.db")
+    calipers.retrieve("search.py:search", "evals.jsonl", k=3, output="run.jsonl")
     calipers.labels_pool("pool", ["evals.jsonl"], depth=3, store="history.db")
     os.chdir("..")
     for name, writer in writers(built_in()).items():

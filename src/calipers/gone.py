@@ -61,6 +61,8 @@ GONE = {
     "retrieve --warm-up": "The first question of each worker is kept out of the latencies.",
     "retrieve --resume": "An interrupted run goes on by itself.",
     "retrieve --keep": "Ask again, or do not run the command: the file of a finished run stays.",
+    "retrieve --cache-file": "An interrupted run goes on by itself; --restart begins again.",
+    "retrieve --label": "--restart begins again; give each version of the retriever its own -o.",
     "--rate": "--workers 1 asks one question at a time; after 429 there is a pause.",
     "--max-errors": "Failed questions are counted, and --retry-errors asks them again.",
     "plan_grid": "`calipers grid --dry-run` lists the combinations of a grid file.",

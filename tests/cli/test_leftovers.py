@@ -44,7 +44,6 @@ REFUSED = (
     ("retrieve", "own.py:missing", "e.jsonl", "-o", "r.jsonl"),
     ("retrieve", "own.py:backwards", "e.jsonl", "-o", "r.jsonl"),
     ("retrieve", "own.py:far", "e.jsonl", "-o", "r.jsonl"),
-    ("retrieve", "own.py:right", "bad.jsonl", "-o", "r.jsonl", "--cache-file", "e.jsonl"),
     ("labels", "draft", "bad.jsonl", "-o", "d.csv"),
     ("misses", "bad.jsonl", "-k", "2", "-o", "m.csv"),
     ("gate", "save", "bad.jsonl", "-o", "b.json"),

@@ -1,11 +1,9 @@
 from pathlib import Path
-from random import Random
-from typing import Any
 
 import pytest
 
 from calipers.errors import CalipersError
-from calipers.live.settings import retrieve
+from calipers.live.retrieve import retrieve_to_run as retrieve
 
 QUESTIONS = {"q1": "one", "q2": "two"}
 
@@ -35,32 +33,6 @@ def test_an_answer_is_asked_for_once(tmp_path: Path) -> None:
     assert cached["latency_ms"].to_list() == [None]
 
 
-def test_other_settings_are_other_answers(tmp_path: Path) -> None:
-    asked = []
-
-    def search(query: str, k: int, x: int = 0) -> list[str]:
-        asked.append(query)
-        return ["a"]
-
-    changes: list[dict[str, Any]] = [{}, {"k": 3}, {"label": "v2"}, {"params": {"x": 1}}]
-    for number, changed in enumerate(changes, 1):
-        settings: dict[str, Any] = {"k": 2, "cache": tmp_path / "c.db", **changed}
-        retrieve(search, QUESTIONS, **settings)
-        assert len(asked) == 2 * number
-
-
-def test_other_code_gives_other_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    module = tmp_path / "cached_search.py"
-    about: Any = {"k": 1, "cache": tmp_path / "c.db"}
-    found = []
-    for answer in ("old", "new", "new"):
-        module.write_text(f"def search(query, k):\n    return ['{answer}']\n")
-        run = retrieve("cached_search.py:search", QUESTIONS, **about)
-        found.append((run.frame["item"].unique().to_list(), run.report.cached))
-    assert found == [(["old"], 0), (["new"], 0), (["new"], 2)]
-
-
 def test_a_file_that_is_no_cache_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("precious")
@@ -69,19 +41,3 @@ def test_a_file_that_is_no_cache_is_left_alone(tmp_path: Path) -> None:
     assert path.read_text() == "precious"
     with pytest.raises(CalipersError, match="no folder"):
         retrieve(Counting(), QUESTIONS, cache=tmp_path / "no" / "c.db")
-
-
-def test_a_damaged_cache_gives_no_wrong_answer(tmp_path: Path) -> None:
-    cache = tmp_path / "cache.db"
-    retrieve(Counting(), QUESTIONS, k=2, cache=cache)
-    content, random, refused = cache.read_bytes(), Random(1), 0
-    for _ in range(20):
-        size, at = random.choice((1, 300)), random.randrange(16, len(content))
-        cache.write_bytes(content[:at] + random.randbytes(size) + content[at + size :])
-        try:
-            found = retrieve(Counting(), QUESTIONS, k=2, cache=cache)
-        except CalipersError:
-            refused += 1
-        else:
-            assert sorted(found.frame["item"].to_list()) == ["one0", "one1", "two0", "two1"]
-    assert refused

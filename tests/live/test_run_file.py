@@ -70,7 +70,6 @@ def test_changed_settings_refuse_to_go_on(whole: Path, tmp_path: Path) -> None:
     about: Any = {"questions": QUESTIONS, "k": 3, "output": output}
     changes: list[tuple[dict[str, Any], str]] = [
         ({"k": 4}, "k was 3 and is 4"),
-        ({"label": "v2"}, 'label was not set and is "v2"'),
         ({"id": "$.x"}, r'id was not set and is "\$.x"'),
         ({"questions": {"q0": "question 0"}}, "belongs to another run: questions was"),
     ]
@@ -242,5 +241,3 @@ def test_latencies_are_those_of_the_usual_calls(usual: list[float], warm_up: lis
         covered = [t for t in usual if sum(o <= t for o in usual) >= share * len(usual) - 1e-9]
         assert found[name] == min(covered)
     assert (found["count"], found["max"]) == (len(usual), max(usual))
-    assert found["warm_up_count"] == len(warm_up)
-    assert found["warm_up_mean"] == (sum(warm_up) / len(warm_up) if warm_up else None)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from calipers.errors import MissingExtra
 from calipers.match.cover import Assembly, union
+from calipers.match.locate import Shelf
 from calipers.match.quote import Quote
 from calipers.match.similar import ANCHOR
-from calipers.match.text_index import Shelf
 from calipers.version import pip_install
 
 # Two letters and a space, so that beginnings and ends meet by themselves.

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.match.text_index import OCCURRENCES, Shelf
+from calipers.match.locate import OCCURRENCES, Shelf
 
 texts = st.lists(st.text("ab é日\0𝄞", max_size=40), max_size=5)
 seeds = st.lists(

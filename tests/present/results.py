@@ -40,9 +40,7 @@ def hostile() -> Iterator[None]:
         _MARK[0] = ""
 
 
-ASKED = RetrievalReport(
-    "chat", 1, 30, 30, {}, None, 30, 0, 1.0, {"count": 0, "warm_up_count": 0}, 0, 0, 0, 0
-)
+ASKED = RetrievalReport("chat", 1, 30, 30, {}, None, 30, 0, 1.0, {"count": 0}, 0, 0, 0)
 
 
 def _labelled() -> Any:

@@ -89,7 +89,7 @@ def check_outputs(params: Mapping[str, Any]) -> None:
     read = [
         one
         for name, given in params.items()
-        if name not in (*written, "add_to", "cache_file", "store")
+        if name not in (*written, "add_to", "store")
         for text in (given if isinstance(given, tuple) else (given,))
         for one in ((text, text.partition("=")[2]) if isinstance(text, str) else ())
         if os.path.isfile(one)  # noqa: PTH113 - any text may stand here

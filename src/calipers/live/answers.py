@@ -152,8 +152,6 @@ class Answer(msgspec.Struct, frozen=True):
 
     retrieved: list[Row]
     stages: Mapping[str, list[Row]] = {}
-    longer: bool = False
-    """Whether there were more than k; the rest is cut off."""
     unsorted: bool = False
     """Whether the scores neither fall nor rise; the order of the list counts."""
 
@@ -171,7 +169,7 @@ def read_answer(raw: Any, k: int = ALL, layout: Layout | None = None) -> Answer:
         found = _stages(raw, layout)
         stages = {name: _rows(some, layout, f"stage {name!r}") for name, some in found}
     rows = _rows(listed[:k], layout, "the answer")
-    return Answer(rows, stages, len(listed) > k, _is_unsorted(rows))
+    return Answer(rows, stages, _is_unsorted(rows))
 
 
 def _listed(raw: Any, k: int = ALL) -> Sequence[Any]:

@@ -1,4 +1,4 @@
-"""Cache answers between runs, so that a retriever gets the same question only once."""
+"""Cache answers between runs, so that a language model gets the same prompt only once."""
 
 import hashlib
 import os
@@ -14,9 +14,6 @@ from calipers.errors import WriteFailed
 from calipers.io.files.write import check_place
 from calipers.live.adapters.base import Question
 from calipers.live.run_file import RunEntry, read_entry
-
-_CHECKED = 16
-"""Bytes of the checksum before every answer."""
 
 
 class Cache:
@@ -45,17 +42,13 @@ class Cache:
 
     def get(self, question: Question) -> RunEntry | None:
         """The cached answer to a question, under this question's id."""
-        key = self._key(question)
-        kept = self._execute("SELECT entry FROM answers WHERE key = ?", key)
-        # An answer damaged on disk is asked for again.
-        if not isinstance(kept, bytes) or _checksum(key, kept[_CHECKED:]) != kept[:_CHECKED]:
-            return None
-        return read_entry(kept[_CHECKED:]).for_question(question)
+        kept = self._execute("SELECT entry FROM answers WHERE key = ?", self._key(question))
+        return None if kept is None else read_entry(kept).for_question(question)
 
     def put(self, question: Question, line: bytes) -> None:
         """Cache an answer, as a line of the run."""
-        insert, key = "INSERT OR REPLACE INTO answers VALUES (?, ?)", self._key(question)
-        self._execute(insert, key, _checksum(key, line) + line)
+        insert = "INSERT OR REPLACE INTO answers VALUES (?, ?)"
+        self._execute(insert, self._key(question), line)
 
     def close(self) -> None:
         """Close the file."""
@@ -77,7 +70,3 @@ class Cache:
             f"The cache {self._place} cannot be used: {why!s:.200}; name another file, or remove "
             "this one. What was answered stays, and the same command goes on."
         )
-
-
-def _checksum(key: bytes, line: bytes) -> bytes:
-    return hashlib.sha256(key + line).digest()[:_CHECKED]

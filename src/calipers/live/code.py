@@ -52,8 +52,7 @@ def code_of(value: Any, module: ModuleType | None = None) -> dict[str, str]:
     """Map each source file of a retriever to its fingerprint.
 
     These are the file of the function (or of the ``module`` that holds an object) and the local
-    files it imports. A function without a file, as in a notebook, is identified by its own source
-    and that of the functions beside it and the local files that it uses.
+    files it imports. A function without a file, as in a notebook, is identified by its own source.
     """
     while isinstance(value, partial):
         value = value.func
@@ -63,14 +62,10 @@ def code_of(value: Any, module: ModuleType | None = None) -> dict[str, str]:
     own = module or sys.modules.get(getattr(function, "__module__", None) or "")
     file = file_of(own)
     if own is None or file is None:
-        found: dict[str, str] = {}
-        _add_used(function, found)
-        return found
-    package = _installed_package(file)
-    if package is not None and package.is_dir():
-        # To follow the imports of a library would take half a minute.
-        every = (f"{one} {digest(one)}\n" for one in sorted(package.rglob("*.py")))
-        return {package.name: digest("".join(every).encode())}
+        try:
+            return {function.__qualname__: digest(inspect.getsource(function).encode())}
+        except (OSError, TypeError):
+            return {}
     return {one.name: one.fingerprint for one in sorted(local_files(own, file))}
 
 
@@ -92,7 +87,7 @@ def local_files(module: ModuleType, file: Path) -> list[LocalFile]:
     package = module.__name__ if module.__package__ else ""
     depth = package.count(".") + (file.name == "__init__.py")
     root = file.parents[min(depth, len(file.parents) - 1)]
-    if _installed_package(file) is not None or root.is_relative_to(STANDARD):
+    if {*INSTALLED} & {*file.parts} or root.is_relative_to(STANDARD):
         return [LocalFile(file.relative_to(root).as_posix(), file, module)]
     found: list[LocalFile] = []
     begun: set[Path] = set()
@@ -111,14 +106,6 @@ def local_files(module: ModuleType, file: Path) -> list[LocalFile]:
 
     visit(file, module)
     return found
-
-
-def _installed_package(file: Path) -> Path | None:
-    """What a file belongs to below site-packages: a package's folder, or itself."""
-    for folder in file.parents:
-        if folder.name in INSTALLED:
-            return folder / file.relative_to(folder).parts[0]
-    return None
 
 
 def file_of(module: ModuleType | None) -> Path | None:
@@ -156,24 +143,3 @@ def _imported_names(path: Path, package: str) -> Iterator[str]:
                 base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
                 # A name after `import` may be a module too.
                 yield from (base, *(f"{base}.{one.name}" for one in node.names))
-
-
-def _add_used(function: Any, found: dict[str, str]) -> None:
-    """Add a function without a file, and what it names of the same place and the same folder."""
-    code, known = getattr(function, "__code__", None), getattr(function, "__globals__", {})
-    try:
-        source = inspect.getsource(function).encode()
-    except (OSError, TypeError):
-        # Read from standard input: the bytecode without its constants is all that is the same.
-        source = getattr(code, "co_code", b"")
-    found[function.__qualname__] = digest(source)
-    names = getattr(code, "co_names", ())
-    for value in (known[name] for name in names if name in known):
-        home = getattr(value, "__module__", None)
-        module = value if isinstance(value, ModuleType) else sys.modules.get(home or "")
-        file = file_of(module)
-        if inspect.isfunction(value) and home == function.__module__:
-            if value.__qualname__ not in found:
-                _add_used(value, found)
-        elif module is not None and file is not None and file.is_relative_to(Path.cwd()):
-            found |= {one.name: one.fingerprint for one in local_files(module, file)}

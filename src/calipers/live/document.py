@@ -43,13 +43,9 @@ def _asked(report: RetrievalReport) -> str:
 
 def _latency(report: RetrievalReport) -> Table:
     latency = report.latency_ms
-    first = int(latency["warm_up_count"] or 0)
-    calls = "call" if first == 1 else f"{first:,} calls, on average,"
-    means = f"The first {calls} took {duration(latency['warm_up_mean'])}."
     return Table(
         (Column("latency", words=True), *QUANTILES),
         [(plural(int(latency["count"] or 0), "call"), *(duration(latency[p]) for p in QUANTILES))],
-        more=means if first else "",
     )
 
 
@@ -65,7 +61,6 @@ def _notes(report: RetrievalReport) -> Iterator[Note]:
     remarks: tuple[tuple[int, NoteKind, str], ...] = (
         (report.empty, "missing", "without any result."),
         (report.short, "missing", f"with fewer than {report.k:,} results."),
-        (report.cut, "input", f"with more than {report.k:,} results: cut off there."),
         (report.unsorted, "input", "whose scores neither fall nor rise: the list's order counts."),
     )
     for n, kind, what in remarks:

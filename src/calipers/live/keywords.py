@@ -119,7 +119,7 @@ class RetrieverOptions(TypedDict, total=False):
     params: Annotated[
         Mapping[str, Any] | None,
         _asking(
-            "For a function or a tool: a further argument; may be given several times.",
+            "For a function: a further argument; may be given several times.",
             "--param",
             "NAME=VALUE",
             several=True,
@@ -176,11 +176,6 @@ class Retrieving(Patience, RetrieverOptions, total=False):
     """None: no limit."""
     retry_errors: Annotated[bool, Setting("Ask the failed questions again.", default=False)]
     restart: Annotated[bool, Setting("Begin again, replacing the output.", default=False)]
-    cache: Annotated[
-        Place, Setting("Keep answers in this file, and ask nothing twice.", "--cache-file", "FILE")
-    ]
-    label: Annotated[Text, Setting("A name for this version of the retriever.", metavar="TEXT")]
-    """Answers of another version are not reused."""
     columns: ColumnNames
 
 

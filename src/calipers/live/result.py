@@ -16,7 +16,7 @@ class RetrievalReport(Plain):
 
     dict_keys: ClassVar[str] = (
         "retriever k questions answered failed errors first_error asked cached seconds "
-        "per_second latency_ms cut short empty unsorted output earlier"
+        "per_second latency_ms short empty unsorted output earlier"
     )
 
     retriever: str
@@ -32,8 +32,6 @@ class RetrievalReport(Plain):
     seconds: float
     """In this call, from the first question to the last answer."""
     latency_ms: Mapping[str, float | int | None]
-    cut: int
-    """Answers with more than k results; the rest was cut off."""
     short: int
     """Answers with at least one result but fewer than k."""
     empty: int

@@ -69,7 +69,6 @@ def retrieve_to_report(
     k: int = 20,
     output: str | os.PathLike[str] | None = None,
     cache: str | os.PathLike[str] | None = None,
-    label: str | None = None,
     columns: Any = None,
     watch: Watch | None = None,
     on_line: Callable[[bytes], None] | None = None,
@@ -88,7 +87,7 @@ def retrieve_to_report(
     if limits.get("workers") is None:
         limits["workers"] = retriever.workers
     pace = Pace(**limits)
-    decides = {**retriever.settings, "k": k, **({"label": label} if label is not None else {})}
+    decides = {**retriever.settings, "k": k}
     counts = AnswerCounts(k, retriever.name)
 
     def kept(_: Sequence[int], lines: Sequence[bytes]) -> None:
@@ -103,8 +102,7 @@ def retrieve_to_report(
             # Imported lazily: SQLite is not needed without a cache.
             from calipers.live.cache import Cache
 
-            known = {**decides, "code": retriever.code} if retriever.code else decides
-            cached = stack.enter_context(closing(Cache(cache, known)))
+            cached = stack.enter_context(closing(Cache(cache, decides)))
         if output is not None:
             opened = RunWriter(output, decides, asked, counts, code=retriever.code, wish=wish)
             writer = stack.enter_context(closing(opened))
@@ -172,9 +170,8 @@ def what_is_understood(
     shown = ", ".join(f"{field} {value!r:.50}" for field, value in known.items())
     stages = "".join(f"; stage {n} has {len(rows)}" for n, rows in (entry.stages or {}).items())
     order = "; its scores neither fall nor rise" if entry.unsorted else ""
-    cut = f", cut off at {k}" if entry.cut else ""
     took = duration(entry.latency_ms)
-    return f"{said}{cut} in {took}; the first has {shown}{order}{stages}."
+    return f"{said} in {took}; the first has {shown}{order}{stages}."
 
 
 def _one_answer(

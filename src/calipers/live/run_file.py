@@ -39,14 +39,14 @@ ABSENT = -1
 WINDOW = 1 << 16
 """Bytes to read at a time when sorting lines: they are mostly near their place."""
 
-MARKS = ("cached", "cut", "short", "empty", "unsorted")
+MARKS = ("cached", "short", "empty", "unsorted")
 """Flags for unusual answers."""
 
 encode = msgspec.json.Encoder().encode
 
 
 class RunEntry(msgspec.Struct, omit_defaults=True):
-    """The line of one question; the last four fields are for the report."""
+    """The line of one question; the last three fields are for the report."""
 
     query: str
     retrieved: list[Row]
@@ -56,7 +56,6 @@ class RunEntry(msgspec.Struct, omit_defaults=True):
     stages: Mapping[str, list[Row]] | None = None
     warm_up: bool = False
     cached: bool = False
-    cut: bool = False
     unsorted: bool = False
 
     @property
@@ -77,7 +76,6 @@ class RunEntry(msgspec.Struct, omit_defaults=True):
             answer.stages or None,
             warm_up,
             False,
-            answer.longer,
             answer.unsorted,
         )
 
@@ -113,7 +111,6 @@ class AnswerCounts:
     """How many answers have each of the ``MARKS``."""
     latencies: "array[float]" = field(default_factory=lambda: array("d"))
     """Milliseconds of each call after the warm-up, eight bytes each."""
-    warm_up: "array[float]" = field(default_factory=lambda: array("d"))
 
     @property
     def done(self) -> int:
@@ -129,17 +126,16 @@ class AnswerCounts:
         self.answered += 1
         if len(entry.retrieved) < self.k:
             self.marks["short" if entry.retrieved else "empty"] += 1
-        if entry.cut or entry.unsorted or entry.cached:
-            for name in ("cut", "unsorted", "cached"):
-                self.marks[name] += getattr(entry, name)
-        if entry.latency_ms is not None:
-            (self.warm_up if entry.warm_up else self.latencies).append(entry.latency_ms)
+        for name in ("unsorted", "cached"):
+            self.marks[name] += getattr(entry, name)
+        if entry.latency_ms is not None and not entry.warm_up:
+            self.latencies.append(entry.latency_ms)
 
     def latency_ms(self) -> dict[str, float | int | None]:
-        """p50, p95, p99, mean and max after the warm-up; count and mean of the warm-up."""
+        """Count, p50, p95, p99, mean and max after the warm-up."""
         # As an array: a list would be four times as large.
         usual = np.frombuffer(self.latencies, np.float64)
-        n, first = len(usual), self.warm_up
+        n = len(usual)
         # Each percentile is the smallest value that at least this share of values does not exceed.
         shares = (0.5, 0.95, 0.99)
         at = np.quantile(usual, shares, method="inverted_cdf").tolist() if n else [None] * 3
@@ -148,8 +144,6 @@ class AnswerCounts:
             **dict(zip(("p50", "p95", "p99"), at, strict=True)),
             "mean": float(usual.mean()) if n else None,
             "max": float(usual.max()) if n else None,
-            "warm_up_count": len(first),
-            "warm_up_mean": sum(first) / len(first) if first else None,
         }
 
     def report(self, **about: Any) -> RetrievalReport:

@@ -7,10 +7,10 @@ import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.match.cover import Assembly, Sighting, enough, holding_ranks
+from calipers.match.locate import Shelf
 from calipers.match.quote import Quote
 from calipers.match.similar import fuzzy_library
 from calipers.match.tally import RunTally, assemble
-from calipers.match.text_index import Shelf
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matches, Tally
 from calipers.model.matching import MatchRule

@@ -1,7 +1,6 @@
 """How much of a target the ranks so far cover, and at which ranks that is enough."""
 
 import math
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -33,32 +32,6 @@ def union(pieces: Iterable[Piece]) -> list[Piece]:
         elif end > start:
             merged.append((start, end))
     return merged
-
-
-class Covered:
-    """The size covered by pieces added one by one; each compares with its neighbours only.
-
-    >>> covered = Covered()
-    >>> for piece in (5, 8), (0, 3), (2, 4): covered.add(*piece)
-    >>> covered.size
-    7
-    """
-
-    def __init__(self) -> None:
-        self.size = 0
-        self._starts: list[int] = []
-        self._ends: list[int] = []
-
-    def add(self, start: int, end: int) -> None:
-        """Add one piece."""
-        if end <= start:
-            return
-        first, last = bisect_left(self._ends, start), bisect_right(self._starts, end)
-        if first < last:
-            start, end = min(start, self._starts[first]), max(end, self._ends[last - 1])
-            self.size -= sum(self._ends[first:last]) - sum(self._starts[first:last])
-        self._starts[first:last], self._ends[first:last] = [start], [end]
-        self.size += end - start
 
 
 def size(pieces: Iterable[Piece]) -> int:
@@ -97,17 +70,16 @@ def holding_ranks(
     []
     """
     needed = enough(length, least)
-    covered: dict[str | None, Covered] = {}
+    covered: dict[str | None, list[Piece]] = {}
     held: list[tuple[int, float]] = []
     most = 0
     for sighting in sightings:
         alone = size(sighting.pieces)
         so_far = alone
         if together:
-            whole = covered.setdefault(sighting.source, Covered())
-            for piece in sighting.pieces:
-                whole.add(*piece)
-            so_far = whole.size
+            before = covered.get(sighting.source, [])
+            covered[sighting.source] = union([*before, *sighting.pieces])
+            so_far = size(covered[sighting.source])
         most = max(most, so_far)
         if alone >= needed or (not held and so_far >= needed):
             held.append((sighting.rank, most / length))
@@ -132,16 +104,15 @@ class Assembly:
     """
 
     length: int
-    _covered: Covered = field(default_factory=Covered)
+    _covered: list[Piece] = field(default_factory=list)
     _shown: Counter[tuple[Piece, ...]] = field(default_factory=Counter)
 
     def add(self, pieces: tuple[Piece, ...]) -> bool:
         """Add the pieces of one more text; return whether the target is complete."""
-        for piece in pieces:
-            self._covered.add(*piece)
+        self._covered = union([*self._covered, *pieces])
         # More texts with the same pieces could not all be used.
         self._shown[pieces] = min(self._shown[pieces] + 1, len(pieces))
-        if self._covered.size < self.length:
+        if size(self._covered) < self.length:
             return False
         return self._completes(0, Counter(self._shown), iter(range(STEPS)))
 

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import islice
 
 import polars as pl
 
@@ -188,6 +189,44 @@ class SeedFinder:
             seed=pl.col("text").str.extract_many(self._patterns, overlapping=True).list.unique(),
         )
         yield from held.explode("seed").drop_nulls("seed").iter_rows()
+
+
+OCCURRENCES = 16
+"""How many places of a seed in a text are compared; more means that the text repeats itself."""
+
+Seed = tuple[int, str]
+"""Start in the quote, and its characters there."""
+Hit = tuple[int, int, int]
+"""A seed that a text has: start in the quote, start in the text, length."""
+
+
+class Shelf:
+    """Normalised texts that are searched for many seeds at once."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = texts
+        self._found: dict[str, list[tuple[int, int]]] = {}
+
+    def look_for(self, seeds: Iterable[str]) -> None:
+        """Search for these seeds in one pass, so that ``hits`` needs none."""
+        new = tuple({seed: None for seed in seeds if seed not in self._found})
+        self._found.update((seed, []) for seed in new)
+        for number, seed in SeedFinder(new).find(self.texts):
+            places = islice(positions(self.texts[number], seed), OCCURRENCES)
+            self._found[seed] += [(number, there) for there in places]
+
+    def hits(self, seeds: Sequence[Seed]) -> dict[int, list[Hit]]:
+        """By the number of the text, the seeds that it has, in the order of the seeds.
+
+        >>> Shelf(["so", "a lock", "for locks"]).hits([(0, "a lo"), (2, "lock")])
+        {1: [(0, 0, 4), (2, 2, 4)], 2: [(2, 4, 4)]}
+        """
+        self.look_for(seed for _, seed in seeds)
+        found: dict[int, list[Hit]] = {}
+        for at, seed in seeds:
+            for number, there in self._found[seed]:
+                found.setdefault(number, []).append((at, there, len(seed)))
+        return found
 
 
 @dataclass(frozen=True, eq=False)

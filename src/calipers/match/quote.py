@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from calipers.match.cover import Piece
-from calipers.match.locate import positions
+from calipers.match.locate import Seed, Shelf, positions
 from calipers.match.similar import (
     ANCHOR,
     fuzzy_library,
@@ -13,7 +13,6 @@ from calipers.match.similar import (
     seeds_of,
     similar_stretches,
 )
-from calipers.match.text_index import Seed, Shelf
 
 Pieces = tuple[Piece, ...]
 EDGE = 16
@@ -146,17 +145,10 @@ def near_pairs(quotes: Sequence[Quote], texts: Sequence[str]) -> set[tuple[int, 
 
 def _holding(parts: list[tuple[int, str]], texts: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The number of each part with the numbers of the texts that hold it, in one search."""
-    if not parts:
-        return
     shelf = Shelf(texts)
-    shelf.look_for(part for _, part in parts if len(part) >= ANCHOR)
+    shelf.look_for(part for _, part in parts)
     for number, part in parts:
-        there = (
-            shelf.hits([(0, part)])
-            if len(part) >= ANCHOR
-            else (n for n, text in enumerate(texts) if part in text)
-        )
-        yield from ((number, n) for n in there)
+        yield from ((number, n) for n in shelf.hits([(0, part)]))
 
 
 def _longest_end(quote: str, text: str) -> int:

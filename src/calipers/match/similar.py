@@ -22,7 +22,7 @@ from typing import Any
 
 from calipers.errors import MissingExtra
 from calipers.match.cover import Piece
-from calipers.match.text_index import Hit, Seed
+from calipers.match.locate import Hit, Seed
 from calipers.version import pip_install
 
 ANCHOR = 4
@@ -70,7 +70,7 @@ def similar_stretches(quote: str, hits: Sequence[Hit], text: str, needed: int) -
 
     Only places count that have ``needed`` characters without spaces, or run over its edge.
 
-    >>> from calipers.match.text_index import Shelf
+    >>> from calipers.match.locate import Shelf
     >>> quote, text = "the lock is held by one thread", "so the lokc is held by one"
     >>> similar_stretches(quote, Shelf([text]).hits(seeds_of(quote))[0], text, 20)
     [(0, 6), (8, 23)]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.live.adapters.base import Secrets
 from calipers.live.adapters.http import RequestTemplate, _retry_after, fill_address, from_address
+from calipers.live.retrieve import retrieve_to_run
 from calipers.live.run_file import meta_path
 from calipers.live.settings import retrieve
 from tests.live.server import Handler, Server, answer_to
@@ -31,7 +32,7 @@ def test_headers_come_from_the_environment_and_stay_there(
 ) -> None:
     monkeypatch.setenv("SEARCH_TOKEN", SECRET)
     output = tmp_path / "run.jsonl"
-    run = retrieve(
+    run = retrieve_to_run(
         server.search,
         ["fine 1", "fail 2", "echo 3"],
         k=2,

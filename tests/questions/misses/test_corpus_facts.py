@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from calipers.io.corpus import open_corpus
 from calipers.match.cover import Assembly, enough, size, union
+from calipers.match.locate import Shelf
 from calipers.match.quote import Quote
-from calipers.match.text_index import Shelf
 from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.matching import parse_matching
 from calipers.questions.misses.corpus_facts import study_corpus

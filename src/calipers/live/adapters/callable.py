@@ -84,11 +84,11 @@ class _Session(Session):
             return found
         if inspect.isawaitable(found):
             found = _wait_for(_awaited(found), timeout)
-        # Consumed here, so that its time is counted; one more than k reveals excess results.
+        # Consumed here, so that its time is counted.
         if hasattr(found, "__aiter__"):
-            return _wait_for(_collected(found, k + 1), timeout)
+            return _wait_for(_collected(found, k), timeout)
         if isinstance(found, Iterator):
-            return list(islice(found, k + 1))
+            return list(islice(found, k))
         return found
 
 

@@ -21,8 +21,8 @@ from calipers.live.adapters.base import (
     WORKERS,
     Question,
     Retriever,
+    Secrets,
     Session,
-    secrets_in,
     settings_of,
 )
 from calipers.live.adapters.callable import K_NAMES
@@ -51,14 +51,13 @@ def from_mcp(
     target: str,
     *,
     request: Any = None,
-    params: Mapping[str, Any] | None = None,
     headers: Mapping[str, str] | None = None,
     layout: Layout | None = None,
 ) -> Retriever:
     """A retriever that is a tool of an MCP server: ``command#tool`` or ``http://host/mcp#tool``.
 
-    The arguments for the question and for the number of results are found in the tool's schema,
-    ``params`` are further ones; or ``request`` says them all.
+    The arguments for the question and for the number of results are found in the tool's schema, or
+    ``request`` says all arguments.
     """
     try:
         import mcp  # noqa: F401 - the official library: missing, it must fail before any question
@@ -70,12 +69,12 @@ def from_mcp(
     logging.getLogger("mcp").addHandler(logging.NullHandler())
     place, _, tool = target.partition("#")
     layout = layout or Layout()
-    secrets = secrets_in(params)
+    secrets = Secrets()
     template = None if request is None else RequestTemplate.read(request, secrets)
-    if template is not None and (params or not isinstance(template.value, dict)):
+    if template is not None and not isinstance(template.value, dict):
         raise InvalidInput(
-            "The request of an MCP tool is an object that holds all of its arguments, so there are "
-            'no parameters beside it; write --request \'{"query": "{query}", "limit": "{k}"}\'.'
+            "The request of an MCP tool is an object that holds all of its arguments; write "
+            '--request \'{"query": "{query}", "limit": "{k}"}\'.'
         )
     by_http = place.startswith(("http://", "https://"))
     connect: Connect
@@ -92,16 +91,14 @@ def from_mcp(
         shown = shown_words(words, secrets)
         connect = lambda stack, stderr: _by_pipes(stack, arguments, stderr)  # noqa: E731
     name = f"mcp:{shown}#{tool}" if tool else f"mcp:{shown}"
-    about = {"headers": header_marks(headers), "params": params}
-    if template is not None:
-        about["request"] = template.source
+    sends = None if template is None else template.source
 
     def arguments_of(chosen: Any) -> Arguments:
-        return arguments_for(chosen, dict(params or {})) if template is None else template.filled
+        return arguments_for(chosen) if template is None else template.filled
 
     return Retriever(
         name=name,
-        settings=settings_of(name, layout, **about),
+        settings=settings_of(name, layout, headers=header_marks(headers), request=sends),
         open=lambda: _Session(connect, tool, arguments_of, layout.results is not None),
         code=code_of_files(words),
         layout=layout,
@@ -238,7 +235,7 @@ def chosen_tool(name: str, tools: Sequence[Any]) -> Any:
     raise AskFailed("mcp", f"{why}; {known}.{did_you_mean(name, named)}", hopeless=True)
 
 
-def arguments_for(tool: Any, params: dict[str, Any]) -> Arguments:
+def arguments_for(tool: Any) -> Arguments:
     """Find out how to turn a question into the tool's arguments, before the first question.
 
     The server itself refuses arguments that are missing or of another type.
@@ -246,17 +243,8 @@ def arguments_for(tool: Any, params: dict[str, Any]) -> Arguments:
     schema = tool.input_schema or {}
     properties = schema.get("properties") or {}
     takes = beginning(", ".join(properties), 300) or "nothing"
-    for name in params:
-        # A server may ignore it silently.
-        if name not in properties and not schema.get("additionalProperties"):
-            raise AskFailed(
-                "mcp",
-                f"the tool {tool.name!r} takes no argument {name!r}; it takes {takes}",
-                hopeless=True,
-            )
-    left = [name for name in properties if name not in params]
-    limit = _named(left, LIMIT_NAMES)
-    others = [name for name in left if name != limit]
+    limit = _named(list(properties), LIMIT_NAMES)
+    others = [name for name in properties if name != limit]
     required = [name for name in others if name in (schema.get("required") or ())]
     alone = next((names[0] for names in (required, others) if len(names) == 1), None)
     question = _named(others, QUERY_NAMES) or alone
@@ -267,7 +255,7 @@ def arguments_for(tool: Any, params: dict[str, Any]) -> Arguments:
             f'{takes}: say it with --request \'{{"NAME": "{{query}}"}}\'',
             hopeless=True,
         )
-    return lambda query, k: {**params, question: query, **({} if limit is None else {limit: k})}
+    return lambda query, k: {question: query, **({} if limit is None else {limit: k})}
 
 
 def _named(properties: Sequence[str], names: Sequence[str]) -> str | None:

@@ -30,7 +30,7 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
     "http:": ("adapters.http", "from_address", ("request", "headers"), "an address"),
     "https:": ("adapters.http", "from_address", ("request", "headers"), "an address"),
     "cmd:": ("adapters.command", "from_command", (), "a command"),
-    "mcp:": ("adapters.mcp", "from_mcp", ("request", "params", "headers"), "a tool of MCP"),
+    "mcp:": ("adapters.mcp", "from_mcp", ("request", "headers"), "a tool of MCP"),
     "words:": ("word_matching", "from_words", (), "word matching"),
 }
 """How a text begins, what makes a retriever of it, the options that it takes, and its name."""

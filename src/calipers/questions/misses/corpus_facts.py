@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from calipers.checks.evidence import Batches, SpanEvidence, among, split_quotes
-from calipers.match.cover import Covered, enough, size
+from calipers.match.cover import Piece, enough, size, union
+from calipers.match.locate import Shelf
 from calipers.match.quote import Quote
-from calipers.match.text_index import Shelf
 from calipers.model.arrays import Bools
 from calipers.model.matching import MatchRule
 from calipers.text import normalise
@@ -113,7 +113,7 @@ def _pieced_together(
         return
     alone: dict[str, str] = {}
     split = {}
-    covered: dict[tuple[str, str], Covered] = {}
+    covered: dict[tuple[str, str], list[Piece]] = {}
     for batch in batches():
         shelf = Shelf([_plain(text, matching) for text in batch["text"]])
         shelf.look_for(seed for quote in quotes for _, seed in quote.seeds)
@@ -122,12 +122,11 @@ def _pieced_together(
             needed = enough(quote.length, matching.least)
             for number, held in quote.on_shelf(shelf, needed):
                 document = documents[number]
-                whole = covered.setdefault((quote.text, document), Covered())
-                for piece in held:
-                    whole.add(*piece)
+                before = covered.get((quote.text, document), [])
+                whole = covered[quote.text, document] = union([*before, *held])
                 if size(held) >= needed:
                     alone.setdefault(quote.text, document)
-                if whole.size >= needed:
+                if size(whole) >= needed:
                     split.setdefault(quote.text, document)
     yield from ((text, Place(document, split=True)) for text, document in split.items())
     yield from ((text, Place(document)) for text, document in alone.items())
