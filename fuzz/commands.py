@@ -36,7 +36,6 @@ USUAL: dict[str, str] = {
     "retrieve": "search.py:search evals.jsonl -o out.jsonl",
     "history show": "@nightly --store history.db",
     "history check": "--store history.db",
-    "history prune": "--keep 1 --dry-run --store history.db",
     "history trend": "nightly --store history.db",
 }
 """What a command needs to do something; one that is not here is given the records alone."""
@@ -108,7 +107,6 @@ OWN: dict[str, tuple[str, ...]] = {
         "history alarm nightly --store history.db",
         "history check --store history.db",
         "compare @nightly '@nightly~1' --store history.db",
-        "history prune --keep 1 --dry-run --store history.db",
         "labels export --list --store history.db",
         "labels export pool -o out.jsonl --store history.db",
         "eval evals.jsonl --save nightly --store history.db",

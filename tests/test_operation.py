@@ -174,7 +174,7 @@ def test_half_a_character_and_half_a_mapping_are_refused() -> None:
     values: list[Any] = ["\ud800", calipers.evaluate(ground_truth={"q": ["a"]}, run={"q": ["a"]})]
     for value in values:
         with pytest.raises(InvalidInput):
-            calipers.history_prune(store="history.db", keep=1, dry_run=value)
+            calipers.labels_export("pool", machines=value)
         with pytest.raises(InvalidInput):
             calipers.retrieve(lambda query, k: ["a"], ["Who?"], stages=value)
 

@@ -65,6 +65,7 @@ GONE = {
     "retrieve --label": "--restart begins again; give each version of the retriever its own -o.",
     "--rate": "--workers 1 asks one question at a time; after 429 there is a pause.",
     "--max-errors": "Failed questions are counted, and --retry-errors asks them again.",
+    "history --keep": "A history keeps every evaluation; --store begins another.",
     "plan_grid": "`calipers grid --dry-run` lists the combinations of a grid file.",
     "labels agreement": _AGREEMENT,
     "labels list": _POOLS,

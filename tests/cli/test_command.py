@@ -131,7 +131,7 @@ def test_help_fits_on_a_screen_and_all_of_it_can_be_had(monkeypatch, name):
 
 
 FEW_LINES = (
-    "confirm, history check, history prune, labels, "
+    "confirm, history check, labels, "
     "labels draft, labels export, labels import, labels judge, mcp, plan, retrieve, seal, serve"
 )
 """Commands that say in a few lines what they did, or are no answer."""

@@ -133,15 +133,8 @@ def test_an_alarm_does_not_compare_other_settings(history):
 
 
 def test_care_of_the_store(history):
-    first, *rest = calipers_command("history", "check").out.splitlines()
-    assert first.endswith("is whole: 4 evaluations read.")
-    assert "4 evaluations under one name" in " ".join(rest)
-    listed = calipers_command("history", "prune", "--keep", "1", "--dry-run")
-    assert listed.out.startswith("Would remove 2 evaluations")
-    assert "Nobody can be asked" in refused("history", "prune", "--keep", "1")
-    assert "keep" in refused("history", "prune")
-    removed = calipers_command("history", "prune", "--keep", "1", "--yes")
-    assert removed.out.startswith("Removed 2 evaluations")
+    printed = calipers_command("history", "check").out.strip()
+    assert printed.endswith("is whole: 4 evaluations read.")
 
 
 def test_a_damaged_store_is_listed_and_ends_with_two(history):

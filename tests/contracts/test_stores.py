@@ -10,7 +10,7 @@ from calipers import evaluate, history_check
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile, WriteFailed
 from calipers.store import blob
 from calipers.store import open as opening
-from calipers.store.care import check, problems, prune, remove
+from calipers.store.care import problems
 from calipers.store.git import GitState
 from calipers.store.listing import count, evaluations, resolve
 from calipers.store.load import load_retrieved, load_scores
@@ -119,32 +119,7 @@ def test_references_name_one_evaluation(place):
     assert resolve(store, "@nightly").id == newest.id
     assert resolve(store, "@nightly~2").id == oldest.id
     assert resolve(store, f"@{middle.short}").id == middle.id
-    assert resolve(store, f"@id:{middle.id}~1").id == oldest.id
-
-
-def test_prune_keeps_the_latest_and_what_is_tagged(place):
-    store = filled(place, [[1], [2], [3], [4]])
-    write(store, record(records([1]), day=-1, tags={"release": "1"})[1])
-    chosen = prune(store, 2, dry_run=True).evaluations
-    assert [one.saved.day for one in chosen] == [2, 1]
-    remove(store, chosen)
-    assert [(one.saved.day, dict(one.tags)) for one in evaluations(store)] == [
-        (4, {}),
-        (3, {}),
-        (31, {"release": "1"}),
-    ]
-    assert list(problems(store)) == []
-    assert check(store).evaluations == 3
-
-
-def test_shared_contents_stay_while_anybody_needs_them(place):
-    store = filled(place, [[1, 2], [1, 2], [3, 4]])
-    remove(store, evaluations(store)[1:])
-    assert list(problems(store)) == []
-    with store.reading() as connection:
-        kept = set(connection.execute(text("SELECT digest FROM calipers_content")).scalars())
-        used = set(connection.execute(text("SELECT digest FROM calipers_part")).scalars())
-    assert kept == used
+    assert resolve(store, f"@{middle.id}~1").id == oldest.id
 
 
 def test_a_failed_save_leaves_nothing(place):

@@ -359,13 +359,6 @@ SAMPLES: dict[str, Sample] = {
         ("--store", "history.db", "--json"),
         prepare=write_saved,
     ),
-    "history_prune": Sample(
-        lambda: calipers.history_prune(keep=1, store="history.db"),
-        ("--keep", "1", "--yes", "--store", "history.db", "--json"),
-        prepare=write_saved,
-        comparable=without("id"),
-        left=lambda: len(calipers.history(store="history.db").evaluations),
-    ),
     "audit": Sample(
         lambda: calipers.audit("evals.jsonl", corpus="chunks.jsonl"),
         ("evals.jsonl", "--corpus", "chunks.jsonl", "--json"),

@@ -1,13 +1,11 @@
-"""Commands for the history: show, trend, alarm, and maintenance."""
+"""Commands for the history: show, trend, alarm and check."""
 
-import sys
 from typing import Any
 
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import AS, HTML, JSON, FileOption, flag, text
-from calipers.errors import InvalidInput
+from calipers.cli.options import AS, HTML, JSON, FileOption, text
 from calipers.present.escape import printable
 
 
@@ -29,8 +27,7 @@ def _write_scores(found: Any, path: str) -> None:
 def history_show() -> None:
     """Show a saved evaluation exactly as it was measured.
 
-    REFERENCE is @name (the latest), @name~2 (two before it), @id, @branch:main or
-    @commit:abc123.
+    REFERENCE is @name (the latest), @name~2 (two before it), @id or @branch:main.
 
     \b
     Examples:
@@ -81,46 +78,16 @@ def history_alarm() -> None:
 
 
 @command(
-    short_help="Say what the history holds, and whether all of it is whole.",
+    short_help="Say whether the whole history can be read as it was saved.",
     exits=lambda found: 2 if found.problems else 0,
     answers=[JSON],
 )
 def history_check() -> None:
-    """Say where the history is and how much it holds, and read all of it.
+    """Read all of the history, and say where it is and what is damaged.
 
     Every row and content is compared with its checksum.
     Exit codes: 0 everything is whole, 2 something is damaged.
     """
-
-
-@command(flag("--yes", "Do not ask."), answers=[JSON])
-def history_prune(asked: CommandInput, yes: bool) -> None:
-    """Remove old evaluations, of NAME or of all names.
-
-    The latest of each name stay, and so does what is tagged. Asks before anything is removed.
-
-    \b
-    Example:
-      calipers history prune --keep 30 --dry-run
-    """
-    is_real = not asked.settings.pop("dry_run", False)
-    found = asked.answer(dry_run=True)
-    if is_real and found.evaluations:
-        if not yes:
-            _confirm(str(found))
-        found = asked.answer()
-    asked.show(found)
-
-
-def _confirm(said: str) -> None:
-    if not sys.stdin.isatty():
-        raise InvalidInput(
-            "Nobody can be asked whether these evaluations may go; give --yes, or look first with "
-            "--dry-run."
-        )
-    click.echo(said, err=True)
-    if not click.confirm("Remove them?", err=True):
-        raise click.Abort
 
 
 @command(
@@ -131,7 +98,6 @@ def _confirm(said: str) -> None:
         history_trend,
         history_alarm,
         history_check,
-        history_prune,
     ],
 )
 def history(asked: CommandInput, html: str | None) -> None:

@@ -1,53 +1,49 @@
-"""Maintain a history: check it, remove what is old."""
+"""Check a history: read all of it, and say what is damaged."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
-from sqlalchemy import Connection, Table, and_, delete, func, select, text
+from sqlalchemy import Connection, Table, and_, select, text
 
 from calipers.errors import CalipersError
-from calipers.model.evaluation import Evaluation
-from calipers.model.result import from_moment
+from calipers.model.document import Document, Lines
+from calipers.model.result import Plain, ShowsItself
 from calipers.store.blob import digest_of
-from calipers.store.listing import evaluations, resolve
+from calipers.store.listing import count, evaluations
 from calipers.store.load import read_parts
 from calipers.store.open import Store
 from calipers.store.record import sound
-from calipers.store.result import Checked, Pruned
-from calipers.store.schema import (
-    CONTENT,
-    EVALUATION,
-    HEAD,
-    PART,
-    POOL,
-    POOL_CONTENT,
-)
+from calipers.store.schema import CONTENT, EVALUATION, PART, POOL, POOL_CONTENT
+from calipers.words import plural
+
+
+@dataclass(frozen=True, repr=False)
+class Checked(Plain, ShowsItself):
+    """How much a history holds, and the damage that a check found."""
+
+    shown_by: ClassVar[str] = "calipers.store.care"
+
+    place: str
+    evaluations: int
+    problems: tuple[str, ...]
+    """One sentence for each damaged part."""
+
+
+def document(found: Checked) -> Document:
+    """Show the damage, or that there is none."""
+    if found.problems:
+        said = f"{found.place} is damaged: {plural(len(found.problems), 'problem')}."
+        return Document(said, "failed", blocks=[Lines(found.problems)])
+    read = plural(found.evaluations, "evaluation")
+    return Document(f"{found.place} is whole: {read} read.", "passed")
 
 
 @sound
 def check(store: Store) -> Checked:
-    """Read all of the history; return its counts and any damage."""
-    with store.reading() as connection:
-        n, names, oldest, newest = connection.execute(
-            select(
-                func.count(),
-                func.count(EVALUATION.c.name.distinct()),
-                func.min(EVALUATION.c.saved),
-                func.max(EVALUATION.c.saved),
-            ).select_from(EVALUATION)
-        ).one()
-    return Checked(
-        place=store.place.shown,
-        kind=store.place.kind,
-        version=HEAD,
-        evaluations=n,
-        names=names,
-        oldest=None if oldest is None else from_moment(oldest),
-        newest=None if newest is None else from_moment(newest),
-        problems=tuple(problems(store)),
-    )
+    """Read all of the history; return how much it holds and any damage."""
+    return Checked(store.place.shown, count(store), tuple(problems(store)))
 
 
 def problems(store: Store) -> Iterator[str]:
@@ -111,34 +107,3 @@ def _damaged_contents(connection: Connection) -> Iterator[str]:
 def _is_damaged(connection: Connection, table: Table, where: Any, digest: str) -> bool:
     content = connection.execute(select(table.c.bytes).where(where)).scalar_one()
     return digest_of(bytes(content)) != digest
-
-
-def prune(store: Store, keep: int, *, name: str | None = None, dry_run: bool = False) -> Pruned:
-    """Remove all but the latest ``keep`` evaluations of each name; tagged ones stay.
-
-    What other evaluations share stays. A file does not shrink: later saves take the space.
-    """
-    if name is not None:
-        resolve(store, f"@name:{name}")
-    seen: Counter[str] = Counter()
-    chosen = []
-    for one in evaluations(store, name=name, metrics=()):
-        seen[one.name] += 1
-        if seen[one.name] > keep and not one.tags:
-            chosen.append(one)
-    if chosen and not dry_run:
-        remove(store, chosen)
-    return Pruned(store.place.shown, tuple(chosen), removed=bool(chosen) and not dry_run)
-
-
-def remove(store: Store, chosen: Sequence[Evaluation]) -> None:
-    """Remove evaluations, and contents that no other uses, in one transaction."""
-    with store.writing() as connection:
-        if connection.dialect.name == "postgresql":
-            # A save writes the evaluation first, so this waits for every save in progress:
-            # none of them may lose a content that it found already stored.
-            connection.execute(text("LOCK TABLE calipers_evaluation IN EXCLUSIVE MODE"))
-        for one in chosen:
-            # The database removes its tags, summaries and parts too.
-            connection.execute(delete(EVALUATION).where(EVALUATION.c.number == one.number))
-        connection.execute(delete(CONTENT).where(CONTENT.c.digest.not_in(select(PART.c.digest))))

@@ -1,6 +1,6 @@
 """List evaluations with their summaries, and resolve references to one of them.
 
-References are @nightly, @nightly~2, @3f2a91c0, @branch:main and @commit:abc123.
+References are @nightly, @nightly~2, @3f2a91c0, @branch:main and @branch:main:nightly.
 """
 
 import re
@@ -22,21 +22,12 @@ from calipers.words import did_you_mean
 
 AT_ONCE = 500
 """How many numbers one database query may contain."""
-FORMS = (
-    "@name, @name~2 (two before the latest), @id, @branch:main, @commit:abc123, and with a name "
-    "behind it @branch:main:name"
-)
+FORMS = "@name, @name~2 (two before the latest), @id, @branch:main or @branch:main:name"
 MOST_CANDIDATES = 8
 
-_FORM = re.compile(r"@(?:(id|name|branch|commit):)?([^:~]+)(?::([^:~]+))?(?:~(\d{1,6}))?")
+_FORM = re.compile(r"@(?:branch:([^:~]+)(?::|(?=~|$)))?([^:~]+)?(?:~(\d{1,6}))?")
 _BEGINNING = re.compile(r"[0-9a-f]{4,}", re.IGNORECASE)
-"""The beginning of an id or a commit; fewer characters would match too many."""
-_COLUMNS: Mapping[str, Any] = {
-    "name": EVALUATION.c.name,
-    "id": EVALUATION.c.id,
-    "branch": EVALUATION.c.git_branch,
-    "commit": EVALUATION.c.git_commit,
-}
+"""The beginning of an id; fewer characters would match too many."""
 
 
 @sound
@@ -186,11 +177,9 @@ def _portions(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
 class Reference(NamedTuple):
     """A parsed reference to an evaluation."""
 
-    kind: str | None
-    """id, name, branch or commit; None if it may be a name or an id."""
-    word: str
-    name: str | None
-    """The required name of an evaluation on the branch or commit; None: any."""
+    branch: str | None
+    word: str | None
+    """A name or the beginning of an id; None: any on the branch."""
     back: int
 
 
@@ -198,72 +187,64 @@ def parse_reference(text: str) -> Reference:
     """Parse a reference.
 
     >>> parse_reference("@branch:release/1.2:nightly~3")
-    Reference(kind='branch', word='release/1.2', name='nightly', back=3)
+    Reference(branch='release/1.2', word='nightly', back=3)
     """
     found = _FORM.fullmatch(text)
-    if not found or (found[3] and found[1] not in ("branch", "commit")):
+    if not found or not (found[1] or found[2]):
         raise InvalidInput(f"The reference {text!r} cannot be read; write {FORMS}.")
-    kind, word, name, back = found.groups()
-    if kind in ("id", "commit") and not _BEGINNING.fullmatch(word):
-        raise InvalidInput(
-            f"The reference {text!r} names the {kind} {word!r}; give at least 4 of its "
-            "characters, which are 0-9 and a-f."
-        )
-    return Reference(kind, word, name, int(back or 0))
+    return Reference(found[1], found[2], int(found[3] or 0))
 
 
 def resolve(store: Store, text: str) -> Evaluation:
     """Return the one evaluation that a reference names; raise if there is none or several."""
-    asked = parse_reference(text)
-    kind, fitting = asked.kind or "name", _fitting(store, asked.kind or "name", asked)
-    if not fitting and asked.kind is None and _BEGINNING.fullmatch(asked.word):
-        kind, fitting = "id", _fitting(store, "id", asked)
-    if not fitting:
-        raise InvalidInput(_nothing(store, asked))
-    value, name, saved = fitting[0]
-    where = [EVALUATION.c.name == name, _COLUMNS[kind] == value]
-    if kind == "id":
-        where[1] = or_(EVALUATION.c.saved < saved, where[1])
-    if len(fitting) > 1:
-        named = "" if kind == "id" else ":{1}"
-        several = [f"@{kind}:{{0}}{named}".format(*one) for one in fitting[:MOST_CANDIDATES]]
-        raise InvalidInput(
-            f"The reference {text} fits several evaluations; write {' or '.join(several)}"
-            f"{' or another' if len(fitting) > MOST_CANDIDATES else ''}."
-        )
-    found = evaluations(store, where=where, last=asked.back + 1, metrics=())
-    if len(found) <= asked.back:
+    branch, word, back = parse_reference(text)
+    where = [] if branch is None else [EVALUATION.c.git_branch == branch]
+    names = names_of(store, *where)
+    if word is not None and word not in names and branch is None and _BEGINNING.fullmatch(word):
+        fitting = evaluations(store, where=[EVALUATION.c.id.startswith(word.lower())], metrics=())
+        if len(fitting) > 1:
+            several = " or ".join(f"@{one.id}" for one in fitting[:MOST_CANDIDATES])
+            raise InvalidInput(f"The reference {text} fits several evaluations; write {several}.")
+        if fitting:
+            # Those before it have the same name.
+            at, names, word = fitting[0], [fitting[0].name], fitting[0].name
+            where = [or_(EVALUATION.c.saved < moment(at.saved), EVALUATION.c.id == at.id)]
+    if word is None and len(names) > 1:
+        several = " or ".join(f"@branch:{branch}:{one}" for one in names[:MOST_CANDIDATES])
+        raise InvalidInput(f"The reference {text} fits several names; write {several}.")
+    if not names or word not in (None, *names):
+        known = [f"@{one}" if branch is None else f"@branch:{branch}:{one}" for one in names]
+        raise unknown_reference(store, text.partition("~")[0], known or _branches(store))
+    found = evaluations(store, name=word, where=where, last=back + 1, metrics=())
+    if len(found) <= back:
         n = len(found)
         raise InvalidInput(
             f"The reference {text} goes back too far: there "
             f"{'is one such evaluation' if n == 1 else f'are {n} such evaluations'}, the oldest "
             f"is {text.partition('~')[0]}~{n - 1}."
         )
-    return found[asked.back]
+    return found[back]
 
 
-def _fitting(store: Store, kind: str, asked: Reference) -> Sequence[Any]:
-    """What may be meant, latest first: the whole word, the name, and the time of the latest."""
-    column, called, latest = _COLUMNS[kind], EVALUATION.c.name, func.max(EVALUATION.c.saved)
-    exact = kind in ("name", "branch")
-    where = [column == asked.word if exact else column.startswith(asked.word.lower())]
-    if asked.name is not None:
-        where.append(called == asked.name)
-    groups = select(column, called, latest).where(*where).group_by(column, called)
+def names_of(store: Store, *where: Any) -> list[str]:
+    """The names of the evaluations that meet some conditions, the latest saved first."""
+    known = select(EVALUATION.c.name).where(*where).group_by(EVALUATION.c.name)
     with store.reading() as connection:
-        return connection.execute(groups.order_by(latest.desc())).all()
+        latest = func.max(EVALUATION.c.saved).desc()
+        return list(connection.execute(known.order_by(latest)).scalars())
 
 
-def _nothing(store: Store, asked: Reference) -> str:
-    kind = asked.kind or "name"
-    column, prefix = _COLUMNS[kind], "@" if kind == "name" else f"@{kind}:"
-    latest = func.max(EVALUATION.c.saved).desc()
-    known = select(column).where(column.is_not(None)).group_by(column).order_by(latest)
+def _branches(store: Store) -> list[str]:
+    branch = EVALUATION.c.git_branch
+    known = select(branch).distinct().where(branch.is_not(None)).order_by(branch)
     with store.reading() as connection:
-        words = [f"{prefix}{one!s:.40}" for one in connection.execute(known).scalars()]
-    word = f"{prefix}{asked.word}"
-    more = ", …" if len(words) > MOST_CANDIDATES else ""
-    return (
-        f"There is no evaluation {word} in {store.place.shown}; there are "
-        f"{', '.join(words[:MOST_CANDIDATES]) or 'none'}{more}.{did_you_mean(word, words)}"
+        return [f"@branch:{one}" for one in connection.execute(known).scalars()]
+
+
+def unknown_reference(store: Store, text: str, known: Sequence[str]) -> InvalidInput:
+    """The error that there is no such evaluation, with those that there are."""
+    more = ", …" if len(known) > MOST_CANDIDATES else ""
+    return InvalidInput(
+        f"There is no evaluation {text} in {store.place.shown}; there are "
+        f"{', '.join(known[:MOST_CANDIDATES]) or 'none'}{more}.{did_you_mean(text, known)}"
     )

@@ -13,7 +13,7 @@ from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Scores, Summary
 from calipers.questions.default_metrics import headlines
 from calipers.questions.history.result import History, Line, Mark, Point, Shown
-from calipers.store.listing import count, evaluations, resolve
+from calipers.store.listing import count, evaluations, names_of, resolve, unknown_reference
 from calipers.store.load import load_scores
 from calipers.store.open import Store
 from calipers.words import did_you_mean
@@ -28,8 +28,8 @@ def selected(store: Store, name: str | None, asked: Mapping[str, Any]) -> list[E
     if last is not None:
         check_number("The number of evaluations", last, whole=True, least=1)
     since, until = span_of(*(asked.get(one) for one in ("since", "until", "now")))
-    if name is not None:
-        resolve(store, f"@name:{name}")  # raises if no evaluation has the name
+    if name is not None and name not in (known := names_of(store)):
+        raise unknown_reference(store, f"@{name}", [f"@{one}" for one in known])
     return evaluations(
         store,
         name=name,

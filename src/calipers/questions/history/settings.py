@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
     from calipers.model.scores import Scores
     from calipers.questions.history.result import Alarm, History, Shown
-    from calipers.store.result import Checked, Pruned
+    from calipers.store.care import Checked
 
 
 class Which(TypedDict, total=False):
@@ -85,8 +85,7 @@ def history_show(
 ) -> "Shown":
     """The whole result of a saved evaluation, exactly as it was.
 
-    ``reference`` is "@name" (the latest), "@name~2" (two before it), "@id", "@branch:main" or
-    "@commit:abc123".
+    ``reference`` is "@name" (the latest), "@name~2" (two before it), "@id" or "@branch:main".
     """
     from calipers.questions.history.rule import shown
     from calipers.store.open import open_store
@@ -196,23 +195,8 @@ def history_trend(
 
 @operation(page="history", command="history check")
 def history_check(store: Store = None) -> "Checked":
-    """What the history holds, how large it is, and whether everything is as it was written."""
+    """Whether everything in the history is as it was written."""
     from calipers.store.care import check
     from calipers.store.open import open_store
 
     return check(open_store(store, damaged=True))
-
-
-@operation(page="history", command="history prune")
-def history_prune(
-    name: Annotated[str | None, Setting("", argument="[NAME]")] = None,
-    *,
-    keep: Annotated[int, Setting("Keep the latest N of each name.", metavar="N", least=1)],
-    dry_run: Annotated[bool, Setting("Only list what would go.")] = False,
-    store: Store = None,
-) -> "Pruned":
-    """Remove all but the latest ``keep`` evaluations of each name; what is tagged stays."""
-    from calipers.store.care import prune
-    from calipers.store.open import open_store
-
-    return prune(open_store(store), keep, name=name, dry_run=dry_run)
