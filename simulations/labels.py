@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from calipers.statistics.agreement_interval import agreement_interval, cohen_kappa
+from calipers.statistics.agreement_interval import agreement_interval
 from calipers.statistics.prediction_powered import (
     CorrectedMean,
     DrawnSample,
@@ -80,25 +80,28 @@ AGREED = (10, 20, 50, 100)
 
 
 def agreement(draws: int, numbers: Sequence[int] = AGREED, seed: int = 15) -> Iterator[Rate]:
-    """Coverage of the interval of Cohen's kappa, where there is a kappa."""
+    """Coverage of the interval of Krippendorff's alpha, where there is an alpha."""
     for name, shares in TWO_JUDGES.items():
         table = np.array(shares) / np.sum(shares)
-        chance = float(table.sum(axis=0) @ table.sum(axis=1))
-        kappa = (float(np.trace(table)) - chance) / (1.0 - chance)
+        both = (table + table.T) / 2.0
+        used = both.sum(axis=0)
+        middle = np.cumsum(used) - used / 2.0
+        apart = np.subtract.outer(middle, middle) ** 2
+        alpha = 1.0 - float((both * apart).sum() / (np.outer(used, used) * apart).sum())
         for n in numbers:
             rng = np.random.default_rng([seed, n])
             counts = rng.multinomial(n, table.ravel(), draws)
-            ends = [_kappa_ends(tuple(one), len(table)) for one in counts.tolist()]
+            ends = [_alpha_ends(tuple(one), len(table)) for one in counts.tolist()]
             known = [one for one in ends if one is not None]
-            held = sum(low <= kappa <= high for low, high in known)
+            held = sum(low <= alpha <= high for low, high in known)
             yield Rate(name, n, held / len(known), len(known), 0.93)
 
 
 @lru_cache(maxsize=100_000)
-def _kappa_ends(counts: tuple[int, ...], grades: int) -> Ends | None:
+def _alpha_ends(counts: tuple[int, ...], grades: int) -> Ends | None:
     cells = [(i, j) for i in range(grades) for j in range(grades)]
     table = np.repeat(np.array(cells, dtype=np.float64), counts, axis=0)
-    return agreement_interval(table, lambda some: cohen_kappa(some).value)
+    return agreement_interval(np.sort(table, axis=1))
 
 
 # People judge a drawn sample and stop. A judge errs on the label of one result, one way only or

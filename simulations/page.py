@@ -133,7 +133,7 @@ sample-labels | How many labels that takes
 switch | May I switch? | ≥ 0.93 at all looks together; wrong verdicts ≤ 0.05 | coverage of new minus old, when only what differs is labelled
 winner | The best of many settings | off by ≤ 0.005; ≥ 0.93 | bias and coverage of the gain on new queries (`fuse`, `grid`)
 floors | Floors: broken promises | ≤ 0.05 | the advised floor keeps less than was asked for
-agreement | Agreement of judges | ≥ 0.93 | coverage of Cohen's kappa, from 10 things
+agreement | Agreement of judges | ≥ 0.93 | coverage of Krippendorff's alpha, from 10 things
 """  # noqa: E501 - a table
 """Section, title, band and text; without a band nothing is promised, and it is measured only."""
 

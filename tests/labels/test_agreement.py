@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.labels.agreement import ONE_GRADE, agreement, coefficients, judged_truth, verdict
+from calipers.labels.agreement import agreement, alpha_of, judged_truth, verdict
 from calipers.model.labels import Label
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 
 
 def test_full_agreement_is_1_and_one_grade_is_no_value():
     full = np.array([[0.0, 1.0, 2.0, 3.0] * 3] * 3).T
-    assert [one.value for one in coefficients(full, "abc")] == [1.0] * 4
-    for one in coefficients(np.ones((12, 3)), "abc"):
-        assert (one.value, one.why_not, one.n) == (None, ONE_GRADE, 12)
+    assert alpha_of(full).value == 1.0
+    one = alpha_of(np.ones((12, 3)))
+    assert (one.value, one.interval, one.n) == (None, None, 12)
 
 
 def said(*grades):

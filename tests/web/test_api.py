@@ -203,10 +203,8 @@ def test_my_labels_are_a_judges_own_and_can_be_changed(differing):
     assert len(cards(text)) == 4
     assert 'data-judge="anna"' in text
     assert "about that" not in text
-    assert cards(anna.get(f"{path}?grade=0").text) == []
     label = {"request": "change-it", "item": 9, "grade": 0}
     assert anna.post(f"/api/v1/pools/{own.pool}/labels", label).status == 200
-    assert cards(anna.get(f"{path}?grade=0").text) == [9]
     assert cards(anna.get(path).text)[0] == 9
 
 

@@ -83,7 +83,7 @@ def test_no_page_of_a_judge_names_a_run_a_rank_or_a_grade_of_others(team):
     anna, api = team.people["judge"], f"/api/v1/pools/{team.pool}"
     label = {"request": "a" * 8, "item": 2, "grade": 2}
     answers = [anna.get(path) for path in ("/", "/pools", f"/pools/{team.pool}/judge")]
-    answers += [anna.get(f"{api}/item?item=2"), anna.get(f"{api}/list?item=2")]
+    answers += [anna.get(f"{api}/item?item=2"), anna.get(f"/pools/{team.pool}/mine")]
     answers += [anna.post(f"{api}/take", {}), anna.post(f"{api}/labels", label)]
     assert (answers[3].json()["mine"], answers[3].json()["note"]) == (None, None)
     for answer in answers:

@@ -176,7 +176,7 @@ def test_secrets_are_compared_in_constant_time_and_kept_as_digests(monkeypatch):
     assert not {one.encode() for one in tokens} & set(doors._tokens)
 
 
-READ = "/api/v1/pools/1/list"
+READ = "/api/v1/pools/1/item"
 """An answer of the API that anybody who is in may read."""
 HOSTS = [
     "evil.example",

@@ -123,7 +123,7 @@ def test_what_cannot_be_reached_is_503_and_says_nothing_of_where(taken):
         f"/compare?of={one}&of={other}",
         f"/pools/{taken.pool}/judge",
         f"/pools/{taken.pool}",
-        f"{api}/list",
+        f"{api}/item",
         f"{api}/export",
     ]
     label = {"request": "first-label", "item": 0, "grade": 3}
@@ -144,7 +144,7 @@ def test_what_cannot_be_reached_is_503_and_says_nothing_of_where(taken):
     assert [path for path in paths if anna.get(path).status != 200] == []
     # What is wrong in itself stays 400, and names no place either.
     assert anna.post(f"{api}/labels", {**label, "request": "w" * 8, "grade": 7}).status == 400
-    for path in ("/evaluations/nothing", "/api/v1/pools/77/list"):
+    for path in ("/evaluations/nothing", "/api/v1/pools/77/item"):
         answer = anna.get(path)
         assert answer.status == 400
         assert not SECRETS.search(answer.text), answer.text

@@ -1,9 +1,8 @@
 """Which grade counts, how far judges agree beyond chance, and the ground truth that labels make."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -28,16 +27,11 @@ from calipers.model.labels import (
 )
 from calipers.model.matching import Matching
 from calipers.model.policy import Policy
-from calipers.model.result import HasRows, Plain, plain
+from calipers.model.result import Plain, ShowsItself, plain
 from calipers.model.run import Run
 from calipers.model.scores import Interval, Scores, Summary
 from calipers.present.escape import printable
-from calipers.statistics.agreement_interval import (
-    Agreed,
-    agreement_interval,
-    cohen_kappa,
-    krippendorff_alpha,
-)
+from calipers.statistics.agreement_interval import agreement_interval, krippendorff_alpha
 from calipers.statistics.score_interval import wilson
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 from calipers.words import plural
@@ -49,57 +43,37 @@ Standing = Literal["open", "counted", "settled"]
 LEAST_SHARED = 10
 """The smallest number of results that two judges must share for a coefficient."""
 CONFIDENCE = 0.95
-ONE_GRADE = "only one grade was used"
 STRENGTHS = ((0.8, "well"), (0.6, "fairly well"), (0.4, "in part"))
 """Thresholds of alpha with the words for them; below the last, judges hardly agree."""
 WEAKEST = "hardly"
-LONGEST, MOST_ROWS, EXAMPLES = 64, 11, 3
-"""The characters of a text, the coefficients and the disagreements that are printed."""
+LONGEST, EXAMPLES = 64, 3
+"""The characters of a text and the disagreements that are printed."""
 
 
 @dataclass(frozen=True)
-class Coefficient(Plain):
-    """One coefficient of agreement, with the counts behind it."""
+class Alpha(Plain):
+    """Krippendorff's alpha for an ordinal scale: 1 is full agreement, 0 what chance gives."""
 
-    name: str
-    judges: tuple[str, ...]
     value: float | None
+    """None if only one grade was used."""
     n: int
     """How many results it is computed from."""
-    observed: float | None = None
-    """Observed agreement (for alpha: disagreement)."""
-    expected: float | None = None
-    """Agreement (for alpha: disagreement) expected by chance."""
-    why_not: str | None = None
-    """Why there is no value."""
-    interval: Interval | None = None
+    interval: Interval | None
+    """By the jackknife over the results."""
 
 
-def coefficients(table: Floats, judges: Sequence[str]) -> tuple[Coefficient, ...]:
-    """Alpha over all judges and kappa for each pair with ten shared results or more.
+def alpha_of(table: Floats) -> Alpha | None:
+    """Alpha over all judges; None with fewer than ten shared results.
 
     The table has one row per judged item and one column per judge; NaN is a missing label.
     """
-    if len(judges) < 2:
-        return ()
     # Alpha ignores who gave which grade, so far fewer distinct rows remain.
     every = np.sort(table, axis=1)
-    found = [_measured("Krippendorff's alpha, ordinal", judges, every, krippendorff_alpha)]
-    for a, b in combinations(range(len(judges)), 2):
-        names = (judges[a], judges[b])
-        found.append(_measured("Cohen's kappa", names, table[:, [a, b]], cohen_kappa))
-    return tuple(one for one in found if one.n >= LEAST_SHARED)
-
-
-def _measured(
-    name: str, judges: Sequence[str], table: Floats, measure: Callable[[Floats], Agreed]
-) -> Coefficient:
-    one, ends = measure(table), None
-    if one.n >= LEAST_SHARED:
-        ends = agreement_interval(table, lambda some: measure(some).value, CONFIDENCE)
-    interval = ends and Interval(*ends, CONFIDENCE, "jackknife")
-    why_not = ONE_GRADE if one.value is None else None
-    return Coefficient(name, tuple(judges), *one, why_not, interval)
+    value, n = krippendorff_alpha(every)
+    if n < LEAST_SHARED:
+        return None
+    ends = agreement_interval(every, CONFIDENCE)
+    return Alpha(value, n, ends and Interval(*ends, CONFIDENCE, "jackknife"))
 
 
 @dataclass(frozen=True)
@@ -227,11 +201,11 @@ class JudgeSummary(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Plain, HasRows):
+class Agreement(Plain, ShowsItself):
     """How far judges agree, and where they do not."""
 
     shown_by: ClassVar[str] = "calipers.labels.agreement"
-    dict_keys: ClassVar[str] = "judges judged shared alike coefficients conflicts left_out machines"
+    dict_keys: ClassVar[str] = "judges judged shared alike alpha conflicts left_out machines"
 
     judges: tuple[JudgeSummary, ...]
     judged: int
@@ -240,8 +214,8 @@ class Agreement(Plain, HasRows):
     """Results that at least two labelled."""
     alike: int
     """Of these, those with the same grade from all."""
-    coefficients: tuple[Coefficient, ...]
-    """Krippendorff's alpha over all judges, then Cohen's kappa per pair with ten shared results."""
+    alpha: Alpha | None
+    """None with fewer than ten shared results."""
     conflicts: tuple[Conflict, ...]
     """The largest difference first."""
     machines: tuple[MachineCheck, ...] = ()
@@ -278,7 +252,7 @@ def agreement(items: Sequence[PoolItem], state: LabelState) -> Agreement:
         len(grades),
         len(shared),
         sum(len(set(one.values())) == 1 for one in shared),
-        coefficients(table, people) if people else (),
+        alpha_of(table) if len(people) > 1 else None,
         tuple(
             sorted(conflicts, key=lambda one: min(one.grades.values()) - max(one.grades.values()))
         ),
@@ -311,51 +285,30 @@ def verdict(found: Agreement) -> str:
     seen = f"the same grade on {found.alike:,} of {plural(found.shared, 'shared result')}"
     if not found.shared:
         return "No result was labelled by two judges yet."
-    if not found.coefficients:
+    if (alpha := found.alpha) is None:
         return f"Judges gave {seen}; a coefficient needs {LEAST_SHARED}."
-    first = found.coefficients[0]
-    if first.value is None or first.interval is None:
-        return f"Judges gave {seen}; a coefficient cannot be said: {first.why_not or 'too few'}."
+    if alpha.value is None or alpha.interval is None:
+        why = "only one grade was used" if alpha.value is None else "too few"
+        return f"Judges gave {seen}; a coefficient cannot be said: {why}."
     low, high = (
         next((words for least, words in STRENGTHS if end >= least), WEAKEST)
-        for end in (first.interval.low, first.interval.high)
+        for end in (alpha.interval.low, alpha.interval.high)
     )
     words = "The judges hardly agree" if low == WEAKEST else f"The judges agree {low}"
     if low != high:
         sure = low != WEAKEST
         words = f"The judges agree at least {low}" if sure else "How far judges agree is not clear"
-    ends = f"{first.interval.low:.3f}–{first.interval.high:.3f}"
-    return f"{words}: alpha is {first.value:.3f} ({ends}), {seen}.".replace("-", "−")
+    ends = f"{alpha.interval.low:.3f}–{alpha.interval.high:.3f}"
+    return f"{words}: alpha is {alpha.value:.3f} ({ends}), {seen}.".replace("-", "−")
 
 
 def document(found: Agreement) -> Document:
     """How far the judges agree, and where they do not."""
-    blocks: list[Block] = []
-    if found.coefficients:
-        names = (Column("measure", words=True), Column("judges", words=True))
-        left = len(found.coefficients) - MOST_ROWS
-        more = f"… and {left:,} pairs of judges in the JSON" if left > 0 else ""
-        rows = [
-            [*_coefficient(one, not at)] for at, one in enumerate(found.coefficients[:MOST_ROWS])
-        ]
-        blocks.append(Table((*names, "value", "interval", "results"), rows, more=more))
-    blocks += map(machine_table, found.machines)
+    blocks: list[Block] = [machine_table(one) for one in found.machines]
     if found.conflicts:
         title = f"Judges differ on {len(found.conflicts):,} of {plural(found.shared, 'result')}"
         blocks.append(Lines([*_conflicts(found.conflicts)], title))
-    return Document(
-        verdict(found), blocks=blocks, notes=[*_notes(found)], rows=lambda: found.coefficients
-    )
-
-
-def _coefficient(one: Coefficient, of_all: bool) -> Iterator[str]:
-    yield one.name
-    judges = " – ".join(printable(name, 30) for name in one.judges)
-    yield f"all {len(one.judges)}" if of_all else judges
-    yield "none" if one.value is None else f"{one.value:.3f}".replace("-", "−")
-    ends = f"{one.interval.low:.3f} to {one.interval.high:.3f}" if one.interval else ""
-    yield ends.replace("-", "−")
-    yield f"{one.n:,}"
+    return Document(verdict(found), blocks=blocks, notes=[*_notes(found)])
 
 
 def machine_table(machine: MachineCheck) -> Table:
@@ -396,8 +349,8 @@ def _notes(found: Agreement) -> Iterator[Note]:
     ]
     if judges:
         yield Note("doubt", f"{'; '.join(judges)}.")
-    if found.coefficients:
-        yield Note("marks", "1 is full agreement, 0 what chance gives.")
+    if found.alpha:
+        yield Note("marks", "Of alpha 1 is full agreement, 0 what chance gives.")
         yield Note("method", "The interval is that of the jackknife over the results.")
 
 

@@ -336,20 +336,14 @@ class PoolSession(ShowsItself):
         counts = many, len(full), kinds.count("label"), kinds.count("skip"), left
         return JudgeProgress(judge, *counts)
 
-    def own_labels(self, judge: str, text: str = "", grade: str = "") -> Sequence[OwnLabel]:
-        """The labels of a judge, latest first, filtered by words or by grade.
-
-        ``grade`` is a number, "skip", or "note" for those with one.
-        """
-        state, wanted, found = self.state(), text.casefold(), []
-        for at in state.touched():
-            item, entry, note = self.items[at], state.current(at, judge), state.note(at, judge)
-            if entry is None:
-                continue
-            said = "skip" if entry.kind == "skip" else f"{entry.grade:g}"
-            words = f"{item.label.words}\n{note}".casefold()
-            if grade in ("", said, "note" if note else said) and wanted in words:
-                found.append(OwnLabel(item, entry, note))
+    def own_labels(self, judge: str) -> Sequence[OwnLabel]:
+        """The labels of a judge, latest first."""
+        state = self.state()
+        found = [
+            OwnLabel(self.items[at], entry, state.note(at, judge))
+            for at in state.touched()
+            if (entry := state.current(at, judge)) is not None
+        ]
         return sorted(found, key=lambda one: -one.entry.number)
 
     # Results of the labels

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -83,29 +82,19 @@ def write_every_label(desk: PoolSession, path: AnyPath, *, overwrite: bool = Fal
 def write_tasks(
     desk: PoolSession, path: AnyPath, tool: str, *, overwrite: bool = False
 ) -> Exported:
-    """Write the items as tasks of another tool, with the settings of its project.
+    """Write the items as tasks of another tool.
 
     Labels are not included, so annotators there judge blind too.
     """
     if Path(path).suffix.lower() != ".json":
         raise InvalidInput(f"The output is {path}; tasks of {tool} are JSON, so end it in .json.")
-    ending, task, settings = TOOLS[tool]
-    files = {
-        str(path): _json([task(one) for one in desk.items]),
-        str(Path(path).with_suffix(ending)): settings(desk.content.settings),
-    }
-    for place in files:
-        check_free(place, overwrite)
-        check_place(place)
-    for place, content in files.items():
-        with whole_file(place) as file:
-            file.write(content)
+    check_free(path, overwrite)
+    check_place(path)
+    with whole_file(path) as file:
+        tasks = [TOOLS[tool](one) for one in desk.items]
+        file.write(msgspec.json.format(msgspec.json.encode(tasks)))
     queries = len({one.label.query_id for one in desk.items})
-    return Exported(tuple(files), f"tasks of {tool}", queries, len(desk.items), 0, 0)
-
-
-def _json(value: Any) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(value))
+    return Exported((str(path),), f"tasks of {tool}", queries, len(desk.items), 0, 0)
 
 
 def _shown(one: PoolItem) -> dict[str, str]:
@@ -118,60 +107,17 @@ def _studio_task(one: PoolItem) -> dict[str, Any]:
     return {"data": {"calipers": one.key, **_shown(one)}}
 
 
-def _studio_view(settings: PoolSettings) -> bytes:
-    """The labelling interface of Label Studio, with our grades."""
-    choices = "\n".join(
-        f'    <Choice value="{grade:g} {escape(name)}" hotkey="{grade:g}"/>'
-        for grade, name in settings.grades.items()
-    )
-    return f"""<View>
-  <Header value="$query"/>
-  <Header value="$title" size="5"/>
-  <Labels name="quote" toName="text"><Label value="quote"/></Labels>
-  <Text name="text" value="$text"/>
-  <Choices name="grade" toName="text" choice="single" required="true">
-{choices}
-  </Choices>
-  <TextArea name="note" toName="text" placeholder="A note" maxSubmissions="1"/>
-</View>
-""".encode()
-
-
 def _argilla_record(one: PoolItem) -> dict[str, Any]:
     """A record as ``to_json`` of Argilla writes it."""
     empty: dict[str, Any] = {"metadata": {}, "suggestions": {}, "responses": {}, "vectors": {}}
     return {"id": one.key, "fields": _shown(one), **empty}
 
 
-def _argilla_settings(settings: PoolSettings) -> bytes:
-    """The settings of the dataset in Argilla, with our grades."""
-    grades = [{"value": f"{at:g}", "text": name} for at, name in settings.grades.items()]
-    quote = {"allow_overlapping": False, "options": [{"value": "quote", "text": "quote"}]}
-    plain = {"type": "text", "use_markdown": False}
-
-    def part(name: str, required: bool, how: dict[str, Any]) -> dict[str, Any]:
-        return {"name": name, "title": name, "required": required, "settings": how}
-
-    found = {
-        "guidelines": settings.guidelines or None,
-        "questions": [
-            part("grade", True, {"type": "label_selection", "options": grades}),
-            part("note", False, plain),
-            part("quote", False, {"type": "span", "field": "text", **quote}),
-        ],
-        "fields": [part(name, name != "title", plain) for name in ("query", "title", "text")],
-        "vectors": [],
-        "metadata": [],
-        "allow_extra_metadata": True,
-    }
-    return _json(found)
-
-
-TOOLS: Mapping[str, tuple[str, Callable[[PoolItem], Any], Callable[[PoolSettings], bytes]]] = {
-    "label-studio": (".xml", _studio_task, _studio_view),
-    "argilla": (".settings.json", _argilla_record, _argilla_settings),
+TOOLS: Mapping[str, Callable[[PoolItem], Any]] = {
+    "label-studio": _studio_task,
+    "argilla": _argilla_record,
 }
-"""Labelling tools: the ending of the file of settings, a task, and the settings."""
+"""Labelling tools, and an item as a task of each; docs/make-ground-truth.md has their settings."""
 
 
 def _read(path: AnyPath, items: Sequence[PoolItem]) -> list[Placed]:
@@ -206,7 +152,7 @@ def _of_studio(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
         found = {part["from_name"]: part["value"] for part in one.get("result", ())}
         grade = found["grade"]["choices"][0] if "grade" in found else None
         note = "\n".join(found.get("note", {}).get("text", ()))
-        row = _row(label, judge, grade, note, found.get("quote"), bool(one.get("was_cancelled")))
+        row = _row(label, judge, grade, note, bool(one.get("was_cancelled")))
         when = one.get("updated_at") or one.get("created_at")
         if when is not None:
             given = datetime.fromisoformat(when)
@@ -223,18 +169,14 @@ def _of_argilla(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
                 answers = said.setdefault(str(one["user_id"]), {})
                 answers |= {question: one["value"], "skip": one.get("status") == "discarded"}
     for judge, found in said.items():
-        mark = next(iter(found.get("quote") or ()), None)
-        yield _row(label, judge, found.get("grade"), found.get("note"), mark, found["skip"])
+        yield _row(label, judge, found.get("grade"), found.get("note"), found["skip"])
 
 
-def _row(label: Label, judge: str, grade: Any, note: str | None, mark: Any, skipped: bool) -> Label:
+def _row(label: Label, judge: str, grade: Any, note: str | None, skipped: bool) -> Label:
     """A label of another tool; its grade is at the start of the choice: "2 helps" is 2."""
     value = None if grade is None or skipped else float(str(grade).split()[0])
     kind = "skip" if skipped else "note" if value is None else "label"
-    row = replace(label.judged(judge, value, note), kind=kind)
-    if not mark or mark.get("start") is None or mark.get("end") is None or label.text is None:
-        return row
-    return replace(row, quote=label.text[mark["start"] : mark["end"]], quote_start=mark["start"])
+    return replace(label.judged(judge, value, note), kind=kind)
 
 
 @dataclass(frozen=True, repr=False)

@@ -89,11 +89,6 @@ class Label:
 
         return self.query_id, f"text {normalise(self.text or '')}"
 
-    @property
-    def words(self) -> str:
-        """The text that a search looks through."""
-        return "\n".join(filter(None, (self.query_id, self.query, self.title, self.text)))
-
     def judged(self, judge: str | None, grade: float | None, note: str | None = None) -> Self:
         """A copy of the row with this judgement in place of its own."""
         return replace(self, judge=judge, grade=grade, note=note)

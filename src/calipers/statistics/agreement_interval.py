@@ -18,7 +18,6 @@ samples of twenty items (docs/statistics.md has the coverage now).
 """
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -26,37 +25,16 @@ import numpy as np
 from calipers.model.arrays import Floats
 from calipers.statistics.score_interval import Ends, check_confidence, t_quantile
 
-Coefficient = Callable[[Floats], float | None]
 _DIGITS = 10
-_LEAST = -1.0  # no coefficient is lower: judges differ at most twice as much as by chance
+_LEAST = -1.0  # no alpha is lower: judges differ at most twice as much as by chance
 
 
 class Agreed(NamedTuple):
-    """A coefficient, and what it is made of."""
+    """A coefficient, and how many items it is made of."""
 
     value: float | None
     n: int
     """How many items it is computed from."""
-    observed: float | None = None
-    """Observed agreement (for alpha: disagreement)."""
-    expected: float | None = None
-    """Agreement (for alpha: disagreement) expected by chance."""
-
-
-def cohen_kappa(table: Floats) -> Agreed:
-    """Cohen's kappa of two judges, over the items that both judged.
-
-    >>> table = np.array([[1, 1]] * 20 + [[1, 0]] * 5 + [[0, 1]] * 10 + [[0, 0]] * 15, float)
-    >>> round(cohen_kappa(table).value, 3)
-    0.4
-    """
-    both = table[~np.isnan(table).any(axis=1)]
-    grades = np.unique(both)
-    if len(grades) < 2:
-        return Agreed(None, len(both))
-    shares = [(both[:, column, None] == grades).mean(axis=0) for column in (0, 1)]
-    same, chance = float((both[:, 0] == both[:, 1]).mean()), float(shares[0] @ shares[1])
-    return Agreed((same - chance) / (1 - chance), len(both), same, chance)
 
 
 def krippendorff_alpha(table: Floats) -> Agreed:
@@ -81,31 +59,29 @@ def krippendorff_alpha(table: Floats) -> Agreed:
     total = used.sum()
     observed = float((together * distance).sum() / total)
     expected = float((np.outer(used, used) * distance).sum() / (total * (total - 1)))
-    return Agreed(1 - observed / expected, len(paired), observed, expected)
+    return Agreed(1 - observed / expected, len(paired))
 
 
-def agreement_interval(
-    table: Floats, coefficient: Coefficient, confidence: float = 0.95
-) -> Ends | None:
-    """The interval of a coefficient of a table, one row per item and one column per judge.
+def agreement_interval(table: Floats, confidence: float = 0.95) -> Ends | None:
+    """The interval of alpha of a table, one row per item and one column per judge.
 
-    None where the coefficient is undefined, or fewer than three rows have two judges.
+    None where alpha is undefined, or fewer than three rows have two judges.
 
     >>> table = np.array([[1, 1]] * 20 + [[1, 0]] * 5 + [[0, 1]] * 10 + [[0, 0]] * 15, float)
-    >>> ends = agreement_interval(table, lambda some: cohen_kappa(some).value)
+    >>> ends = agreement_interval(table)
     >>> round(ends.low, 2), round(ends.high, 2)
-    (0.04, 0.62)
+    (0.03, 0.62)
     """
     check_confidence(confidence)
     shared = table[(~np.isnan(table)).sum(axis=1) >= 2]
-    value = coefficient(shared) if len(shared) >= 3 else None
+    value = krippendorff_alpha(shared).value if len(shared) >= 3 else None
     if value is None:
         return None
-    ends = _interval(shared, coefficient, confidence)
+    ends = _interval(shared, confidence)
     if value >= 1.0:
         return ends
-    lower = [_interval(np.vstack([shared, row]), coefficient, confidence) for row in _apart(shared)]
-    upper = _interval(np.vstack([shared, _agreed(shared)]), coefficient, confidence)
+    lower = [_interval(np.vstack([shared, row]), confidence) for row in _apart(shared)]
+    upper = _interval(np.vstack([shared, _agreed(shared)]), confidence)
     lows = [one.low for one in (ends, *lower) if one is not None]
     highs = [one.high for one in (ends, upper) if one is not None]
     if not lows or not highs:
@@ -113,13 +89,13 @@ def agreement_interval(
     return Ends(max(_LEAST, min(*lows, value)), min(1.0, max(*highs, value)))
 
 
-def _interval(table: Floats, coefficient: Coefficient, confidence: float) -> Ends | None:
-    value = coefficient(table)
+def _interval(table: Floats, confidence: float) -> Ends | None:
+    value = krippendorff_alpha(table).value
     if value is None:
         return None
     whole, n = 1.0 - value, len(table)
     if whole <= 0.0:
-        one = coefficient(np.vstack([table, _apart(table)[0]]))
+        one = krippendorff_alpha(np.vstack([table, _apart(table)[0]])).value
         unseen = 1.0 - (0.5 - 0.5 * confidence) ** (1.0 / n)
         low = None if one is None else 1.0 - (1.0 - one) * unseen * (n + 1)
         return None if low is None else Ends(max(_LEAST, low), 1.0)
@@ -127,7 +103,7 @@ def _interval(table: Floats, coefficient: Coefficient, confidence: float) -> End
     _, first, counts = np.unique(
         np.where(np.isnan(table), np.inf, table), axis=0, return_index=True, return_counts=True
     )
-    values = [coefficient(np.delete(table, row, axis=0)) for row in first]
+    values = [krippendorff_alpha(np.delete(table, row, axis=0)).value for row in first]
     known = [1.0 - value for value in values if value is not None]
     if len(known) < len(values):
         return None

@@ -23,8 +23,6 @@ MOST_QUERIES = 2_000
 """The most questions that one request may add to a pool."""
 AHEAD = 20
 """Items sent to a page at once, so that a lost connection does not stop the judge."""
-LISTED_TEXT = 1_500
-"""Characters of a text in the list of a question; one text alone is shown whole."""
 SENT = 20_000
 """Characters of a text that are sent at first; the page requests the rest."""
 S = TypeVar("S")
@@ -177,15 +175,6 @@ def one_item(request: Request) -> Response:
     desk = desk_of(request)
     found = desk.item(asked(request).item or 0)
     return answer(shown_item(desk.state(), found, request.state.judge, most=None))
-
-
-def question_list(request: Request) -> Response:
-    """Every result of an item's question that the judge may see, with short texts."""
-    desk, judge = desk_of(request), request.state.judge
-    query = desk.item(asked(request).item or 0).label.query_id
-    items = [one for one in desk.queue(judge) if one.label.query_id == query]
-    rows = [shown_item(desk.known, one, judge, LISTED_TEXT) for one in items]
-    return answer({"query": rows[0]["query"] if rows else clean(query), "items": rows})
 
 
 # Actions of the owner

@@ -191,7 +191,6 @@ ADDRESSES: Mapping[str, tuple[OpenTo, Callable[..., Response]]] = {
     "POST /api/v1/pools/{number:int}/take": ("judge", api.taking),
     "POST /api/v1/pools/{number:int}/labels": ("judge", api.label),
     "GET /api/v1/pools/{number:int}/item": ("judge", api.one_item),
-    "GET /api/v1/pools/{number:int}/list": ("judge", api.question_list),
     "POST /api/v1/pools/{number:int}/settle": ("owner", api.settle),
     "POST /api/v1/pools/{number:int}/change": ("owner", api.change_pool),
     "GET /api/v1/pools/{number:int}/export": ("owner", api.export),

@@ -56,7 +56,6 @@ class AskedView(View):
     tag: str = ""
     since: str = ""
     show: str = "open"
-    grade: str = ""
     query: str = ""
     item: int | None = None
 
@@ -78,8 +77,6 @@ def _templates() -> Any:
     made.globals.update(
         version=__version__,
         address=address,
-        # A hyphen between two numbers would look like a range.
-        minus=lambda text: text.replace("-", "−"),
         plural=plural,
         shown_title=shown_title,
         verdict=verdict,
@@ -365,9 +362,7 @@ def judge(request: Request) -> Response:
 
 def mine(request: Request) -> Response:
     """The judge's own labels, to review and to change."""
-    wanted = asked(request)
-    own = desk_of(request).own_labels(request.state.judge, wanted.text, wanted.grade)
-    return _pool(request, "mine", own)
+    return _pool(request, "mine", desk_of(request).own_labels(request.state.judge))
 
 
 def pool(request: Request) -> Response:

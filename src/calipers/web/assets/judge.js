@@ -1,7 +1,6 @@
 // Judging: one keystroke per label. A label counts as saved only when the server says that it is
 // on disk; until then it stays in a queue here, which also outlives a reload.
 import { ask, byId, keyOf, make, Refused, typing } from "./common.js";
-import { gradeFace, QuestionList } from "./list.js";
 import { characters, drawn, isPlainText, markdown, named, placeOf, selected, sentenceAfter } from "./text.js";
 import { pauseFor, reason, Unsent } from "./unsent.js";
 
@@ -9,9 +8,8 @@ const desk = byId("desk");
 const api = `/api/v1/pools/${desk.dataset.pool}`;
 // Every grade with its name and its keys, as the server says.
 const scale = JSON.parse(desk.dataset.scale);
-// `item` is what is on the screen, and the only thing that a key is about. `steps` says how many
-// labels each action gave, `undone` what was just taken back.
-const state = { item: null, ahead: [], mark: null, steps: [], undone: [], asMarkdown: false };
+// `item` is what is on the screen, and the only thing that a key is about.
+const state = { item: null, ahead: [], mark: null, asMarkdown: false };
 // The tabs of one judge tell each other what they labelled.
 const tabs = new BroadcastChannel(`calipers-${desk.dataset.pool}-${desk.dataset.judge}`);
 
@@ -27,19 +25,15 @@ const tookBack = (one) => {
 };
 
 const arrived = (answer, more) => {
-  if (answer.undone) state.undone.push(answer.undone);
   if (more) return;
-  const undone = state.undone.splice(0);
-  const last = undone.at(-1);
-  take(answer, last);
-  if (undone.length > 1) status(`Undone: ${undone.length} entries, the last ${tookBack(last)}.`);
-  else status(last ? `Undone: ${tookBack(last)}. This is the text.` : "Saved.");
+  take(answer, answer.undone);
+  status(answer.undone ? `Undone: ${tookBack(answer.undone)}. This is the text.` : "Saved.");
   tabs.postMessage(answer.saved.item);
 };
 
 tabs.addEventListener("message", ({ data: item }) => {
   state.ahead = state.ahead.filter((one) => one.item !== item);
-  if (unsent.waiting.length || list.open) return;
+  if (unsent.waiting.length) return;
   if (state.item && state.item.item === item) {
     keepNote();
     state.item = null;
@@ -60,10 +54,6 @@ const take = (answer, undone = null) => {
   byId("sample").textContent = answer.sample ?? "";
   byId("place").textContent = `Text ${labelled + skipped + 1}, ${left} left`;
   state.elsewhere = answer.next.length ? 0 : left;
-  if (list.open) {
-    if (undone) list.show(undone.about.item);
-    return;
-  }
   const here = undone ? undone.about : state.item;
   state.ahead = answer.next.filter((one) => !here || one.item !== here.item);
   // What was marked stays marked, for the grade that comes instead.
@@ -168,27 +158,23 @@ const grade = (value) => {
   if (!state.item) return;
   const { item, mark } = state;
   const quote = mark ? { quote: item.text.slice(mark.from, mark.to), quote_start: characters(item.text, mark.from) } : {};
-  state.steps.push(1);
   give(item, { kind: "label", grade: value, ...quote });
   next();
 };
 
 const skip = () => {
   if (!state.item) return;
-  state.steps.push(1);
   give(state.item, { kind: "skip" });
   next();
 };
 
 // The answer says what was taken back, and brings its text to the screen.
 const undo = () => {
-  if (!list.open) {
-    if (state.item) state.ahead.unshift(state.item);
-    desk.hidden = false;
-    byId("done").hidden = true;
-    blank("Taking back …");
-  }
-  for (let n = state.steps.pop() ?? 1; n > 0; n -= 1) unsent.add({ kind: "undo" });
+  if (state.item) state.ahead.unshift(state.item);
+  desk.hidden = false;
+  byId("done").hidden = true;
+  blank("Taking back …");
+  unsent.add({ kind: "undo" });
 };
 
 const setMark = (mark, said) => {
@@ -227,7 +213,6 @@ const keepNote = () => {
   if (!text && state.item.note) status("An empty note is not kept; undo takes a note back.");
   if (!text || text === state.item.note) return;
   state.item.note = text;
-  state.steps.push(1);
   give(state.item, { kind: "note", note: text });
 };
 
@@ -253,37 +238,8 @@ byId("note-text").addEventListener("keydown", (event) => {
 });
 addEventListener("pagehide", keepNote);
 
-const list = new QuestionList(api, scale, {
-  label: (rows, value) => {
-    state.steps.push(rows.length);
-    for (const row of rows) give(row, { kind: "label", grade: value });
-  },
-  say: status,
-  leave: async (row) => {
-    list.close();
-    byId("one").hidden = false;
-    state.ahead = [];
-    blank("Waiting for the next text …");
-    if (row) show(await ask(`${api}/item?item=${row.item}`));
-    else if (!unsent.waiting.length) await load();
-    byId("text").focus();
-  },
-});
-
-const openList = async () => {
-  if (!state.item) return;
-  closeNote();
-  try {
-    await list.show(state.item.item);
-    byId("one").hidden = true;
-  } catch (error) {
-    status(error.message, true);
-  }
-};
-
-for (const step of scale) {
-  const { grade: value, keys } = step;
-  const button = make("button", "", ...gradeFace(step));
+for (const { grade: value, name, keys } of scale) {
+  const button = make("button", "", make("span", "", keys[0]), make("small", "", name));
   button.type = "button";
   button.dataset.grade = String(value);
   button.setAttribute("aria-keyshortcuts", keys.join(" "));
@@ -293,30 +249,26 @@ for (const step of scale) {
 
 const actions = {
   n: skip, u: undo, m: mark, M: () => markSentence(true), Backspace: unmark, c: openNote,
-  l: openList, r: () => showRest(), v: () => {
+  r: () => showRest(), v: () => {
     state.asMarkdown = !state.asMarkdown;
     if (state.item) drawText();
     status(state.asMarkdown ? "Shown as Markdown; v shows the text as it is." : "The text as it is.");
   }, "?": () => byId("keys").showModal(),
 };
-for (const [id, key] of [["skip", "n"], ["undo", "u"], ["mark", "m"], ["note", "c"], ["rest", "r"], ["whole", "l"], ["view", "v"], ["help", "?"]]) {
+for (const [id, key] of [["skip", "n"], ["undo", "u"], ["mark", "m"], ["note", "c"], ["rest", "r"], ["view", "v"], ["help", "?"]]) {
   byId(id).addEventListener("click", actions[key]);
   byId(id).setAttribute("aria-keyshortcuts", key);
 }
 byId("undo-last").addEventListener("click", undo);
-byId("list-leave").addEventListener("click", () => list.leave(null));
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !byId("keys").open) {
-    if (list.open) list.leave(null);
-    else closeNote();
+    closeNote();
     return;
   }
   if (typing(event) || event.repeat) return;
   const key = keyOf(event);
-  const onButton = key === "Enter" && event.target.closest("button, a, summary");
   const chosen = scale.find(({ keys }) => keys.includes(key));
-  if (list.open && !onButton && list.press(key)) event.preventDefault();
-  else if (chosen && !list.open) {
+  if (chosen) {
     event.preventDefault();
     grade(chosen.grade);
   } else if (Object.hasOwn(actions, key)) {

@@ -1,5 +1,5 @@
 // Cards that are graded by key without a reload: conflicts that the owner settles, labels of one's own.
-import { ask, byId, listKeys, make, newRequest, say, typing } from "./common.js";
+import { ask, byId, make, newRequest, say, typing } from "./common.js";
 
 const list = byId("cards");
 const pool = `/api/v1/pools/${list.dataset.pool}`;
@@ -124,4 +124,3 @@ document.addEventListener("keydown", (event) => {
     grade(here(), Number(button.dataset.grade), true);
   }
 });
-if (byId("filters")) listKeys();
