@@ -43,6 +43,7 @@ GONE = {
     "--from open_rag_eval": _FORM,
     "--from trulens": _FORM,
     "audit --run": "`calipers compare A B` says on how many queries two runs differ.",
+    "--from rank_eval_hits": "`calipers retrieve` records what a search returns.",
     "--to trec": "Take --to qrels for the judgements and --to run for the results.",
     "--to beir": _WRITTEN,
     "--to ragas": _WRITTEN,

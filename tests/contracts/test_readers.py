@@ -20,7 +20,7 @@ from calipers.io.registry import built_in, named, recognise
 from calipers.model.matched import Dataset, Role
 
 FIXTURES = Path(__file__).parent.parent / "data" / "formats"
-ROLES: dict[str, Role] = {"mapping": "ground_truth", "rank_eval_hits": "run"}
+ROLES: dict[str, Role] = {"mapping": "ground_truth"}
 """Forms that do not say themselves what they are."""
 REQUIRED: dict[str, tuple[str | int, ...]] = {
     "ours": ("query",),
@@ -35,7 +35,6 @@ REQUIRED: dict[str, tuple[str | int, ...]] = {
     "ubi": ("user_query",),
     "llama_index": ("queries",),
     "rank_eval": ("requests", 0, "ratings", 0, "_id"),
-    "rank_eval_hits": ("details", "q1", "hits", 0, "hit", "_id"),
     "otlp": ("resourceSpans", 0, "scopeSpans", 0, "spans", 0, "attributes", 1),
 }
 """The path to a required field in the fixture of a form, where it is not the first of a row."""

@@ -64,7 +64,7 @@ def listed(rows: list[tuple[str, str, float]], queries: list[str]) -> list[str]:
 
 def whole(value: Any, role: Any, columns: Columns) -> Dataset:
     """What a file holds; some of what is wrong is found only when all its rows are read."""
-    found = load(value, role, None, columns)
+    found = load(value, role, columns)
     assert found.run is None or found.run.frame.height
     return found
 

@@ -66,18 +66,6 @@ def test_a_second_file_replaces_the_part_of_the_first(tmp_path: Path) -> None:
     assert other.of("mrr").tolist() == [1.0]
 
 
-def test_progress_is_told_the_bytes(tmp_path: Path) -> None:
-    path = tmp_path / "run.txt"
-    path.write_text("q Q0 a 1 0.5 t\n")
-    told: list[tuple[int, int]] = []
-    calipers.evaluate(
-        ground_truth={"q": ["a"]}, run=path, progress=lambda done, total: told.append((done, total))
-    )
-    size = path.stat().st_size
-    assert told
-    assert told[-1] == (size, size)
-
-
 def test_an_address_is_refused_without_its_password_and_a_pattern_with_what_to_do(tmp_path):
     for scheme in ("https", "s3"):
         with pytest.raises(InvalidInput, match=rf"^{scheme}://host/x\.parquet is an address"):

@@ -81,7 +81,7 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
 
     said = Columns.of(columns)
     try:
-        has_truth = load(questions, "ground_truth", None, said).ground_truth is not None
+        has_truth = load(questions, "ground_truth", said).ground_truth is not None
     except SealedQueries:
         return "Confirm by it", ("calipers", "confirm", "OLD", output, "--sealed", questions)
     except CalipersError:

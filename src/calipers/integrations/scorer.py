@@ -43,9 +43,8 @@ def scorer(*metrics: str, **matching: Unpack[MatchingSettings]) -> "Scorer":
     from calipers.engines.scoring import choose_metrics
     from calipers.model.matching import Matching
 
-    for name in ("store", "progress"):
-        if matching.get(name) is not None:
-            raise InvalidInput(f"A scorer reads no file, so it takes no {name}; leave it out.")
+    if matching.get("store") is not None:
+        raise InvalidInput("A scorer reads no file, so it takes no store; leave it out.")
     Matching.of(matching)  # refused now rather than at the first query
     return Scorer(choose_metrics(metrics or DEFAULT, None), matching)
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.files.open import Progress, Source, not_utf8
+from calipers.io.files.open import Source, not_utf8
 from calipers.io.files.probe import Probe
 from calipers.io.records.documents import as_result, is_document
 from calipers.io.records.json_files import Look
@@ -188,7 +188,7 @@ def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
     if table is not None and text is not None:
         # In a text table an empty cell is an empty text; in a binary one null stays null.
         filled = table.then(lambda rows: rows.with_columns(pl.col(text).fill_null("")))
-        return lambda: scan_table(filled if sight.is_text else table, source.progress)
+        return lambda: scan_table(filled if sight.is_text else table)
     if source.path.name.lower().endswith(TEXT_ENDINGS):
         name = source.path.name
         row = {"id": name, "document": name, "start": 0}
@@ -224,18 +224,15 @@ def in_tables(rows: Iterator[dict[str, Any]], rows_at_once: int = ROWS) -> Itera
         yield frame_of_columns(columns, CORPUS_SCHEMA)
 
 
-def scan_table(table: InputTable, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
+def scan_table(table: InputTable) -> Iterator[pl.DataFrame]:
     """Yield a table in batches, with our columns."""
     seen = 0
     with explained(table.name, table.fault, what="corpus"):
-        total = table.open().select(pl.len()).collect().item() if progress else 0
         for batch in table.batches(table.names(), ROWS):
             rows = enumerate(batch.iter_rows(named=True), seen + 1)
             placed = ((f"{table.name}, row {number}", row) for number, row in rows)
             yield from in_tables(rows_from_mappings(placed))
             seen += batch.height
-            if progress:
-                progress(seen, total)
 
 
 def keyed(value: Mapping[Any, Any], name: str) -> Iterator[Placed]:
@@ -282,7 +279,7 @@ class Corpus:
             )
 
 
-def open_corpus(value: Any, progress: Progress | None = None) -> Corpus:
+def open_corpus(value: Any) -> Corpus:
     """Open a corpus: a folder, a file, a table, a mapping of id to text, or a list of mappings.
 
     A folder is read for its .txt and .md files, each a document named by its path in the folder;
@@ -300,7 +297,7 @@ def open_corpus(value: Any, progress: Progress | None = None) -> Corpus:
             return _folder(path)
         if not path.exists():
             raise UnreadableFile(f"There is no corpus {path}, neither file nor folder; check it.")
-        source = Source(path, progress)
+        source = Source(path)
         return Corpus(source.name, scan_of(source))
     if isinstance(value, Mapping):
         return _of_rows(lambda: keyed(value, "corpus"))

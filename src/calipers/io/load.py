@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import polars as pl
 
 from calipers.errors import InvalidInput, NoGroundTruth, SealedQueries, UnreadableFile
-from calipers.io.files.open import Progress, Source, is_standard_input
+from calipers.io.files.open import Source, is_standard_input
 from calipers.io.files.probe import Probe
 from calipers.io.format import RecordStream, WholeFormat, is_of_spark
 from calipers.io.records.gather import MemoryBudget
@@ -131,7 +131,6 @@ SEAL = "calipers-seal"
 def load(
     value: Any,
     role: Role,
-    progress: Progress | None = None,
     columns: Columns | None = None,
     room: MemoryBudget | None = None,
     *,
@@ -145,7 +144,7 @@ def load(
     """
     said = columns or Columns()
     try:
-        found = _read(value, role, progress, said, room or MemoryBudget())
+        found = _read(value, role, said, room or MemoryBudget())
         return found if sealed else not_sealed(found, role, value)
     except InvalidInput as error:
         if vain := said.said_in_vain():
@@ -168,9 +167,7 @@ def not_sealed(found: Dataset, role: Role, value: Any) -> Dataset:
     )
 
 
-def _read(
-    value: Any, role: Role, progress: Progress | None, said: Columns, room: MemoryBudget
-) -> Dataset:
+def _read(value: Any, role: Role, said: Columns, room: MemoryBudget) -> Dataset:
     if isinstance(value, Dataset):
         return value
     if isinstance(value, GroundTruth):
@@ -178,7 +175,7 @@ def _read(
     if isinstance(value, Run):
         return Dataset(run=value, kind="a run")
     if isinstance(value, str | os.PathLike):
-        return _at(value, role, progress, said, room)
+        return _at(value, role, said, room)
 
     name = ARGUMENT[role]
     found = read_value(value, role, name, said)
@@ -193,7 +190,6 @@ def _read(
 def _at(
     place: str | os.PathLike[str],
     role: Role,
-    progress: Progress | None,
     said: Columns,
     room: MemoryBudget,
 ) -> Dataset:
@@ -211,7 +207,7 @@ def _at(
             f"There is no file {path}; a pattern is not read. Put the rows into one file, or give "
             "them in Python as one table, such as polars.scan_parquet(pattern)."
         )
-    return read_source(Source(path, progress), role, said, room)
+    return read_source(Source(path), role, said, room)
 
 
 def load_run(
@@ -219,10 +215,9 @@ def load_run(
     name: str | None = None,
     columns: Columns | None = None,
     room: MemoryBudget | None = None,
-    progress: Progress | None = None,
 ) -> Run:
     """Load a run: what a retriever returned."""
-    found = load(value, "run", progress, columns, room)
+    found = load(value, "run", columns, room)
     if found.run is None:
         called = _name(value, name or "What is given")
         raise InvalidInput(
@@ -234,7 +229,7 @@ def load_run(
 
 def load_ground_truth(value: Any, columns: Columns | None = None) -> GroundTruth:
     """Load a ground truth: what should be found."""
-    found = load(value, "ground_truth", None, columns)
+    found = load(value, "ground_truth", columns)
     if found.ground_truth is None:
         called = _name(value, "What is given")
         raise InvalidInput(f"{called} holds no ground truth ({found.kind}); name another.")
@@ -245,7 +240,6 @@ def load_pair(
     data: Any,
     ground_truth: Any,
     run: Any,
-    progress: Progress | None = None,
     columns: Columns | None = None,
     room: MemoryBudget | None = None,
 ) -> tuple[GroundTruth, Run]:
@@ -257,7 +251,7 @@ def load_pair(
         )
 
     def one(value: Any, role: Role) -> Dataset:
-        return load(value, role, progress, columns, room)
+        return load(value, role, columns, room)
 
     if data is not None and (ground_truth is None) != (run is None):
         # If one of the two is named, ``data`` is the other.

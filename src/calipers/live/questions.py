@@ -152,7 +152,7 @@ def _question(row: Any) -> Question | None:
 
 
 def _in_ground_truth(value: Any, name: str, columns: Columns) -> Found:
-    found = load(value, "ground_truth", None, columns)
+    found = load(value, "ground_truth", columns)
     holder = found.ground_truth or found.run
     queries = None if holder is None else holder.queries
     if queries is None or not queries.height:

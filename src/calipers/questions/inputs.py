@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, SealedQueries, check_number
-from calipers.io.files.open import Progress
 from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
 from calipers.io.load import load, load_pair, load_run
 from calipers.io.records.gather import MemoryBudget
@@ -70,7 +69,6 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
         data,
         reading.get("ground_truth"),
         reading.get("run"),
-        reading.get("progress"),
         reading.get("store"),
         columns,
         _room(reading),
@@ -166,11 +164,10 @@ def run_within(
     columns: Columns,
     memory: str | int | None,
     temp: str | PathLike[str] | None,
-    progress: Progress | None = None,
 ) -> Run:
     """Load a run without a ground truth."""
     together = bring_together(memory, temp)
-    return _within(load_run(value, name, columns, MemoryBudget(memory, temp), progress), together)
+    return _within(load_run(value, name, columns, MemoryBudget(memory, temp)), together)
 
 
 def _within(run: Run, together: Callable[[Scan], Scan]) -> Run:
@@ -218,7 +215,7 @@ def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
         return other
     columns = Columns.of(reading.get("columns"))
     given = plain_run(kept_before(other, reading.get("store")))
-    found = load(given, "run", None, columns, _room(reading))
+    found = load(given, "run", columns, _room(reading))
     if reading.get("ground_truth") is not None or found.ground_truth is None:
         return match_again(pair, load_pair(found, pair.ground_truth, None)[1])
     return matched(found, cast(Reading, without_inputs(reading)))
@@ -263,7 +260,6 @@ def read_pair(
     data: Any,
     ground_truth: Any,
     run: Any,
-    progress: Progress | None = None,
     store: Where = None,
     columns: Columns | None = None,
     room: MemoryBudget | None = None,
@@ -272,7 +268,7 @@ def read_pair(
     data, run = kept_before(data, store), plain_run(kept_before(run, store))
     if run is None and (ground_truth is not None or isinstance(data, list | tuple)):
         data = plain_run(data)
-    return load_pair(data, ground_truth, run, progress, columns, room)
+    return load_pair(data, ground_truth, run, columns, room)
 
 
 def kept_before(value: Any, store: Where) -> Any:
@@ -337,7 +333,7 @@ def refuse_sealed(questions: Any, columns: Any = None) -> None:
     if not Path(questions).is_file() and not Path(questions).is_dir():
         return
     try:
-        load(questions, "ground_truth", None, Columns.of(columns))
+        load(questions, "ground_truth", Columns.of(columns))
     except SealedQueries:
         raise
     except CalipersError:
@@ -369,4 +365,4 @@ def _readable(questions: Any, reading: Reading) -> Any:
     if not reading.get("columns"):
         return questions
     columns = Columns.of(reading["columns"])
-    return load(questions, "ground_truth", None, columns).ground_truth or questions
+    return load(questions, "ground_truth", columns).ground_truth or questions

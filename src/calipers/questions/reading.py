@@ -1,7 +1,7 @@
 """Settings that many operations share, declared once for Python, commands and settings file."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
@@ -220,11 +220,6 @@ Now = Annotated[
     datetime | None, Setting("The time to take as now.", only=PYTHON, changes_nothing=True)
 ]
 
-Reported = Annotated[
-    Callable[[int, int], None] | None,
-    Setting("Called with the bytes read and the bytes in all.", only=PYTHON, changes_nothing=True),
-]
-
 
 class Sources(TypedDict, total=False):
     """How to interpret files, for every operation that reads results or a ground truth."""
@@ -255,7 +250,6 @@ class Files(Sources, total=False):
             changes_nothing=True,
         ),
     ]
-    progress: Reported
 
 
 class Inputs(TypedDict, total=False):

@@ -51,7 +51,7 @@ def matched_systems(
     weighed = cast(dict[str, Any], matching).get("weight_by")
     some = matching.get("columns") or weighed
     columns = Columns.of(matching.get("columns")).with_tag(weighed) if some else None
-    truth = None if ground_truth is None else load(ground_truth, "ground_truth", None, columns)
+    truth = None if ground_truth is None else load(ground_truth, "ground_truth", columns)
     matching = {**matching, "columns": columns}
     found = {}
     for name, value in systems.items():

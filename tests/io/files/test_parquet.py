@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.files.open import most_unpacked
-from calipers.io.files.parquet import check_parquet, stated, write_blocks
+from calipers.io.files.parquet import check_parquet, write_blocks
 from calipers.io.files.write import whole_file
 from calipers.io.load import load
+from calipers.io.tables.scan import explained
 
 BLOCKS = [pl.DataFrame({"query": [f"q{i}"] * i, "value": [float(i)] * i}) for i in (3, 1, 4)]
 
@@ -31,52 +31,18 @@ def test_what_stops_the_blocks_is_what_is_raised_and_nothing_is_written(tmp_path
     assert pl.read_parquet_metadata(tmp_path / "a.parquet")["rows"] == "8"
 
 
-def _footer(path: Path) -> bytes:
-    content = path.read_bytes()
-    return content[-8 - int.from_bytes(content[-8:-4], "little") : -8]
-
-
-@pytest.mark.parametrize("rows", [1, 7, 1000])
-@pytest.mark.parametrize("compression", ["zstd", "snappy", "uncompressed"])
-def test_rows_and_columns_are_those_that_were_written(
-    rows: int, compression: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "run.parquet"
-    frame = pl.DataFrame({"query": ["q"] * rows, "rank": range(rows), "tags": [["a"]] * rows})
-    frame.write_parquet(path, compression=compression, row_group_size=300)  # type: ignore[arg-type]
-    found, columns, unpacked = stated(_footer(path))
-    assert (found, columns) == (rows, 3)
-    assert unpacked >= 0
-    check_parquet(path)
-
-
 def _rows(path: Path) -> None:
     many = 5_000_000
     frame = pl.select(query=pl.repeat("q", many), item=pl.repeat("a", many), rank=pl.lit(1))
     frame.write_parquet(path, compression="zstd")
 
 
-def _letters(path: Path) -> None:
-    frame = pl.DataFrame({"query": ["q"], "item": ["a" * (30 << 20)]})
-    frame.write_parquet(path, compression="zstd")
-
-
-@pytest.mark.parametrize("bomb", [_rows, _letters])
-def test_a_small_file_that_says_it_is_large_is_refused(bomb, tmp_path: Path) -> None:
+def test_a_small_file_that_says_it_is_large_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.parquet"
-    bomb(path)
+    _rows(path)
     assert path.stat().st_size < 200_000
     with pytest.raises(UnreadableFile, match="made to fill the memory"):
         load(path, "run")
-
-
-def test_many_rows_of_little_that_pack_well_are_no_bomb(tmp_path: Path) -> None:
-    path = tmp_path / "scores.parquet"
-    number = pl.int_range(1_000_000, eager=True)
-    pl.DataFrame({"query": "q" + number.cast(pl.String), "mrr": 0.5}).write_parquet(path)
-    size, unpacked = path.stat().st_size, stated(_footer(path))[2]
-    assert unpacked > most_unpacked(size)
-    check_parquet(path)
 
 
 def test_a_damaged_footer_is_left_to_the_reader(tmp_path: Path) -> None:
@@ -86,5 +52,5 @@ def test_a_damaged_footer_is_left_to_the_reader(tmp_path: Path) -> None:
     for _ in range(300):
         at = random.randrange(4, len(content))
         path.write_bytes(content[:at] + bytes([random.randrange(256)]) + content[at + 1 :])
-        with suppress(UnreadableFile):
+        with suppress(UnreadableFile), explained(str(path)):
             check_parquet(path)

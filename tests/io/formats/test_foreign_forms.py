@@ -28,7 +28,6 @@ ROLES: dict[str, Any] = {
     "mapping": "run",
     "msmarco_run": "run",
     "three_columns": "ground_truth",
-    "rank_eval_hits": "run",
 }
 Make = Callable[[random.Random], bytes]
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from calipers import convert, evaluate
+from calipers import evaluate
 from calipers.errors import InvalidInput
 from calipers.io.formats.elastic import wording
 from calipers.io.load import load
@@ -97,10 +97,6 @@ RESULTS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
     ),
     "autorag: lexical": ([{**ROW, **LEXICAL}], [("q", "c2", 2.0), ("q", "c1", 1.0)]),
     "autorag: semantic": ([{**ROW, **SEMANTIC}], [("q", "c1", "It is.")]),
-    "deepeval: with its source": (
-        [{"input": "q", "retrieval_context": ["deepeval_source=b.md,deepeval_context=a, b"]}],
-        [("q", "a, b", "b.md")],
-    ),
     "quepid: positions of an export": (
         TABLES / "quepid_export.csv",
         [
@@ -202,8 +198,6 @@ def test_an_answer_is_not_taken_for_what_should_be_found(tmp_path, answers):
     [
         ("ragas_test_set.jsonl", "ragas_old.jsonl", "recall@1", 0.5),
         ("langsmith_examples.jsonl", "langsmith.jsonl", "recall@5", 0.5),
-        ("rank_eval.json", "rank_eval_hits.json", "recall@3", 0.5),
-        ("rank_eval.json", "rank_eval_hits.json", "mrr", 0.5),
     ],
 )
 def test_two_files_of_a_tool_are_measured_together(truth, run, metric, value):
@@ -224,14 +218,3 @@ def test_two_files_of_a_tool_are_measured_together(truth, run, metric, value):
 )
 def test_the_wording_is_known_where_there_is_one(body, text):
     assert wording(body) == text
-
-
-def test_an_answer_of_rank_eval_alone_is_not_taken_for_both(tmp_path):
-    path = FIXTURES / "rank_eval_hits.json"
-    whole = json.loads(path.read_text())
-    for value in (path, whole):
-        with pytest.raises(InvalidInput, match="the request to _rank_eval has all ratings"):
-            evaluate(value)
-    assert results(whole, "run") == results(path, "run")
-    done = convert(path, tmp_path / "out.jsonl", form="rank_eval_hits")
-    assert done.counts["results"] == 3

@@ -221,7 +221,7 @@ def read_documents(
     if place.is_dir():
         documents = [as_document(*one) for one in read_folder(place, passed, progress)]
     if not documents and (not place.is_dir() or files_in(place)[1]):
-        batches = open_corpus(place, progress).batches()
+        batches = open_corpus(place).batches()
         rows = dict(row for one in batches for row in one.select("id", "text").iter_rows())
         documents = [as_document(name, "markdown", text) for name, text in rows.items()]
     documents = [one for one in documents if one.text.strip()]

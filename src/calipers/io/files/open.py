@@ -5,7 +5,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from io import BufferedReader, BytesIO
@@ -26,10 +26,6 @@ _LINE = 1 << 12
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PACKED = b"\x1f\x8b"
 STANDARD_INPUT = "-"
-_ZSTD = b"\x28\xb5\x2f\xfd"
-
-Progress = Callable[[int, int], None]
-"""Called with the bytes read so far and the total."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +33,6 @@ class Source:
     """One input file. It can be read several times; nothing is kept open."""
 
     path: Path
-    progress: Progress | None = None
     block: int | None = None
     """Bytes to read at a time, if the usual block would dominate memory."""
     encoding: str = "utf-8"
@@ -74,7 +69,7 @@ class Source:
         elif self.encoding == "utf-8":
             return None
         else:
-            content = replace(self, encoding="utf-8", progress=None).read()
+            content = replace(self, encoding="utf-8").read()
         if self.encoding == "utf-8":
             return content
         try:
@@ -143,17 +138,15 @@ class Source:
             unpacked = 0
             while piece := self._take(file, _up_to_a_line(file, self.block or BLOCK)):
                 unpacked += len(piece)
-                if isinstance(file, Unpacked) and unpacked > most_unpacked(total):
+                if isinstance(file, gzip.GzipFile) and unpacked > most_unpacked(total):
                     raise UnreadableFile(
                         f"The compressed file {self.name} of {total:,} bytes unpacks to more than "
                         f"{most_unpacked(total) >> 20:,} MB, as if made to fill the memory; if it "
                         "is sound, unpack it and give the result."
                     )
-                if self.progress:
-                    self.progress(_position(file), total)
                 yield piece
 
-    def _take(self, file: "BinaryIO | Unpacked", size: int) -> bytes:
+    def _take(self, file: "BinaryIO | gzip.GzipFile", size: int) -> bytes:
         try:
             return file.read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -164,7 +157,7 @@ class Source:
         except OSError as error:
             raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
 
-    def _open(self) -> "BinaryIO | Unpacked":
+    def _open(self) -> "BinaryIO | gzip.GzipFile":
         file: BinaryIO
         check_no_device(self.path)
         try:
@@ -177,18 +170,15 @@ class Source:
         except OSError as error:
             raise UnreadableFile(f"{self.name} cannot be opened: {error.strerror}.") from error
         try:
-            magic = file.read(4)
+            packed = file.read(2) == PACKED
             file.seek(0)
         except OSError as error:
             file.close()
             raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
-        if magic == _ZSTD:
-            file.close()
-            raise UnreadableFile(
-                f"Unpack {self.name} first, such as with `zstd -d`: it is packed with zstd, and "
-                "gzip is what Calipers reads."
-            )
-        return Unpacked(file) if magic[:2] == PACKED else file
+        if not packed:
+            return file
+        file.close()
+        return gzip.open(self.path if self._held is None else BytesIO(self._held))
 
     def check_has_content(self) -> None:
         """Refuse an empty file, and one that is neither text nor a known binary format."""
@@ -239,20 +229,7 @@ def most_unpacked(packed: int) -> int:
     return SMALL + MOST_TIMES * max(0, packed - SMALL_PACKED)
 
 
-class Unpacked(gzip.GzipFile):
-    """A gzip stream that owns its file and reports its position in it."""
-
-    def __init__(self, packed: BinaryIO) -> None:
-        self.packed = packed
-        super().__init__(fileobj=packed, mode="rb")
-
-    def close(self) -> None:
-        """Close the stream and its file."""
-        super().close()
-        self.packed.close()
-
-
-def _up_to_a_line(file: "BinaryIO | Unpacked", size: int) -> int:
+def _up_to_a_line(file: "BinaryIO | gzip.GzipFile", size: int) -> int:
     """A size up to ``size`` that ends with a line, if one is easy to find."""
     if not isinstance(file, BufferedReader) or size <= _LINE:
         return size
@@ -261,10 +238,6 @@ def _up_to_a_line(file: "BinaryIO | Unpacked", size: int) -> int:
     last = file.read(_LINE)
     file.seek(at)
     return size - _LINE + (last.rfind(b"\n") + 1 or _LINE) if len(last) == _LINE else size
-
-
-def _position(file: BinaryIO | Unpacked) -> int:
-    return file.packed.tell() if isinstance(file, Unpacked) else file.tell()
 
 
 def _newlines(block: bytes) -> bytes:

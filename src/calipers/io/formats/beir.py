@@ -63,7 +63,7 @@ class Beir(Format):
                 f"The BEIR folder {folder} holds several splits: {names}; name the one you mean, "
                 f"such as {splits[0]}."
             )
-        return _judgements(Probe(Source(splits[0], sight.source.progress)), "ground_truth")
+        return _judgements(Probe(Source(splits[0])), "ground_truth")
 
 
 class BeirJudgements(Format):

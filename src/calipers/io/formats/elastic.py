@@ -1,8 +1,4 @@
-"""Elasticsearch and OpenSearch: ``_rank_eval`` requests and responses, and judgement lists.
-
-The request holds the ratings, the response the results. It repeats the ratings of the hits alone,
-which would make recall too high.
-"""
+"""Elasticsearch and OpenSearch: ``_rank_eval`` requests, and judgement lists."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -10,14 +6,11 @@ from typing import Any
 
 import msgspec
 
-from calipers.errors import InvalidInput
 from calipers.io.format import PathPlace, WholeFormat
 from calipers.io.formats.ours import record_from
 from calipers.io.records.json_files import is_list_of_objects, opened
 from calipers.io.records.records import Record
 
-SCORES = ("metric_score", "quality_level")
-"""The mean over all queries; early versions used the second name."""
 SEARCHED = ("query", "query_string", "value")
 """Keys of the query language that hold the search text."""
 
@@ -71,45 +64,6 @@ class RankEval(WholeFormat):
             text = wording(one.get("request")) or wording(one.get("params"))
             row = {"id": one.get("id"), "query": text, "ground_truth": one.get("ratings")}
             yield at, record_from(row, partial(str, at))
-
-
-class RankEvalAnswer(msgspec.Struct):
-    """The body of the response."""
-
-    details: dict[str, dict[str, Any]]
-    failures: dict[str, Any] = {}
-
-
-class RankEvalHits(WholeFormat):
-    """The results in a response."""
-
-    name = "rank_eval_hits"
-    title = "the hits in an answer of _rank_eval"
-    whole = RankEvalAnswer
-    example = (
-        '{"metric_score": …, "details": {"query": {"hits": [{"hit": {"_id": …}, "rating": 1}]}}, '
-        '"failures": {}}'
-    )
-    results_field = "hits"
-    no_truth = "it rates the returned hits alone; the request to _rank_eval has all ratings"
-
-    def recognise(self, first: Mapping[str, Any]) -> bool:
-        """Whether the object has ``details`` and an overall score."""
-        return isinstance(opened(first.get("details")), Mapping) and any(n in first for n in SCORES)
-
-    def records(self, whole: RankEvalAnswer, place: PathPlace) -> Iterator[tuple[str, Record]]:
-        """Yield the hits of every query, and the errors of failed ones."""
-        for query, detail in whole.details.items():
-            at = place(f"$.details[{query!r}]")
-            if not isinstance(listed := detail.get("hits"), list):
-                raise InvalidInput(f"A required field is missing at {at}: no 'hits'.")
-            hits = [one.get("hit", {}) if isinstance(one, dict) else one for one in listed]
-            yield at, record_from({"query": query, "retrieved": hits}, partial(str, at))
-        for query, failure in whole.failures.items():
-            error = failure.get("error", failure) if isinstance(failure, Mapping) else failure
-            if isinstance(error, Mapping):
-                error = error.get("reason") or error.get("type") or "failed"
-            yield place(f"$.failures[{query!r}]"), Record(query, retrieved=[], error=str(error))
 
 
 class JudgementList(msgspec.Struct):

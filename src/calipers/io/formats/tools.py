@@ -4,7 +4,6 @@ ragas, deepeval, LlamaIndex, AutoRAG, chunking_evaluation, HotpotQA and Quepid b
 needs more than its fields has a few lines of its own.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from types import NoneType
@@ -145,18 +144,6 @@ class Ragas(Tool):
         return super().targets(row, at)
 
 
-class SourcedText(msgspec.Struct):
-    """A retrieved text of deepeval with its source."""
-
-    context: str
-    source: str | None = None
-
-
-Sourced = list[str | SourcedText] | str | None
-WITH_SOURCE = re.compile(r"deepeval_source=(.*?),deepeval_context=(.*)", re.DOTALL)
-"""A retrieved text with its source, as deepeval writes it."""
-
-
 class DeepEval(Tool):
     """Goldens and test cases; in CSV and JSON lines, lists are texts joined by ``|``."""
 
@@ -167,11 +154,13 @@ class DeepEval(Tool):
         truth: list[Id | Target] | None = None
         if row.context is not None:
             truth = [Target(quote=one) for one in _barred(row.context)]
-        retrieved = None if found is None else list(map(_sourced, _barred(found)))
+        retrieved: list[Id | Result] | None = None
+        if found is not None:
+            retrieved = [Result(text=one) for one in _barred(found)]
         return Record(row.input, retrieved=retrieved, ground_truth=truth)
 
 
-def _barred(given: Any) -> Sequence[Any]:
+def _barred(given: Sequence[str]) -> Sequence[str]:
     """The texts of a list, also if given as JSON, or joined by ``|``.
 
     >>> _barred("one|two"), _barred('["one|two"]')
@@ -181,17 +170,10 @@ def _barred(given: Any) -> Sequence[Any]:
         return list(given)
     if given.startswith("["):
         try:
-            return msgspec.convert(decoded_text(given), list[str | SourcedText])
+            return msgspec.convert(decoded_text(given), list[str])
         except msgspec.ValidationError:
             pass  # a text that begins with a bracket, such as a footnote
     return given.split("|") if given else []
-
-
-def _sourced(one: str | SourcedText) -> Id | Result:
-    if isinstance(one, SourcedText):
-        return Result(text=one.context, document=one.source)
-    marked = WITH_SOURCE.fullmatch(one)
-    return Result(text=marked[2], document=marked[1]) if marked else Result(text=one)
 
 
 class CutReference(msgspec.Struct):
@@ -395,9 +377,9 @@ FORMS = (
         '{"input": …, "context": […], "retrieval_context": […]}',
         query="input",
         typed={
-            "context": list[str] | str | None,
-            "retrieval_context": Sourced,
-            "retrievalContext": Sourced,
+            "context": Texts | str,
+            "retrieval_context": Texts | str,
+            "retrievalContext": Texts | str,
         },
         known_by=(
             *({f"{a}{b}"} for a in ("actual", "expected") for b in ("_output", "Output")),

@@ -61,11 +61,10 @@ def audit(
     from calipers.questions.audit.real_questions import real_questions
 
     memory, temp = settings["memory"], settings["temp"]
-    progress = settings["progress"]
     corpus = settings["corpus"]
-    opened = None if corpus is None else open_corpus(corpus, progress)
+    opened = None if corpus is None else open_corpus(corpus)
     columns = Columns.of(settings["columns"])
-    data = load(ground_truth, "ground_truth", progress, columns, MemoryBudget(memory, temp))
+    data = load(ground_truth, "ground_truth", columns, MemoryBudget(memory, temp))
     if data.ground_truth is None and data.run is None:
         raise InvalidInput(
             "There is no ground truth to audit: its records have neither results nor a ground "

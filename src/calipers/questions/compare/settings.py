@@ -148,7 +148,7 @@ def diff(
     said = Columns.of(settings["columns"])
     given, truth = settings["ground_truth"], None
     if given is not None:
-        truth = load(given, "ground_truth", None, said).ground_truth
+        truth = load(given, "ground_truth", said).ground_truth
     runs, where = [], (said, settings["memory"], settings["temp"])
     for name, one in (("old", old), ("new", new)):
         if isinstance(one, Matched):

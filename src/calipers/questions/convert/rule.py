@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput
 from calipers.io import registry
-from calipers.io.files.open import Progress, Source
+from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
 from calipers.io.files.spill import memory_in_bytes
 from calipers.io.files.write import check_place
@@ -76,7 +76,6 @@ class ToConvert:
     columns: Columns = field(default_factory=Columns)
     memory: str | int | None = None
     temp: str | os.PathLike[str] | None = None
-    progress: Progress | None = None
     forms: list[str] = field(default_factory=list, init=False)
     """The formats that were recognised."""
     notes: list[str] = field(default_factory=list, init=False)
@@ -125,7 +124,7 @@ class ToConvert:
     def _opened(self, value: Any, role: Role) -> Dataset | RecordStream:
         if not isinstance(value, str | os.PathLike):
             return read_value(value, role, ARGUMENT[role], self.columns) or load(value, role)
-        sight = Probe(Source(Path(value), self.progress), self.columns)
+        sight = Probe(Source(Path(value)), self.columns)
         form = registry.named(self.form) if self.form else registry.recognise(sight, role)
         self.forms.append(form.name)
         return form.read(sight, role)

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Files, Reported, Returned, Sources, Truth
+from calipers.questions.reading import Files, Returned, Sources, Truth
 
 if TYPE_CHECKING:
     from calipers.questions.convert.resolve import Resolution
@@ -61,7 +61,6 @@ def convert(
         columns,
         settings["memory"],
         settings["temp"],
-        settings["progress"],
     )
     return rule.convert(inputs, output, settings["to"])
 
@@ -72,7 +71,6 @@ class ResolveSettings(Sources, total=False):
     first: Annotated[
         bool, Setting("Take the first place of a quote that stands in several.", default=False)
     ]
-    progress: Reported
 
 
 @operation(page="ground-truth", command="convert")
@@ -109,8 +107,8 @@ def resolve(
     from calipers.io.tables.columns import Columns
     from calipers.questions.convert.resolve import resolve_truth
 
-    opened = open_corpus(corpus, settings["progress"])
+    opened = open_corpus(corpus)
     columns = Columns.of(settings["columns"])
-    data = load(ground_truth, "ground_truth", settings["progress"], columns)
+    data = load(ground_truth, "ground_truth", columns)
     columns.check_used()
     return resolve_truth(ground_truth, data, opened, first=settings["first"], columns=columns)

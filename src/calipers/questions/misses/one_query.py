@@ -98,9 +98,9 @@ def explain_question(
     truth = run = latency = None
     if settings["run"] is not None:
         both = (settings["run"], None) if given is None else (None, settings["run"])
-        truth, run = read_pair(both[0], given, both[1], None, settings["store"], columns)
+        truth, run = read_pair(both[0], given, both[1], settings["store"], columns)
     elif given is not None:
-        truth = load(given, "ground_truth", None, columns).ground_truth
+        truth = load(given, "ground_truth", columns).ground_truth
     if truth is not None:
         columns.check_used()
     known = None if truth is None else _known(truth, asked)

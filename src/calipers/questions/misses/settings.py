@@ -66,7 +66,7 @@ def misses(data: Data = None, **settings: Unpack[MissesSettings]) -> "Misses":
         settings["columns"] = said
     pair = matched(data, settings, again=True, looks=below(k))
     before, beside = (
-        None if value is None else load(value, "run", None, said)
+        None if value is None else load(value, "run", said)
         for value in (settings["candidates"], settings["exact"])
     )
     said.check_used()

@@ -68,7 +68,7 @@ def seal_queries(
     check_number("The share to seal", share, above=0, below=1, such_as=0.4)
     check_number("The number of looks", looks, whole=True, least=1)
     said = Columns.of(columns)
-    found = load(ground_truth, "ground_truth", None, said).ground_truth
+    found = load(ground_truth, "ground_truth", said).ground_truth
     places = _places(ground_truth, output)
     said.check_used()
     if found is None or not found.n_queries:
