@@ -109,11 +109,6 @@ class Format(ABC):
         del parts, path, remarks
         raise InvalidInput(f"{output.title} cannot be written; it can only be read.")
 
-    def fitting(self, output: Output, first: Dataset) -> Output:
-        """The output for a dataset that was not read record by record, if that matters."""
-        del first
-        return output
-
 
 class Writer(NamedTuple):
     """A format and the requested output."""

@@ -412,16 +412,6 @@ def _cell(value: Any) -> str:
 
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
-PLAIN_TARGETS = frozenset(
-    words_in(
-        "targets groups grades not_relevant quotes spans spans_alone targets_without_id "
-        "query_ids query_texts"
-    )
-)
-PLAIN_RESULTS = frozenset(
-    {"results", "scores", "texts", "result_documents", "pages", "tokens", "results_without_id"}
-)
-
 MOST_WHOLE = 2.0**53
 """Beyond this, floats cannot represent every whole number."""
 Frames = Iterator[pl.DataFrame]
@@ -454,30 +444,27 @@ class LongTable(Format):
         return read_handwritten(table, role)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-        """Write a table as text or in Parquet."""
-        is_text = output.name in SEPARATORS
-        # Only a row per query has a place for everything.
-        nested = output.holds == EVERYTHING
-        if nested:
-            frames = in_frames(records(parts, remarks))
-        else:
-            frames = (frame for part in parts for frame in _long(part))
+        """Write a table as text or in Parquet: a row per item where that holds everything."""
+        frames = chain.from_iterable(
+            _long(part) if _fits_long(part) else in_frames(records([part], remarks))
+            for part in parts
+        )
         with opened(path) as file:
-            if is_text:
+            if output.name in SEPARATORS:
                 _write_text(frames, file, SEPARATORS[output.name], remarks)
             else:
                 _sink(frames, file)
         return [path]
 
-    def fitting(self, output: Output, first: Dataset) -> Output:
-        """One row per item if there is only one part and its rows hold everything."""
-        truth, run = first.ground_truth, first.run
-        if truth is not None and run is None:
-            if not truth.tags and truth.queries.height == truth.targets["query"].n_unique():
-                return replace(output, holds=PLAIN_TARGETS)
-        elif run is not None and truth is None and run.queries is None and not run.stages:
-            return replace(output, holds=PLAIN_RESULTS)
-        return output
+
+def _fits_long(part: Dataset) -> bool:
+    """Whether there is one part, whose rows hold everything."""
+    truth, run = part.ground_truth, part.run
+    if truth is not None:
+        whole = truth.queries.height == truth.targets["query"].n_unique()
+        more = truth.tags or truth.forbidden is not None or truth.excluded is not None
+        return run is None and whole and not more
+    return run is not None and run.queries is None and not run.stages
 
 
 def _long(part: Dataset) -> Frames:

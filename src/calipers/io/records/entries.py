@@ -24,18 +24,28 @@ from calipers.names import EMPTY
 
 Counts = Counter[str]
 
-OF_TARGETS = {
+_OF_TARGETS = {"groups": "group", "quotes": "quote", "spans": "start"}
+_OF_RESULTS = {
+    "scores": "score",
+    "texts": "text",
+    "result_documents": "document",
+    "pages": "page",
+    "tokens": "tokens",
+    "versions": "version",
+    "calls": "call",
+}
+"""Facets that are a column of the targets or of the results."""
+FACETS: Mapping[str, str] = {
     "targets": "targets",
-    "grades": "grades other than 1",
-    "not_relevant": "targets judged not relevant",
     "groups": "targets with a group of alternatives",
     "quotes": "quotes",
     "spans": "targets with start and end",
-    "spans_alone": "targets with a span and nothing else",
     "targets_without_id": "targets without an id",
     "queries_without_targets": "queries without targets",
-}
-OF_RESULTS = {
+    "forbidden": "things that must not be found",
+    "excluded": "things that do not count",
+    "tags": "queries with tags",
+    "query_texts": "texts of queries beside their ids",
     "results": "results",
     "scores": "scores",
     "texts": "texts of results",
@@ -50,53 +60,35 @@ OF_RESULTS = {
     "queries_without_results": "queries without results",
     "stages": "lists of earlier stages",
 }
-MISSING = {
-    "missing_from_run": "queries missing from the run",
-    "missing_from_ground_truth": "queries missing from the ground truth",
-}
-"""Queries missing on one side, which two separate files show anyway."""
-FACETS: Mapping[str, str] = {
-    **OF_TARGETS,
-    "forbidden": "things that must not be found",
-    "excluded": "things that do not count",
-    "tags": "queries with tags",
-    "query_ids": "query ids beside their texts",
-    "query_texts": "texts of queries beside their ids",
-    **OF_RESULTS,
-    **MISSING,
-}
 """What a format may be unable to hold, in words."""
 DETAILS: Mapping[str, frozenset[str]] = {
-    "targets": frozenset({*OF_TARGETS, *MISSING} - {"targets"}),
-    "targets_without_id": frozenset({"spans_alone"}),
-    "results": frozenset({*OF_RESULTS, *MISSING} - {"results"}),
+    "targets": frozenset({*_OF_TARGETS, "targets_without_id", "queries_without_targets"}),
+    "results": frozenset(
+        {*_OF_RESULTS, "results_without_id", "latencies", "errors", "stages"}
+        | {"queries_without_results"}
+    ),
 }
 """Facets that need no mention if the whole is lost."""
 EVERYTHING = frozenset(FACETS)
-TRUTH_BY_ID = frozenset({"targets", "grades", "not_relevant", "query_ids"})
-RESULTS_BY_ID = frozenset({"results", "scores", "query_ids", *MISSING})
+TRUTH_BY_ID = frozenset({"targets"})
+RESULTS_BY_ID = frozenset({"results", "scores"})
 
 
-def counted(parts: Iterator[Dataset], counts: Counts) -> Iterator[Dataset]:
-    """Yield the same datasets and count what they hold; results are counted as they are read."""
-    queries = 0
-    for part in parts:
-        for held in (part.ground_truth, part.run):
-            queries += held.queries.height if held and held.queries is not None else 0
-        if part.ground_truth is not None:
-            counts.update(_of_truth(part.ground_truth))
-        if part.run is None:
-            yield part
-            continue
-        counts.update(_of_queries(part.run, known=part.ground_truth is not None))
-        before = counts["results"]
-        watched = _counting(part.run, counts, part.ground_truth)
-        yield replace(part, run=watched)
-        if counts["results"] == before:
-            # The format has no place for results, so they were not read; count them.
-            for _ in watched.scan():
-                pass
-    if not queries and not counts["results"]:
+def counted(data: Dataset, counts: Counts) -> Iterator[Dataset]:
+    """Yield the dataset and count what it holds; results are counted as they are read."""
+    truth, run = data.ground_truth, data.run
+    if truth is not None:
+        counts.update(_of_truth(truth))
+    if run is not None:
+        counts.update(_of_queries(run, known=truth is not None))
+        data = replace(data, run=_counting(run, counts))
+    yield data
+    if data.run is not None and not counts["results"]:
+        # The format has no place for results, so they were not read; count them.
+        for _ in data.run.scan():
+            pass
+    asked = [held.queries for held in (truth, run) if held is not None]
+    if not counts["results"] and not any(one.height for one in asked if one is not None):
         # Raised while the writer waits for more, so that no empty file takes its name.
         raise InvalidInput(
             "The input holds no queries, so there is nothing to write; check that it is the right "
@@ -105,20 +97,15 @@ def counted(parts: Iterator[Dataset], counts: Counts) -> Iterator[Dataset]:
 
 
 def _of_truth(truth: GroundTruth) -> Counts:
-    targets, grade = truth.targets, truth.targets["grade"]
+    targets = truth.targets
     found = Counter(
         targets=targets.height,
-        grades=int(((grade > 0) & (grade != 1)).sum()),
-        not_relevant=int((grade <= 0).sum()),
-        groups=targets["group"].count(),
-        quotes=targets["quote"].count(),
-        spans=targets["start"].count(),
-        spans_alone=targets.filter(pl.col("item").is_null() & pl.col("quote").is_null()).height,
         targets_without_id=targets["item"].null_count(),
         queries_without_targets=truth.queries.height - targets["query"].n_unique(),
         forbidden=0 if truth.forbidden is None else truth.forbidden.height,
         excluded=0 if truth.excluded is None else truth.excluded.height,
-        **_texts(truth.queries),
+        query_texts=_texts(truth.queries),
+        **{name: targets[column].count() for name, column in _OF_TARGETS.items()},
     )
     if truth.tags:
         tags = pl.DataFrame(dict(truth.tags))
@@ -127,9 +114,8 @@ def _of_truth(truth: GroundTruth) -> Counts:
     return found
 
 
-def _texts(queries: pl.DataFrame) -> dict[str, int]:
-    different = queries.filter(pl.col("text").is_not_null() & (pl.col("text") != pl.col("query")))
-    return {"query_ids": different.height, "query_texts": different.height}
+def _texts(queries: pl.DataFrame) -> int:
+    return queries.filter(pl.col("text").is_not_null() & (pl.col("text") != pl.col("query"))).height
 
 
 def _of_queries(run: Run, *, known: bool) -> Counts:
@@ -144,40 +130,25 @@ def _of_queries(run: Run, *, known: bool) -> Counts:
         if column in queries.columns:
             found[name] = queries[column].count()
     if "text" in queries.columns and not known:
-        found.update(_texts(queries))
+        found["query_texts"] = _texts(queries)
     return found
 
 
-def _counting(run: Run, counts: Counts, truth: GroundTruth | None) -> Run:
-    columns = {
-        "scores": "score",
-        "texts": "text",
-        "result_documents": "document",
-        "pages": "page",
-        "tokens": "tokens",
-        "calls": "call",
-        "versions": "version",
-    }
-
+def _counting(run: Run, counts: Counts) -> Run:
     def scan() -> Iterator[pl.DataFrame]:
         seen: set[str] = set()
         for frame in run.scan():
             counts["results"] += frame.height
             has_item = "item" in frame.columns
             counts["results_without_id"] += frame["item"].null_count() if has_item else frame.height
-            for name, column in columns.items():
+            for name, column in _OF_RESULTS.items():
                 if column in frame.columns:
                     counts[name] += frame[column].count()
-            if run.queries is not None or truth is not None:
+            if run.queries is not None:
                 seen.update(frame["query"].unique().to_list())
             yield frame
         if run.queries is not None:
             counts["queries_without_results"] += run.queries.height - len(seen)
-            seen.update(run.queries["query"])
-        if truth is not None:
-            known = set(truth.queries["query"])
-            counts["missing_from_run"] += len(known - seen)
-            counts["missing_from_ground_truth"] += len(seen - known)
 
     return replace(run, scan=scan)
 

@@ -80,8 +80,6 @@ class ToConvert:
     """The formats that were recognised."""
     notes: list[str] = field(default_factory=list, init=False)
     """How the input was interpreted, where that is not obvious."""
-    by_record: bool = field(default=False, init=False)
-    """Whether the input has one record per query, each possibly with its own fields."""
 
     @cached_property
     def room(self) -> MemoryBudget:
@@ -107,15 +105,12 @@ class ToConvert:
             )
         if len(given) == 2:
             truth = self._side(self.ground_truth, "ground_truth")
-            run = self._side(self.run, "run").run
-            self.by_record = False
-            return Dataset(truth.ground_truth, run)
+            return Dataset(truth.ground_truth, self._side(self.run, "run").run)
         [(role, value)] = given.items()
         return self._side(value, role)
 
     def _side(self, value: Any, role: Role) -> Dataset:
         opened = self._opened(value, role)
-        self.by_record = isinstance(opened, RecordStream)
         found = opened if isinstance(opened, Dataset) else opened.dataset(self.room)
         for held in (found.ground_truth, found.run):
             self.notes += held.notes if held is not None else ()
@@ -159,9 +154,7 @@ def _write(
             "add 'retrieved' or 'ground_truth' to its records."
         )
     form, output = writer
-    if not inputs.by_record:
-        output = form.fitting(output, data)
-    files = form.write(output, counted(iter([data]), counts), path, remarks)
+    files = form.write(output, counted(data, counts), path, remarks)
     found = {facet: counts[facet] for facet in FACETS if counts[facet]}
     lost, said = _lost(found, output), (*inputs.notes, *remarks.sentences())
     return Conversion(
