@@ -1,11 +1,11 @@
-"""Our records as people write them: other names of the question, and fields that are misspelt."""
+"""Our records as people write them: other names of the question, and further fields."""
 
 import pytest
 
 from calipers import evaluate
 from calipers.errors import InvalidInput
 from calipers.io.load import load
-from calipers.io.records.fields import check_spelling, resolve_record
+from calipers.io.records.fields import resolve_record
 from calipers.io.records.records import Record, Result, Target
 from calipers.live.questions import read_questions
 from tests.io.formats.expect import put
@@ -89,19 +89,6 @@ def test_a_field_that_could_be_the_ground_truth_is_named(records, tmp_path):
         run, ground_truth=path, columns={"ground_truth": "right_chunks"}, metrics="mrr"
     )
     assert scores["mrr"].mean == 1
-
-
-@pytest.mark.parametrize(
-    "field", [{"ground_truths": ["An answer."]}, {"latency_us": 7}, {"latency_min": 1}]
-)
-def test_no_suggestion_changes_a_unit_or_a_meaning(field):
-    check_spelling({"query": "q", "retrieved": ["a"], **field}, Record, lambda: "$")
-
-
-def test_a_latency_may_be_given_in_seconds(tmp_path):
-    path = put(tmp_path, "evals.jsonl", [{**GOOD, "latency_s": 0.25}])
-    found = load(path, "both").run
-    assert found.queries["latency_ms"].to_list() == [250.0]
 
 
 def test_answers_in_words_are_no_ground_truth(tmp_path):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
-from itertools import chain, islice, repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from calipers.io.format import Format, RecordStream, stream, wrong_form
 from calipers.io.formats.ours import Ours
 from calipers.io.records import json_files
 from calipers.io.records.documents import finite, is_answer, is_document
-from calipers.io.tables.cells import bare_name
 from calipers.io.tables.columns import is_long
 from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.ground_truth import WAYS, GroundTruth
@@ -26,8 +25,6 @@ from calipers.text import are_texts
 # The usual ones first: the check for any mapping is slower.
 _COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
 _SETS = (set, frozenset)
-FIRST = 1_000
-"""Items that are checked for padding: whatever pads ids pads all of them."""
 
 
 class MappingFormat(Format):
@@ -102,8 +99,6 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
                 f"{name} has {len(items):,} items for the query {query!r:.60}; at most "
                 f"{MOST_RESULTS:,} are allowed."
             )
-    if _have_blank_ends(value):
-        value = _bare_mapping(value, name)
     return _ground_truth(value, name) if role == "ground_truth" else _run(value, name)
 
 
@@ -206,7 +201,7 @@ def _results(
 
 def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
     """A run from plain mappings of text to number, without building a table yet; else None."""
-    if kinds_of(value) != {dict} or (head := _head(value)) is None or _have_blank_ends(value):
+    if kinds_of(value) != {dict} or (head := _head(value)) is None:
         return None
     queries = list(value)
 
@@ -320,43 +315,6 @@ def _numbers(
 def kinds_of(value: Mapping[Any, Any]) -> set[type]:
     """The types of the values: few, however many queries."""
     return set(map(type, value.values()))
-
-
-def _have_blank_ends(value: Mapping[Any, Any]) -> bool:
-    """Whether a query, or one of the first items, begins or ends with a space."""
-    names = [*value, *islice(chain.from_iterable(value.values()), FIRST)]
-    try:
-        return [*map(str.strip, names)] != names
-    except TypeError:
-        return any(isinstance(one, str) and one != one.strip() for one in names)
-
-
-def _bare_mapping(value: Mapping[Any, Any], name: str) -> dict[Any, Any]:
-    """Strip the names in a mapping of query to items; two that become equal are an error."""
-
-    def items_of(items: Any) -> Any:
-        if isinstance(items, Mapping):
-            return _each_once(items.items(), "items", name)
-        return type(items)(map(_bare, items))
-
-    pairs = ((query, items_of(items)) for query, items in value.items())
-    return _each_once(pairs, "queries", name)
-
-
-def _bare(one: Any) -> Any:
-    return bare_name(one) if isinstance(one, str) else one
-
-
-def _each_once(pairs: Iterable[tuple[Any, Any]], what: str, name: str) -> dict[Any, Any]:
-    made: dict[Any, Any] = {}
-    for one, held in pairs:
-        if _bare(one) in made:
-            raise InvalidInput(
-                f"{name} has two {what} that differ only by blanks at their ends: {one!r:.60}; "
-                "make them one."
-            )
-        made[_bare(one)] = held
-    return made
 
 
 def _short(value: Any) -> str:

@@ -1,7 +1,7 @@
 """Our own format: ``query``, ``retrieved``, ``ground_truth``, as written by hand.
 
-The question and its id have other common names too. A record may hold further fields; a key that is
-nearly one of ours is refused as misspelt (``calipers.io.records.fields``).
+The question and its id have other common names too, and a record may hold further fields
+(``calipers.io.records.fields``).
 """
 
 from collections.abc import Mapping
@@ -46,8 +46,7 @@ from calipers.model.matched import Dataset, Role
 class Handwritten(Record):
     """A record whose question may be called ``question`` or ``text``, and its id ``_id``.
 
-    BEIR writes ``_id`` and ``text``, others ``query_id`` or ``qid``. The first name found counts. A
-    latency may be given in seconds.
+    BEIR writes ``_id`` and ``text``, others ``query_id`` or ``qid``. The first name found counts.
     """
 
     query: Id | None = None  # type: ignore[assignment]
@@ -57,7 +56,6 @@ class Handwritten(Record):
     """Databases put other objects there, which are no ids of questions."""
     query_id: Id | None = None
     qid: Id | None = None
-    latency_s: float | None = None
 
 
 class Asked(msgspec.Struct):
@@ -226,8 +224,6 @@ class Ours(EachRow):
                 f"A required field is missing at {at()}: no 'query'; a record is {EXAMPLE}."
             )
         row.query = question
-        if row.latency_ms is None and row.latency_s is not None:
-            row.latency_ms = 1000 * row.latency_s
         return row
 
     def resolved(self, row: Any, at: At) -> Any:

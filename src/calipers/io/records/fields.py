@@ -1,16 +1,14 @@
-"""Fields of our records: other usual names, misspelt names, and unknown keys.
+"""Fields of our records: other usual names, and unknown keys.
 
-A record may hold further fields. A key that is nearly one of ours is refused as misspelt, and so is
-a key of a target that may be its grade: ignored silently, either gives wrong numbers.
+A record may hold further fields. A key of a target that may be its grade is refused: ignored
+silently, it gives wrong numbers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple, get_type_hints
 
-import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
@@ -27,7 +25,7 @@ from calipers.io.records.documents import (
     results_in,
 )
 from calipers.io.records.json_files import MOST_COLUMNS, first_object, opened
-from calipers.io.records.records import At, Record, Result, Target
+from calipers.io.records.records import At, Result, Target
 from calipers.io.tables.cells import Splitter, looks_like_texts
 from calipers.io.tables.columns import (
     IGNORE,
@@ -54,17 +52,12 @@ from calipers.names import (
     possible_meaning,
 )
 
-NEAR = 0.85
-"""Least similarity: ``retreived`` matches ``retrieved``, ``document_id`` not ``document``."""
-_FIELDS: dict[type, dict[str, Any]] = {
-    kind: get_type_hints(kind) for kind in (Record, Result, Target)
-}
+_FIELDS: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in (Result, Target)}
 _TARGET, _RESULT = (frozenset(_FIELDS[kind]) for kind in (Target, Result))
 _IDS = (*RESULT["id"], *ITEM_IDS)
 _ALIASES = frozenset({*ITEM_IDS, *WRAPPED, *METADATA, *ROW["rank"]}).union(*RESULT.values())
 _PLAIN = (*SCALARS, Mapping)
 _NAMES: dict[type, dict[str, tuple[str, ...]]] = {
-    Record: {},
     Result: {"rank": ROW["rank"]},
     Target: {
         "grade": (*ROW["grade"], "score"),
@@ -83,8 +76,6 @@ class _Keys(NamedTuple):
 
     named: Mapping[str, tuple[str, ...]]
     """Our fields, each with the keys that may hold it."""
-    near: tuple[tuple[str, tuple[str, ...]], ...]
-    """Keys that may be misspelt, each with the fields that may be meant."""
     unknown: tuple[str, ...]
     ours: tuple[str, ...]
     """The keys that are our fields."""
@@ -102,14 +93,9 @@ def _keys(kind: type, keys: tuple[str, ...]) -> _Keys:
         ours: tuple(plain[one] for one in names if one in plain)
         for ours, names in _NAMES[kind].items()
     }
-    # What libraries write, such as _score, is no misspelling.
-    usual = _ALIASES if kind is Result else frozenset[str]()
-    odd = (key for key in keys if key not in usual)
-    near = ((key, tuple(f for f in fields if is_near(str(key), f))) for key in odd)
     known = {*fields, *(one for names in named.values() for one in names)}
     return _Keys(
         named,
-        tuple((key, meant) for key, meant in near if meant and key not in fields),
         tuple(key for key in keys if key not in known and style(str(key)) not in fields),
         tuple(key for key in keys if key in fields),
         not _ALIASES.difference(fields).intersection(keys),
@@ -194,10 +180,8 @@ MATTERS = frozenset(
 def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
     """Rename the fields of a record to ours, at any depth.
 
-    A field that is nearly one of ours is refused, and so is a key of a target that may be its
-    grade.
+    A key of a target that may be its grade is refused.
     """
-    check_spelling(record, Record, at)
     made = with_tags(dict(record))
     if all(made.get(name) is None for name in ("query", "question", "text")):
         known = next((key for key in record if plain_name(str(key)) in QUERY_TEXT), None)
@@ -308,7 +292,6 @@ def _results(given: Any, at: At) -> Any:
 def _result(one: Mapping[str, Any], at: At) -> dict[str, Any]:
     """A result with further fields; what has our own name is checked as it is written."""
     keys = _keys(Result, tuple(one))
-    check_spelling(one, Result, at)
     own = {name: value for name in keys.ours if (value := one[name]) is not None}
     for name in keys.named["rank"] if "rank" not in own else ():
         own["rank"] = one[name]
@@ -357,7 +340,6 @@ def _targets(listed: Sequence[Any], at: At) -> list[Any]:
 
 
 def _target(one: Mapping[str, Any], at: At) -> dict[str, Any]:
-    check_spelling(one, Target, at)
     named = _keys(Target, tuple(one)).named
     made = {name: value for name, value in one.items() if name in _TARGET}
     called = next((key for key in named["grade"] if one[key] is not None), None)
@@ -384,58 +366,3 @@ def _refuse_possible_grade(key: str, values: list[Any], at: At) -> None:
     differs = cells.n_unique() > 1 and may_tell_apart(key, cells)
     if may_hide_grades(key, cells) or differs:
         raise may_be_the_grade(key, plain[0], at())
-
-
-def check_spelling(given: Mapping[str, Any], kind: type, at: At) -> None:
-    """Refuse a record, result or target with a misspelt field.
-
-    >>> record = {"query": "Who?", "retreived": ["c1"], "note": "mine"}
-    >>> check_spelling(record, Record, lambda: "evals.jsonl:3 $")
-    Traceback (most recent call last):
-    ...
-    calipers.errors.InvalidInput: A field is misspelt at evals.jsonl:3 $: found 'retreived'. Did \
-you mean 'retrieved'? Rename it; fields of your own may have any name that is not nearly one of \
-Calipers'.
-    """
-    fields = _FIELDS[kind]
-    for key, near in _keys(kind, tuple(given)).near:
-        lacking = [name for name in near if given.get(name) is None]
-        if given[key] is not None and any(_fits(given[key], fields[name]) for name in lacking):
-            meant = next(name for name in lacking if _fits(given[key], fields[name]))
-            raise InvalidInput(
-                f"A field is misspelt at {at()}: found {key!r:.60}. Did you mean {meant!r}? "
-                "Rename it; fields of your own may have any name that is not nearly one of "
-                "Calipers'."
-            )
-
-
-@lru_cache(maxsize=4096)
-def is_near(key: str, name: str) -> bool:
-    """Whether a key is a name in another style (groundTruth), or a likely typo of it."""
-    squashed, wanted = ("".join(filter(str.isalnum, one.lower())) for one in (key, name))
-    if len(squashed) < 4 or _means_something_else(key, name):
-        return False
-    if sorted(squashed) == sorted(wanted):
-        return True
-    return SequenceMatcher(None, key, name).ratio() >= NEAR
-
-
-def _means_something_else(key: str, name: str) -> bool:
-    """Whether a key differs by its unit (``latency_us``), or is the plural of the name.
-
-    ``ground_truths`` of other tools are answers in words; renamed, they would be read as ids.
-    """
-    unit, other = (one.lower().rpartition("_")[2] for one in (key, name))
-    return (unit in UNITS and unit != other) or key.lower() == f"{name}s"
-
-
-UNITS = frozenset({"s", "sec", "secs", "seconds", "ms", "us", "ns", "min", "minutes", "h"})
-
-
-def _fits(value: Any, wanted: Any) -> bool:
-    """Whether the value fits the type of the field: a ``retriever`` name is no ``retrieved``."""
-    try:
-        msgspec.convert(value, wanted)
-    except msgspec.ValidationError:
-        return False
-    return True
