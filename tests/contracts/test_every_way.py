@@ -77,13 +77,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 AS_TEXT = ("form", "quiet", "explain")
 """Settings that show nothing in JSON."""
 THE_WAY_ITSELF = {
-    "saved": ("data",),
     "levels": ("level",),
     "page": ("html",),
 }
 """Settings that lead to a way: there is nothing to compare."""
-KNOWN = {"saved": ("summaries", "slices", "per_query", "metrics", "policy")}
-"""A file of scores says what was counted when all of them were measured."""
 FILES = ("scores.parquet", "page.html", "short.md", "history.db", "logged")
 
 
@@ -160,13 +157,11 @@ def test_every_setting_has_an_example_here() -> None:
     assert not stale, f"{', '.join(sorted(stale))}: not a setting of calipers eval"
 
 
-def arguments_of(name: str, *, saved: bool = False) -> list[str]:
+def arguments_of(name: str) -> list[str]:
     """A whole command for the example of a setting, or without any for an empty name."""
     example = EXAMPLES.get(name, ())
     inputs: list[str] = []
-    if saved:
-        inputs = ["base.parquet"]
-    elif name != "data":
+    if name != "data":
         inputs += () if "-g" in example else PAIR[:2]
         inputs += () if {"-r", "--retriever"} & {*example} else PAIR[2:]
     form = () if name in AS_TEXT else ("--json",)
@@ -190,10 +185,6 @@ def written() -> list[str]:
 
 
 def in_a_way(way: str, name: str) -> Printed:
-    if way == "saved":
-        if not Path("base.parquet").exists():
-            calipers_command("eval", *PAIR, "--per-query", "base.parquet")
-        return calipers_command(*arguments_of(name, saved=True))
     further = {"levels": ("--level", "all"), "page": ("--html", "way.html")}
     return calipers_command(*arguments_of(name), *further[way])
 
@@ -206,7 +197,7 @@ def comparable(printed: str, way: str) -> Any:
     if way == "levels":
         found = found.get("levels", {}).get("evidence", found)
     found["per_query"].sort(key=lambda row: row["query"])
-    return {part: found.get(part) for part in KNOWN.get(way, found)}
+    return found
 
 
 def cases() -> list[tuple[str, str]]:

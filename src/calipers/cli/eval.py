@@ -58,7 +58,6 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
       calipers eval evals.json
       calipers eval -g qrels.txt -r run.txt -k 1,5,10 -m precision,recall,ndcg
       calipers eval evals.jsonl --per-query scores.parquet --json
-      calipers eval scores.parquet --by type
       calipers eval evals.jsonl --html report.html
       calipers eval evals.jsonl --save nightly --tag model=e5
       calipers eval evals.jsonl --match "quote(min=0.8)" --level all
@@ -74,7 +73,6 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
         asked.answer,
         # A table shows no fingerprints, so they are not computed for it.
         fingerprints=bool(asked.form == "json" or html or saved or per_query),
-        given=asked.given,
     )
     found: EvaluationAnswer = _also_collapsed(ask, settings) if saved else ask()
     if per_query:

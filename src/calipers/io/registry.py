@@ -98,6 +98,11 @@ def recognise(sight: Probe, role: Role) -> Format:
         if not claimed:
             raise
     else:
+        if sight.look is not None and {"schema", "calipers"} <= sight.look.first.keys():
+            raise InvalidInput(
+                f"{sight.name} holds scores that Calipers printed as JSON. Give it to compare or "
+                "gate; here, give the run or the ground truth that it was measured from."
+            )
         # Importing all formats takes about 18 ms, which a small evaluation can save.
         if is_ours_alone(sight):
             return Ours()

@@ -145,6 +145,11 @@ def test_a_run_in_json_lines_is_no_result_and_is_not_called_broken(tmp_path):
         gate(RECORDS, baseline=path)
 
 
+@pytest.mark.parametrize("command", ["eval", "misses", "audit"])
+def test_a_result_of_ours_is_no_evaluation_data(command, file):
+    assert "holds scores that Calipers printed as JSON" in refused(command, file)
+
+
 @pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl", "parquet"])
 @pytest.mark.parametrize("command", ["convert", "audit", "eval", "compare"])
 def test_values_are_neither_results_nor_ground_truth(scores, form, command, file, tmp_path):

@@ -129,20 +129,16 @@ _OF_A_PAIR = ("corrected_by", "html", "save")
 """The settings that look into the results again."""
 
 
-def answer(asked: Mapping[str, Any], options: Mapping[str, str]) -> EvaluationAnswer:
-    """Answer everything asked for, from results that are read now or from scores of a file.
-
-    ``asked`` has every setting with a value, ``options`` the spelling of those that the caller
-    wrote: settings of a file are for measuring, and scores that were saved before ignore them.
-    """
-    data, level = asked.get("data"), asked.get("level")
+def answer(data: Any, asked: Mapping[str, Any]) -> EvaluationAnswer:
+    """Answer everything asked for; ``asked`` has every setting with a value."""
+    level = asked.get("level")
     # An unknown metric is refused before a large file is read.
     metrics = _chosen(asked, asked.get("like"))
     if level is not None and (level == "all" or "," in level):
-        if single := [options.get(name, name) for name in asked if name in _OF_ONE]:
+        if single := [name.replace("_", "-") for name in asked if name in _OF_ONE]:
             raise InvalidInput(
-                f"{single[0]} needs one result and --level {level} makes several; give one level, "
-                "or leave the option out."
+                f"--{single[0]} needs one result and --level {level} makes several; give one "
+                "level, or leave the option out."
             )
         how = {name: one for name, one in asked.items() if name != "level"}
         return EvaluationAnswer(scores=measure_levels(data, how, level))
@@ -159,7 +155,6 @@ def answer(asked: Mapping[str, Any], options: Mapping[str, str]) -> EvaluationAn
 def _further(scores: Scores, pair: Matched | None, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Answer the other questions on the same data; each module is loaded only when needed."""
     found: dict[str, Any] = {}
-    # In the order asked for; a file of scores may have another.
     names = [*scores.summaries]
     if by := asked.get("by"):
         from calipers.questions.slices.settings import slices

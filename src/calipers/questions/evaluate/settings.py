@@ -9,7 +9,6 @@ from calipers.operation import (
     PYTHON,
     READING,
     Setting,
-    arguments,
     operation,
 )
 from calipers.questions.reading import (
@@ -227,20 +226,8 @@ class EvaluateSettings(Evaluating, total=False):
     ]
 
 
-def ask(
-    data: Data = None, *, given: Collection[str] | None = None, **asked: Unpack[EvaluateSettings]
-) -> "EvaluationAnswer":
-    """Return the scores and everything else asked for on the same data, from any source.
-
-    ``given`` names the settings that the caller wrote; the rest are from a settings file.
-    """
+def ask(data: Data = None, **asked: Unpack[EvaluateSettings]) -> "EvaluationAnswer":
+    """Return the scores and everything else asked for on the same data, from any source."""
     from calipers.questions.evaluate.rule import answer
 
-    named: dict[str, Any] = {**asked} if data is None else {"data": data, **asked}
-    written = named.keys() if given is None else given
-    options = {
-        name: setting.argument.strip("[]") or setting.names(name)[0]
-        for name, one in arguments(ask).items()
-        if name in written and (setting := one.setting) is not None
-    }
-    return answer(named, options)
+    return answer(data, asked)
