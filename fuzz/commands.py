@@ -112,7 +112,6 @@ OWN: dict[str, tuple[str, ...]] = {
         "eval evals.jsonl --save nightly --store history.db",
     ),
     "main.json": (
-        "gate show main.json",
         "compare main.json evals.jsonl",
         "gate evals.jsonl --baseline main.json",
     ),

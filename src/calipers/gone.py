@@ -27,6 +27,8 @@ GONE = {
     "compare --corrected-by": _CORRECTED,
     "gate --corrected-by": _CORRECTED,
     "gate --junit": "`pytest --junitxml` writes JUnit XML of gates in tests; --markdown a summary.",
+    "history_prune": "A history grows slowly; begin another where it is too large (store=).",
+    "history --branch": "`calipers history NAME` lists what was saved under one name.",
     "gate_show": "A baseline is JSON: `baseline` has its name and date, `summaries` the means.",
     "eval --score": _WEIGHTED,
     "gate --score": _WEIGHTED,

@@ -30,7 +30,6 @@ def _charts(path):
         calipers.save(calipers.evaluate(records(30 + n)), "nightly", store=store)
     drawn = [
         trend_chart(calipers.history_trend("nightly", store=store)),
-        trend_chart(calipers.history_trend("nightly", by="type", store=store)),
         trend_chart(calipers.history_trend("nightly", last=1, store=store)),
     ]
     path.write_text(

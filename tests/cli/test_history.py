@@ -48,9 +48,7 @@ def test_history_as_json_and_csv(history):
 
 
 def test_history_can_be_filtered(history):
-    found = json.loads(calipers_command("history", "--with-tag", "model=<b>e5</b>", "--json").out)
-    assert [one["saved"][8:10] for one in found["evaluations"]] == ["01"]
-    assert "No evaluation of the 4" in calipers_command("history", "--branch", "x").out
+    assert "No evaluation of the 4" in calipers_command("history", "--since", "1h").out
     assert "write a date such as" in refused("history", "--since", "yesterday")
     assert "100000w at most" in refused("history", "--since", "99999999999d")
 
@@ -73,7 +71,7 @@ def test_trend_as_data_and_as_a_drawing(history):
     assert [mark["what"] for mark in found["marks"]] == [["ground truth"]]
     rows = csv.DictReader(io.StringIO(typed("history trend nightly --as csv").out))
     assert {row["changed"] for row in rows} == {"", "ground truth"}
-    drawn = ("history", "trend", "nightly", "-m", "mrr", "--by", "type", "--html")
+    drawn = ("history", "trend", "nightly", "-m", "mrr", "--html")
     assert calipers_command(*drawn, "t.html").err == "Written to t.html\n"
     assert "<svg" in Path("t.html").read_text()
 
@@ -85,13 +83,12 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     bad: dict[str, Any] = {"a": [None] * len(GOOD["a"]), "b": GOOD["b"]}
     for day in range(16, 22):
         write(store, record(tagged(bad), name="watched", day=day)[1])
-    printed = calipers_command("history", "alarm", "watched", "--by", "type")
+    printed = calipers_command("history", "alarm", "watched")
     assert printed.code == 1, printed.err
     flat = " ".join(printed.out.split())
     assert printed.out.startswith("✗ watched got worse: recall@5 is ")
     assert "12 of 28 queries worse, none better (p < .001)." in flat
     assert "✗ No evaluation of watched since 2026-01-22 06:00 UTC." in flat
-    assert "recall@5 for type=a" in flat
     found = json.loads(calipers_command("history", "alarm", "watched", "--json").out)
     assert (found["raised"], found["exit_code"]) == (True, 1)
     assert len(found["checks"][0]["reference"]["evaluations"]) == 6

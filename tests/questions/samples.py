@@ -319,8 +319,8 @@ SAMPLES: dict[str, Sample] = {
         comparable=without("id", "store"),
     ),
     "history_trend": Sample(
-        lambda: calipers.history_trend("nightly", metrics="mrr", by="type", store="history.db"),
-        ("nightly", "-m", "mrr", "--by", "type", "--store", "history.db", "--json"),
+        lambda: calipers.history_trend("nightly", metrics="mrr", store="history.db"),
+        ("nightly", "-m", "mrr", "--store", "history.db", "--json"),
         prepare=write_saved,
         comparable=without("id", "evaluations", "best", "next"),
     ),

@@ -76,4 +76,4 @@ def test_an_empty_history_says_how_to_begin_unless_something_was_asked_for(
         me = own.visitor()
         for visitor in (me, running.visitor()):
             assert "calipers eval evals.jsonl --save" in visitor.get("/").text
-        assert "No evaluation fits" in me.get("/?branch=main").text
+        assert "No evaluation fits" in me.get("/?since=1h").text

@@ -47,7 +47,7 @@ def history_trend() -> None:
     \b
     Examples:
       calipers history trend nightly -m recall@10,precision@5
-      calipers history trend nightly -m recall@10 --by type --html trend.html
+      calipers history trend nightly -m recall@10 --html trend.html
     """
 
 
@@ -73,7 +73,7 @@ def history_alarm() -> None:
     \b
     Examples:
       calipers history alarm nightly
-      calipers history alarm nightly -m recall@10,mrr --by type --as markdown
+      calipers history alarm nightly -m recall@10,mrr --as markdown
     """
 
 
@@ -110,7 +110,7 @@ def history(asked: CommandInput, html: str | None) -> None:
     Examples:
       calipers history
       calipers history nightly --since 30d -m recall@10,mrr
-      calipers history --branch main --with-tag model=e5 --as csv
+      calipers history --as csv
       calipers history nightly --html site
     """
     found = asked.answer()

@@ -1,7 +1,7 @@
 """Mean, median and interval of every metric over the queries for which it is defined."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -120,23 +120,6 @@ def _intervals(
         if interval is not None and interval.method == "t" and facts.aggregate != "geometric":
             found[at] = replace(interval, low=max(interval.low, facts.bounds[0]))
     return found
-
-
-def slice_summaries(scores: Scores, by: str) -> Iterator[tuple[str, Summary]]:
-    """The summary of every metric over each slice, with the value of the slice."""
-    from calipers.model.slicing import clusters_in, cut, query_weights_in
-
-    clusters, each = clusters_in(scores), query_weights_in(scores)
-    for value, mask in cut(scores, by):
-        part = summarise(
-            scores.metrics,
-            scores.values[mask],
-            scores.settings,
-            None if clusters is None else clusters[mask],
-            None if each is None else each[mask],
-        )
-        for summary in part.values():
-            yield value, summary
 
 
 def audit_counts(

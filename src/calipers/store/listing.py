@@ -35,8 +35,6 @@ def evaluations(
     store: Store,
     *,
     name: str | None = None,
-    branch: str | None = None,
-    tags: Mapping[str, str] | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
     last: int | None = None,
@@ -50,13 +48,9 @@ def evaluations(
     """
     asked = [
         None if name is None else EVALUATION.c.name == name,
-        None if branch is None else EVALUATION.c.git_branch == branch,
         None if since is None else EVALUATION.c.saved >= moment(since),
         None if until is None else EVALUATION.c.saved < moment(until),
     ]
-    for tag, value in (tags or {}).items():
-        has = select(TAGS.c.evaluation).where(TAGS.c.name == tag, TAGS.c.value == value)
-        asked.append(EVALUATION.c.number.in_(has))
     wanted = _newest_first(*(one for one in asked if one is not None), *where).limit(last)
     place = store.place.shown
     with store.reading() as connection:

@@ -23,7 +23,6 @@ from calipers.present.scores import score_table, verdict
 from calipers.questions.audit.settings import audit
 from calipers.questions.compare.query_differences import ONLY, contrast
 from calipers.questions.history.settings import history
-from calipers.questions.reading import tag_pairs
 from calipers.questions.report.browse import Browse, View, lost_because, tag_values, with_tags
 from calipers.questions.report.page.details import Details, beside
 from calipers.questions.report.page.page import environment, part_sections
@@ -52,8 +51,6 @@ class AskedView(View):
     why: bool = False
     open: str = ""
     name: str = ""
-    branch: str = ""
-    tag: str = ""
     since: str = ""
     show: str = "open"
     query: str = ""
@@ -155,11 +152,7 @@ def evaluations(request: Request) -> Response:
     shelf: WebSources = request.app.state.shelf
     wanted = asked(request)
     page = max(wanted.page, 1)
-    which: dict[str, Any] = {
-        "branch": wanted.branch or None,
-        "tags": tag_pairs((wanted.tag,)) if wanted.tag else None,
-        "since": wanted.since or None,
-    }
+    which: dict[str, Any] = {"since": wanted.since or None}
     found: Any = None
     lines: list[tuple[str, str]] = []
     if shelf.has_store:

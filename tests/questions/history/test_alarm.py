@@ -12,7 +12,7 @@ from calipers.questions.history.alarm import Night, due_by, judged
 from calipers.questions.history.result import Alarm
 from calipers.store.save import _judgements
 from tests.store.saved import START, measure
-from tests.systems import records, tagged
+from tests.systems import records
 
 ranks = st.lists(st.one_of(st.none(), st.integers(1, 10)), min_size=8, max_size=20)
 
@@ -40,7 +40,7 @@ def nights(runs) -> list[Night]:
     return [night(data, day) for day, data in enumerate(runs)]
 
 
-def answer(runs, *, metrics=("recall@5", "mrr"), by=(), allow=0.02) -> Alarm:
+def answer(runs, *, metrics=("recall@5", "mrr"), allow=0.02) -> Alarm:
     made = nights(runs)
     bare = Alarm(
         name="n",
@@ -50,19 +50,17 @@ def answer(runs, *, metrics=("recall@5", "mrr"), by=(), allow=0.02) -> Alarm:
         branch=None,
         evaluations=len(made),
         metrics=tuple(metrics),
-        by=tuple(by),
         lines=(),
         marks=(),
         allow=allow,
-        false_alarms=1.0,
         calipers="0",
     )
     return judged(bare, made)
 
 
 def checks(runs, **asked):
-    """By metric and slice."""
-    return {(one.metric, one.slice): one for one in answer(runs, **asked).checks}
+    """By metric."""
+    return {one.metric: one for one in answer(runs, **asked).checks}
 
 
 def by_query(one: Night, metric: str) -> dict[str, float]:
@@ -92,7 +90,7 @@ def test_a_loss_is_seen_the_same_night_with_its_queries_and_its_day():
     for nights_after in (1, 4):
         found = checks([GOOD] * 7 + [BAD] * nights_after)
         assert {check.standing for check in found.values()} == {"failed"}
-        recall = found["recall@5", None]
+        recall = found["recall@5"]
         assert (recall.change.before, recall.change.now) == (1.0, 0.5)
         assert (recall.change.losses, recall.change.wins) == (10, 0)
         # Of equals those that come first by name.
@@ -123,20 +121,10 @@ def test_less_is_worse_only_where_more_is_better():
     assert (rank.standing, rank.change.before, rank.change.now) == ("failed", 1.0, 4.0)
 
 
-def test_a_slice_that_fell_is_seen_where_the_mean_hides_it():
-    then = tagged({"a": [1] * 12, "b": [1] * 28 + [None] * 12})
-    now = tagged({"a": [None] * 12, "b": [1] * 40})
-    found = answer([then] * 5 + [now], by=["type"], metrics=("recall@5",)).checks
-    standings = {check.slice: check.standing for check in found}
-    assert standings == {None: "passed", "type=a": "failed", "type=b": "passed"}
-    # What matters most stands first.
-    assert found[0].slice == "type=a"
-
-
 def test_no_tick_over_a_loss_and_the_fact_is_printed():
     # Ten lose, one gains, and the mean lost less than is allowed.
     then, now = [1] * 10 + [10] + [1] * 9, [2] * 10 + [1] + [1] * 9
-    check = checks([records(then), records(now)], allow=0.5)["mrr", None]
+    check = checks([records(then), records(now)], allow=0.5)["mrr"]
     assert check.standing == "no clear difference"
     assert (check.change.losses, check.change.wins) == (10, 1)
 

@@ -15,16 +15,14 @@ from tests.store.saved import START
 HOSTILE = "</script><script>alert(1)</script>"
 
 
-def made(value: str | None = None, n: int = 4, marks: tuple[int, ...] = (2,)) -> Alarm:
+def made(metric: str = "mrr", n: int = 4, marks: tuple[int, ...] = (2,)) -> Alarm:
     points = tuple(
         Point(f"{i:016x}", START + timedelta(days=i), None, mean, mean - 0.1, mean + 0.1, 9)
         for i, mean in enumerate(0.5 + i / 10 for i in range(n))
     )
-    tag = None if value is None else "type"
     changed = tuple(Mark(points[i].id, points[i].saved, ("ground truth",)) for i in marks)
-    by = (tag,) if tag else ()
-    lines = (Line("mrr", tag, value, points),)
-    return replace(answer([GOOD]), metrics=("mrr",), by=by, lines=lines, marks=changed)
+    lines = (Line(metric, points),)
+    return replace(answer([GOOD]), metrics=(metric,), lines=lines, marks=changed)
 
 
 def test_a_trend_has_every_mean_and_hostile_names_are_texts():

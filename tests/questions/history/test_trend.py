@@ -2,14 +2,9 @@
 
 from dataclasses import replace
 
-import pytest
-
-from calipers import evaluate
-from calipers.errors import InvalidInput
 from calipers.model.scores import Interval, Summary
 from calipers.questions.history.rule import changes, lines_of
 from tests.questions.history.test_alarm import GOOD, night
-from tests.systems import records, tagged
 
 
 def one(day: int, mean: float | None, truth: str = "t", corpus: str | None = "c"):
@@ -20,12 +15,9 @@ def one(day: int, mean: float | None, truth: str = "t", corpus: str | None = "c"
     return replace(saved, fingerprints=prints, summaries=summaries)
 
 
-def lines(found, scores=(), metrics=("mrr",), by=()):
-    return lines_of("n", found, scores, metrics, by)
-
-
 def test_points_run_from_old_to_new_with_their_intervals():
-    (line,) = lines([one(0, 0.25), one(1, 0.5), one(2, None), one(3, 0.75)])
+    found = [one(0, 0.25), one(1, 0.5), one(2, None), one(3, 0.75)]
+    (line,) = lines_of("n", found, ("mrr",), ())
     assert [p.mean for p in line.points] == [0.25, 0.5, 0.75]
     assert [(p.low, p.high) for p in line.points[1:]] == [(0.4, 0.6), (0.65, 0.85)]
 
@@ -37,13 +29,3 @@ def test_marks_stand_where_ground_truth_or_corpus_changed():
         (2, ("ground truth",)),
         (5, ("ground truth", "corpus")),
     ]
-
-
-def test_one_line_for_each_value_of_a_tag_beside_that_of_all():
-    groups: tuple[dict[str, list[int]], ...] = ({"b": [2, 2], "a": [1, 2]}, {"b": [1, 2]}, {})
-    scores = [evaluate(tagged(one) or records([1]), metrics="mrr") for one in groups]
-    found = lines([one(day, 0.1) for day in range(3)], scores, by=("type",))
-    means = {line.value: [p.mean for p in line.points] for line in found}
-    assert means == {None: [0.1] * 3, "a": [0.75], "b": [0.5, 0.75]}
-    with pytest.raises(InvalidInput, match="no tag 'type'"):
-        lines([one(2, 0.1)], scores[2:], by=("type",))

@@ -20,7 +20,7 @@ from calipers.model.age import age_of
 from calipers.model.arrays import Floats
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slicing import QuerySlice, everything, refuse_weighted, slices_by, units_of
+from calipers.model.slicing import refuse_weighted, units_of
 from calipers.questions.compare.comparable import different_ways
 from calipers.questions.compare.paired_claim import claim_of, difference_of
 from calipers.questions.default_metrics import asked_pair, headlines
@@ -34,7 +34,7 @@ from calipers.questions.history.result import (
 )
 from calipers.questions.history.rule import changes, lines_of, metric_names, selected
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.nights import WEEK, Watched, watch
+from calipers.statistics.nights import WEEK, watch
 from calipers.statistics.paired_rows import paired_rows
 from calipers.store.load import load_judgements, load_scores
 from calipers.store.open import Store
@@ -42,6 +42,7 @@ from calipers.version import __version__
 from calipers.words import plural
 
 NIGHTS_A_YEAR = 365
+"""One false alarm a year is the budget, with one evaluation a day."""
 ORDER = ("failed", "no clear difference", "passed")
 _GAPS = 3
 """An evaluation is missing after this many times the usual gap."""
@@ -69,11 +70,8 @@ def due_by(saved: Sequence[datetime], every: str | None = None) -> datetime | No
 
 def over_time(store: Store, name: str, asked: Mapping[str, Any]) -> Alarm:
     """The selected evaluations of a name over time, and whether the latest is worse."""
-    budget, by, primary = asked["false_alarms"], asked["by"], asked["primary"]
-    what = "The budget of false alarms a year"
-    check_number(what, budget, above=0, most=NIGHTS_A_YEAR, such_as=1)
+    primary = asked["primary"]
     check_number("The loss that is allowed", asked["allow"], least=0, such_as=0.02)
-    cuts = tuple(dict.fromkeys([by] if isinstance(by, str) else by or ()))
     found = selected(store, name, asked)[::-1]
     if not found:
         raise InvalidInput(
@@ -96,11 +94,9 @@ def over_time(store: Store, name: str, asked: Mapping[str, Any]) -> Alarm:
         branch=latest.evaluation.branch,
         evaluations=len(found),
         metrics=tuple(metrics),
-        by=cuts,
-        lines=lines_of(name, found, [one.scores for one in nights], metrics, cuts),
+        lines=lines_of(name, found, metrics, latest.scores.summaries),
         marks=changes(found),
         allow=asked["allow"],
-        false_alarms=budget,
         calipers=__version__,
     )
     due = due_by([one.saved for one in found], asked["every"])
@@ -130,17 +126,14 @@ def judged(answer: Alarm, nights: Sequence[Night]) -> Alarm:
     if not watched:
         said = f"None of {', '.join(answer.metrics)} can be watched"
         return replace(answer, unchecked=f"{said}: not all have it, or neither way is better.")
-    parts = [everything(latest.scores), *slices_by(latest.scores, answer.by)]
     rows = [_rows(latest, one) for one in alike]
-    level = answer.false_alarms / NIGHTS_A_YEAR / (len(watched) * len(parts))
-    checks = [
-        _check(alike, rows, facts, part, answer.allow, level) for part in parts for facts in watched
-    ]
+    level = 1.0 / NIGHTS_A_YEAR / len(watched)
+    checks = [_check(alike, rows, facts, answer.allow, level) for facts in watched]
     if checks[0].change is None:
         said = "The latest evaluation shares no query with those before that asks the same and "
         return replace(answer, unchecked=f"{said}has the same ground truth.")
-    checks.sort(key=lambda one: (ORDER.index(one.standing), one.slice is not None))
-    notes = list(_notes(nights, alike, answer.by))
+    checks.sort(key=lambda one: ORDER.index(one.standing))
+    notes = list(_notes(nights, alike))
     return replace(answer, checks=tuple(checks), notes=tuple(notes))
 
 
@@ -193,13 +186,12 @@ def _check(
     nights: Sequence[Night],
     rows: Sequence[np.ndarray],
     facts: MetricFacts,
-    part: QuerySlice,
     allow: float,
     level: float,
 ) -> AlarmCheck:
     values: Floats = facts.turn * np.array(
         [
-            np.where(at >= 0, one.scores.of(facts.name)[at], np.nan)[part.chosen]
+            np.where(at >= 0, one.scores.of(facts.name)[at], np.nan)
             for at, one in zip(rows, nights, strict=True)
         ]
     )
@@ -207,12 +199,10 @@ def _check(
     known = np.isfinite(watched.gains)
     latest, name, rang = nights[-1].scores, nights[-1].evaluation.name, watched.rings[-1]
     units = units_of(latest.queries, latest.tags, latest.settings.get("cluster"))
-    [row] = paired_rows([watched.gains], None if units is None else units[part.chosen])
+    [row] = paired_rows([watched.gains], units)
     if not known.any():
-        claim = claim_of(row, facts, None, None, place=part.name or "")
-        return AlarmCheck(
-            metric=facts.name, slice=part.name, standing="no clear difference", claim=claim
-        )
+        claim = claim_of(row, facts, None, None)
+        return AlarmCheck(metric=facts.name, standing="no clear difference", claim=claim)
     difference = row.difference or 0.0
     before = exact_mean(watched.before[known])
     old, now = facts.turn * before, facts.turn * (before + difference)
@@ -227,37 +217,28 @@ def _check(
             "sudden": "over the evaluations just before",
             "week": f"{period} (the last {WEEK} together)",
         }.get(rang, period)
-    claim = claim_of(
-        row, facts, old, now, over=(name, period), place=part.name or "", standing=standing
-    )
+    claim = claim_of(row, facts, old, now, over=(name, period), standing=standing)
     if row.worse:
         against = (reference.best or reference.evaluations[-1])[:8]
         claim = replace(claim, next=f"Compare: `calipers compare @{against} @{name}`")
     return AlarmCheck(
         metric=facts.name,
-        slice=part.name,
         standing=standing,
         claim=claim,
         change=difference_of(row, facts, ("reference", name), (old, now)),
         look=rang,
         noisy=watched.noisy,
         reference=reference,
-        lost=worst_queries(latest.queries, *_full(latest, part, watched, facts)),
+        lost=worst_queries(
+            latest.queries,
+            np.where(watched.gains < 0.0, watched.gains, np.nan),
+            facts.turn * (watched.before + watched.gains),
+            facts.turn * watched.before,
+        ),
     )
 
 
-def _full(
-    scores: Scores, part: QuerySlice, watched: Watched, facts: MetricFacts
-) -> tuple[Floats, Floats, Floats]:
-    """The loss of each query of the scores, NaN without one; its value now, and before."""
-    lost, now, before = (np.full(len(scores), np.nan) for _ in range(3))
-    lost[part.chosen] = np.where(watched.gains < 0.0, watched.gains, np.nan)
-    before[part.chosen] = facts.turn * watched.before
-    now[part.chosen] = facts.turn * (watched.before + watched.gains)
-    return lost, now, before
-
-
-def _notes(nights: Sequence[Night], alike: Sequence[Night], by: Sequence[str]) -> Iterator[str]:
+def _notes(nights: Sequence[Night], alike: Sequence[Night]) -> Iterator[str]:
     latest = nights[-1]
     if skipped := len(nights) - len(alike):
         other = next(one for one in reversed(nights) if one not in alike)
@@ -265,6 +246,3 @@ def _notes(nights: Sequence[Night], alike: Sequence[Night], by: Sequence[str]) -
         yield f"{plural(skipped, 'evaluation')} left out: {reason}"
     if len(alike) <= WEEK:
         yield f"The reference is complete after {WEEK} evaluations."
-    rest = [tag for tag in latest.scores.tags if tag not in by]
-    if rest:
-        yield f"--by {rest[0]} checks each of its values too."

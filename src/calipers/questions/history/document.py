@@ -35,9 +35,6 @@ _BARS = "▁▂▃▄▅▆▇█"
 _LONGEST_SPARK = 20
 """The length that fits beside the numbers of a line."""
 _LEAST_RANGE = 0.1
-_MOST_BANDS = 3
-"""The most lines of one panel whose interval bands stay readable."""
-SHAPES = ("circle", "square", "up", "diamond", "down")
 
 
 def history(found: History) -> Document:
@@ -227,16 +224,15 @@ def _compared(found: Alarm) -> Iterator[str]:
 
 def _line_table(found: Alarm) -> Table:
     """Each line with its reference, the latest value, and the change."""
-    checks = {(one.metric, one.slice): one for one in found.checks}
+    checks = {one.metric: one for one in found.checks}
     rows = []
     for line in filter(lambda one: one.points, found.lines):
-        check = checks.get((line.metric, line.part))
+        check = checks.get(line.metric)
         row: list[Cell | str] = ["", number(line.points[-1].mean), "", ""]
         if check is not None and (one := check.change):
             now = Cell(number(one.now or 0.0), "worse" if check.rings else None)
             row = [number(one.before or 0.0), now, f"{one.losses:,}", f"{one.wins:,}"]
-        named = line.metric + (f" for {line.part}" if line.part else "")
-        rows.append((named, *row, _bars(line.points, found.marks)))
+        rows.append((line.metric, *row, _bars(line.points, found.marks)))
     numbers = ("reference", "latest", "worse", "better")
     return Table((Column("metric", words=True), *numbers, Column("over time", words=True)), rows)
 
@@ -248,8 +244,6 @@ def _point_rows(found: Alarm) -> Iterator[dict[str, Any]]:
         for point in line.points:
             yield {
                 "metric": line.metric,
-                "tag": line.tag,
-                "value": line.value,
                 **vars(point),
                 "saved": moment(point.saved),
                 "changed": changed.get(point.id),
@@ -261,22 +255,15 @@ def trend_chart(found: Alarm, link: str = "") -> Chart:
 
     ``link`` is the address of an evaluation's page, with {} for its id; every point links there.
     """
-    sliced = [line for line in found.lines if line.part is not None]
-    drawn = sliced or list(found.lines)
-    values = dict.fromkeys(line.part or "" for line in sliced)
-    legend = [(*_series(at), printable(value, 40)) for at, value in enumerate(values)]
     changes = dict.fromkeys(_changed(mark) for mark in found.marks)
-    legend += (("dashed", "worse", one) for one in changes)
-    panels = [
-        _panel(metric, [line for line in drawn if line.metric == metric], found, link)
-        for metric in found.metrics
-    ]
+    legend = [("dashed", "worse", one) for one in changes]
+    panels = [_panel(line, found, link) for line in found.lines]
     said = printable(found.claims[0].fact, 120).rstrip(".")
     return Chart(said, panels, f"{said}. Each metric with its interval.", legend=legend)
 
 
-def _panel(metric: str, lines: Sequence[Line], trend: Alarm, link: str) -> Panel:
-    points = [point for line in lines for point in line.points]
+def _panel(line: Line, trend: Alarm, link: str) -> Panel:
+    points = line.points
     heights = [end for point in points for end in (point.mean, point.low, point.high)]
     x, y = time_axis([point.saved for point in points]), spread(heights, least=_LEAST_RANGE)
     marks: list[charts.Mark] = []
@@ -284,34 +271,31 @@ def _panel(metric: str, lines: Sequence[Line], trend: Alarm, link: str) -> Panel
     for mark in trend.marks:
         at = mark.saved.timestamp()
         marks.append(charts.Stroke([(at, y.low), (at, y.high)], "worse", True, 1.5, _changed(mark)))
-    marks += _references(metric, lines, trend, x)
-    for place, line in enumerate(lines):
-        shape, colour = ("circle", "accent") if line.tag is None else _series(place)
-        # Values on the two sides of a mark are not comparable.
-        for _, group in groupby(line.points, lambda one: sum(at <= one.saved for at in changed)):
-            part = list(group)
-            between = [
-                (point.saved.timestamp(), point.low, point.high)
-                for point in part
-                if point.low is not None and point.high is not None
-            ]
-            marks += [Band(between, colour)] * (len(lines) <= _MOST_BANDS)
-            marks.append(charts.Stroke([(p.saved.timestamp(), p.mean) for p in part], colour))
-        for point in line.points:
-            at, said = point.saved.timestamp(), _said(line, point)
-            marks.append(Dot(at, point.mean, said, colour, shape, 3.5, link.format(point.id)))
-    return Panel(x, y, marks, metric, ratio=0.3)
+    marks += _reference(line.metric, trend, x)
+    # Values on the two sides of a mark are not comparable.
+    for _, group in groupby(points, lambda one: sum(at <= one.saved for at in changed)):
+        part = list(group)
+        between = [
+            (point.saved.timestamp(), point.low, point.high)
+            for point in part
+            if point.low is not None and point.high is not None
+        ]
+        marks.append(Band(between))
+        marks.append(charts.Stroke([(p.saved.timestamp(), p.mean) for p in part]))
+    for point in points:
+        at, said = point.saved.timestamp(), _said(line, point)
+        marks.append(Dot(at, point.mean, said, radius=3.5, link=link.format(point.id)))
+    return Panel(x, y, marks, line.metric, ratio=0.3)
 
 
 def _changed(mark: Mark) -> str:
     return f"{' and '.join(mark.what)} changed"
 
 
-def _references(metric: str, lines: Sequence[Line], found: Alarm, x: Axis) -> Iterator[charts.Mark]:
+def _reference(metric: str, found: Alarm, x: Axis) -> Iterator[charts.Mark]:
     """The level that the latest is compared with, drawn from the start of the reference."""
-    parts = {line.part for line in lines}
     for check in found.checks:
-        if check.metric == metric and check.slice in parts and check.reference and check.change:
+        if check.metric == metric and check.reference and check.change:
             level = check.change.before or 0.0
             first = max(x.low, check.reference.oldest.timestamp())
             said = f"reference {number(level)}"
@@ -323,7 +307,6 @@ def _said(line: Line, point: Point) -> str:
     if point.low is not None and point.high is not None:
         between = f" ({number(point.low)}–{number(point.high)})"
     parts = [f"{line.metric} {number(point.mean)}{between}", f"{point.saved:%Y-%m-%d %H:%M}"]
-    parts += [printable(line.value, 40)] if line.value else []
     parts.append(f"@{point.id[:8]}")
     parts += [f"commit {point.commit[:10]}"] if point.commit else []
     return ", ".join(parts)
@@ -341,7 +324,3 @@ def time_axis(moments: Sequence[datetime]) -> Axis:
     form = "%Y-%m-%d" if len({one.date() for one in known}) == len(known) > 1 else "%Y-%m-%d %H:%M"
     ticks = [(one.timestamp(), one.strftime(form)) for one in [known[-1], *known[:-1]]]
     return Axis(known[0].timestamp(), known[-1].timestamp(), ticks)
-
-
-def _series(place: int) -> tuple[str, str]:
-    return SHAPES[place % len(SHAPES)], f"series{place % 8}"

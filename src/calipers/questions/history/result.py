@@ -61,18 +61,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Line:
-    """One metric over time, over all queries or those with one value of a tag."""
+    """One metric over time."""
 
     metric: str
-    tag: str | None
-    value: str | None
     points: tuple[Point, ...]
     """Oldest first."""
-
-    @property
-    def part(self) -> str | None:
-        """The slice as tag=value; None: all queries."""
-        return None if self.tag is None else f"{self.tag}={self.value}"
 
 
 @dataclass(frozen=True)
@@ -99,11 +92,9 @@ class AlarmReference:
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmCheck(Plain):
-    """One metric on one slice against the reference."""
+    """One metric against the reference."""
 
     metric: str
-    slice: str | None
-    """tag=value; None: all queries."""
     standing: Standing
     claim: Claim
     """The change since the reference, in the words of `compare`."""
@@ -141,7 +132,6 @@ class Alarm(Plain, HasRows):
     branch: str | None
     evaluations: int
     metrics: tuple[str, ...]
-    by: tuple[str, ...]
     lines: tuple[Line, ...]
     marks: tuple[Mark, ...]
     checks: tuple[AlarmCheck, ...] = ()
@@ -152,8 +142,6 @@ class Alarm(Plain, HasRows):
     """Why the latest could not be checked."""
     notes: tuple[str, ...] = ()
     allow: float
-    false_alarms: float
-    """The most false alarms to expect per year if the retriever does not change."""
     calipers: str
 
     @property

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from calipers.engines.summary import slice_summaries
 from calipers.errors import InvalidInput, check_number
 from calipers.measures import parse
 from calipers.measures.spec import split
 from calipers.model.age import span_of
 from calipers.model.evaluation import Evaluation
-from calipers.model.scores import Scores, Summary
+from calipers.model.scores import Summary
 from calipers.questions.default_metrics import headlines
 from calipers.questions.history.result import History, Line, Mark, Point, Shown
 from calipers.store.listing import count, evaluations, names_of, resolve, unknown_reference
@@ -23,7 +22,7 @@ _MOST_METRICS = 4
 
 
 def selected(store: Store, name: str | None, asked: Mapping[str, Any]) -> list[Evaluation]:
-    """The evaluations that settings such as ``since`` and ``branch`` select, newest first."""
+    """The evaluations that settings such as ``since`` select, newest first."""
     last = asked.get("last")
     if last is not None:
         check_number("The number of evaluations", last, whole=True, least=1)
@@ -33,8 +32,6 @@ def selected(store: Store, name: str | None, asked: Mapping[str, Any]) -> list[E
     return evaluations(
         store,
         name=name,
-        branch=asked.get("branch"),
-        tags=asked.get("tags"),
         since=since,
         until=until,
         last=last,
@@ -71,49 +68,24 @@ def metric_names(metrics: str | Iterable[str] | None) -> list[str] | None:
 
 
 def lines_of(
-    name: str,
-    found: Sequence[Evaluation],
-    scores: Sequence[Scores],
-    metrics: Sequence[str],
-    by: Sequence[str] = (),
+    name: str, found: Sequence[Evaluation], metrics: Sequence[str], latest: Iterable[str]
 ) -> tuple[Line, ...]:
-    """A line for each metric through evaluations, oldest first, and for each value of ``by``."""
+    """A line for each metric through evaluations, oldest first.
+
+    ``latest`` are the metrics that the latest has, for an error.
+    """
     known = {metric for one in found for metric in one.summaries}
     for metric in metrics:
         if metric not in known:
-            have = list(scores[-1].summaries)
+            have = list(latest)
             raise InvalidInput(
                 f"The evaluations called {name} have no {metric}; the latest has "
                 f"{', '.join(have)}.{did_you_mean(metric, have)}"
             )
-    lines = [
-        Line(metric, None, None, _points(found, [one.summaries.get(metric) for one in found]))
+    return tuple(
+        Line(metric, _points(found, [one.summaries.get(metric) for one in found]))
         for metric in metrics
-    ]
-    for tag in by:
-        cut = _sliced(scores, tag)
-        lines += [
-            Line(metric, tag, value, _points(found, [one.get((value, metric)) for one in cut]))
-            for metric in metrics
-            for value in sorted({value for one in cut for value, _ in one})
-        ]
-    return tuple(lines)
-
-
-def _sliced(scores: Sequence[Scores], by: str) -> list[dict[tuple[str, str], Summary]]:
-    """For each evaluation, its summaries by the value of a tag and the metric."""
-    made: list[dict[tuple[str, str], Summary]] = []
-    last = None
-    for one in scores:
-        try:
-            made.append({(value, each.metric): each for value, each in slice_summaries(one, by)})
-        except InvalidInput as error:
-            # Older evaluations may lack the tag; it is an error if all do.
-            last = error
-            made.append({})
-    if last is not None and not any(made):
-        raise last
-    return made
+    )
 
 
 def changes(evaluations: Sequence[Evaluation]) -> tuple[Mark, ...]:

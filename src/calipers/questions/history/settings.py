@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
-from calipers.operation import PYTHON, STATISTICS, Setting, operation
-from calipers.questions.reading import Now, Primary, Store, tag_pairs
+from calipers.operation import PYTHON, Setting, operation
+from calipers.questions.reading import Now, Primary, Store
 
 if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
@@ -17,17 +17,6 @@ if TYPE_CHECKING:
 class Which(TypedDict, total=False):
     """Settings that select evaluations of a name."""
 
-    tags: Annotated[
-        Mapping[str, str] | None,
-        Setting(
-            "Only evaluations with this tag; may be given several times.",
-            "--with-tag",
-            "NAME=VALUE",
-            several=True,
-            read=tag_pairs,
-        ),
-    ]
-    branch: Annotated[str | None, Setting("Only evaluations of this git branch.", metavar="BRANCH")]
     since: Annotated[
         str | datetime | None,
         Setting("Only evaluations from this time on: a date, or an age such as 30d.", "", "TIME"),
@@ -124,15 +113,6 @@ class HistoryAlarmSettings(Which, total=False):
         Setting("Metrics to watch. [default: one for finding, one for order]", "-m", "LIST"),
     ]
     primary: Primary
-    by: Annotated[
-        str | Collection[str] | None,
-        Setting(
-            "Watch each value of a tag too, or by length or targets; may be given several times.",
-            default=(),
-            metavar="TAG",
-            several=True,
-        ),
-    ]
     allow: Annotated[
         float,
         Setting(
@@ -147,15 +127,6 @@ class HistoryAlarmSettings(Which, total=False):
             "When the next evaluation is overdue, such as 36h. [default: three times the usual "
             "gap, at least a day]",
             metavar="TIME",
-        ),
-    ]
-    false_alarms: Annotated[
-        float,
-        Setting(
-            "How many false alarms a year are acceptable, with one evaluation a day.",
-            default=1.0,
-            metavar="N",
-            group=STATISTICS,
         ),
     ]
     last: Annotated[int | None, Setting("Look at the latest N only. [default: all]", "-n", "N")]

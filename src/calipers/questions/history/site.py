@@ -127,7 +127,7 @@ def badge_of(trend: Alarm) -> dict[str, Any]:
 
     It is red where the alarm rings, and grey where nothing could be compared.
     """
-    points = next((line.points for line in trend.lines if line.tag is None), ())
+    points = trend.lines[0].points if trend.lines else ()
     colour = "red" if trend.raised else "brightgreen" if trend.checks else "lightgrey"
     return {
         "schemaVersion": 1,
