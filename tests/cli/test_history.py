@@ -96,7 +96,7 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     assert markdown.code == 1
     assert markdown.out.startswith("## ✗ watched got worse: recall@5 ")
     # The same answer, which does not end a script.
-    trend = calipers_command("history", "trend", "watched", "--by", "type")
+    trend = calipers_command("history", "trend", "watched")
     assert (trend.code, trend.out) == (0, printed.out)
 
 
