@@ -2,6 +2,7 @@
 
 import io
 import sys
+import time
 from collections import Counter
 
 import pytest
@@ -37,3 +38,13 @@ def test_a_bar_after_some_patience(monkeypatch, patience, name, done, words) -> 
         told[name](done, 100)
     for one in words:
         assert (one in terminal.getvalue()) is (patience < 0)
+
+
+def test_what_cannot_say_how_far_it_is_shows_that_it_goes_on(monkeypatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.progress():
+        time.sleep(0.3)
+    assert "working" in terminal.getvalue()

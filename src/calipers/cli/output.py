@@ -227,6 +227,8 @@ def progress() -> Iterator[dict[str, Any]]:
     if not sys.stderr.isatty():
         yield {}
         return
+    from threading import Timer
+
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
@@ -234,7 +236,11 @@ def progress() -> Iterator[dict[str, Any]]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Remaining())
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    started, task = time.monotonic(), bar.add_task("")
+    started, task = time.monotonic(), bar.add_task("working", total=None)
+    # What cannot say how far it is shows that it goes on.
+    waited = Timer(PATIENCE_SECONDS, bar.start)
+    waited.daemon = True
+    waited.start()
 
     def move(doing: str, done: int, total: int) -> None:
         if time.monotonic() - started > PATIENCE_SECONDS:
@@ -248,4 +254,6 @@ def progress() -> Iterator[dict[str, Any]]:
     try:
         yield {"watch": watch, "progress": lambda done, total: move("reading", done, total)}
     finally:
+        waited.cancel()
+        waited.join()
         bar.stop()

@@ -103,6 +103,12 @@ def test_what_is_wrong_is_said(folder):
     )
 
 
+def test_a_file_that_fills_the_memory_is_not_opened(folder):
+    with zipfile.ZipFile(folder / "bomb.xlsx", "w", zipfile.ZIP_DEFLATED) as book:
+        book.writestr("xl/workbook.xml", b"<a>" + b" " * (64 << 20))
+    assert "usually made to fill the memory" in refused("audit", "bomb.xlsx")
+
+
 def test_another_zip_file_is_no_spreadsheet(folder):
     with zipfile.ZipFile(folder / "some.zip", "w") as book:
         book.writestr("notes.txt", "hello")

@@ -6,7 +6,7 @@ import zipfile
 import polars as pl
 
 from calipers.errors import InvalidInput, MissingExtra, UnreadableFile
-from calipers.io.files.open import Source
+from calipers.io.files.open import Source, most_unpacked
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import InputTable
 from calipers.version import pip_install
@@ -32,8 +32,26 @@ def is_spreadsheet(source: Source) -> bool:
         return b"[Content_Types].xml" in source.head[:200]
 
 
+def _check_size(source: Source) -> None:
+    """Refuse a small file that claims an implausibly large content (a zip bomb)."""
+    if not source.head.startswith(ZIP):
+        return
+    try:
+        with _opened(source) as book:
+            parts = book.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return  # damaged: the reader reports it
+    packed, unpacked = sum(one.compress_size for one in parts), sum(one.file_size for one in parts)
+    if unpacked > most_unpacked(packed):
+        raise UnreadableFile(
+            f"The Excel file {source.name} of {packed:,} bytes unpacks to {unpacked >> 20:,} MB; "
+            f"such a file is usually made to fill the memory. If it is not, {SAVE_AS_CSV[3:]}."
+        )
+
+
 def sheet_table(source: Source, said: Columns) -> InputTable:
     """The sheet named by the user, or the first one, as a table."""
+    _check_size(source)
     names = _sheet_names(source)
     said.sheets[source.name] = names
     asked = said.sheet if said.sheet in names else None
