@@ -15,7 +15,7 @@ def is_called(old: str) -> bool:
     """Whether it was a name or a keyword in Python too."""
     command_only = ("compare --as latex", "--csv", "labels ")
     return not old.startswith(command_only) and not old.endswith(
-        ("--bounds", "--mlflow", "--output", "eval --score")
+        ("--bounds", "--mlflow", "--output", "eval --score", "--chart", "--rate", "--max-errors")
     )
 
 

@@ -29,6 +29,7 @@ GONE = {
     "gate --junit": "`pytest --junitxml` writes JUnit XML of gates in tests; --markdown a summary.",
     "history_prune": "A history grows slowly; begin another where it is too large (store=).",
     "history --branch": "`calipers history NAME` lists what was saved under one name.",
+    "plan --queries": "`calipers compare` says which difference its queries show.",
     "gate_show": "A baseline is JSON: `baseline` has its name and date, `summaries` the means.",
     "eval --score": _WEIGHTED,
     "gate --score": _WEIGHTED,

@@ -100,7 +100,7 @@ def test_runs_without_a_ground_truth_are_held_to_that_of_the_file(here):
     assert compared["metrics"][0]["name"] == compared["primary"] == "recall@2"
     changed = calipers_command("compare", "old.jsonl", "new.jsonl", "--changes")
     assert "queries changed" in changed.out
-    planned = refused("plan", "old.jsonl", "new.jsonl", "--queries", "90", "--json")
+    planned = refused("plan", "old.jsonl", "new.jsonl", "--difference", "0.1", "--json")
     assert "recall@2: it has 2 differences" in planned
     both = [{"query": "who is it", "retrieved": ["d3"], "ground_truth": ["d3"]}]
     (here / "own.json").write_text(json.dumps(both))

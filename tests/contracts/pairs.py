@@ -130,7 +130,7 @@ TWO: dict[str, Callable[[Matched, Matched], Any]] = {
     "compare by clusters": lambda one, other: calipers.compare(
         {"one": one, "other": other}, cluster=next(iter(one.ground_truth.tags), None)
     ),
-    "plan": lambda one, other: calipers.plan({"one": one, "other": other}, queries=80),
+    "plan": lambda one, other: calipers.plan({"one": one, "other": other}, difference=0.1),
 }
 
 

@@ -241,7 +241,7 @@ FURTHER: dict[str, dict[str, Ask]] = {
     },
     "baseline": {
         "plan": lambda a, b: calipers.plan(
-            {"old": _scored(a), "new": _scored(b)}, queries=200, primary="mrr"
+            {"old": _scored(a), "new": _scored(b)}, difference=0.1, primary="mrr"
         ),
         "gate with a file": _gate_with_file,
         **OF_HISTORY,

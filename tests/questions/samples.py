@@ -259,8 +259,8 @@ SAMPLES: dict[str, Sample] = {
         ("evals.jsonl", "turned.jsonl", "-k", "3", "--json"),
     ),
     "plan": Sample(
-        lambda: calipers.plan(["evals.jsonl", "turned.jsonl"], queries=200, primary="mrr"),
-        ("evals.jsonl", "turned.jsonl", "--queries", "200", "--primary", "mrr", "--json"),
+        lambda: calipers.plan(["evals.jsonl", "turned.jsonl"], difference=0.1, primary="mrr"),
+        ("evals.jsonl", "turned.jsonl", "--difference", "0.1", "--primary", "mrr", "--json"),
     ),
     "corrected": Sample(
         lambda: calipers.corrected(

@@ -71,7 +71,7 @@ def gate(asked: CommandInput, markdown: str | None) -> None:
 
 @command(short_help="Say how many queries show a difference.", fill=False, answers=[JSON])
 def plan(asked: CommandInput) -> None:
-    """Say how many queries show a difference, or how small a difference some queries show.
+    """Say how many queries show a difference.
 
     Two SYSTEMs, as for `calipers compare`, are the pilot: how their differences vary from query
     to query is what the plan is made from.
@@ -79,7 +79,7 @@ def plan(asked: CommandInput) -> None:
     \b
     Examples:
       calipers plan old.jsonl new.jsonl --difference 0.05
-      calipers plan old.json new.json --queries 500 --primary ndcg@10
+      calipers plan old.json new.json --difference 0.05 --primary ndcg@10
     """
     from calipers.cli.compare import named_systems
 

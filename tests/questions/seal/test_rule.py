@@ -58,12 +58,11 @@ def test_the_same_queries_are_sealed_again(truth, tmp_path):
     assert names(Path(first)) == names(Path(again))
 
 
-def test_clusters_stay_together_and_slices_have_like_shares(truth):
+def test_clusters_stay_together(truth):
     found = calipers.seal(truth, share=0.5, cluster="intent")
     sealed = load(found.files["sealed"], "ground_truth", sealed=True).ground_truth
     opened = load(found.files["open"], "ground_truth").ground_truth
     assert not set(sealed.tags["intent"]) & set(opened.tags["intent"])
-    assert sorted(sealed.tags["type"]) == ["a"] * 20 + ["b"] * 10
 
 
 def test_questions_that_are_the_same_stay_together(tmp_path):
@@ -76,18 +75,14 @@ def test_questions_that_are_the_same_stay_together(tmp_path):
 
 @settings(max_examples=25)
 @given(
-    st.lists(st.integers(0, 9), min_size=30, max_size=90),
-    st.integers(2, 4),
+    st.lists(st.integers(0, 20), min_size=30, max_size=90),
     st.floats(0.2, 0.6),
     st.integers(0, 5),
 )
-def test_every_slice_comes_near_its_share(slices, tags, share, seed):
-    codes = [np.array(slices) % (one + 1) for one in range(1, tags)]
-    mask = choose(np.arange(len(slices)), codes, share, seed)
-    assert abs(mask.sum() - share * len(slices)) <= 2
-    for one in codes:
-        for value in np.unique(one):
-            assert abs(mask[one == value].sum() - share * (one == value).sum()) <= 4
+def test_the_share_is_met_but_for_half_a_unit(names, share, seed):
+    units = np.unique(names, return_inverse=True)[1]
+    mask = choose(units, share, seed)
+    assert abs(mask.sum() - share * len(units)) <= np.bincount(units).max() / 2
 
 
 @pytest.mark.parametrize(
@@ -126,7 +121,7 @@ ASKING = {
     "gate": lambda gt, run: calipers.gate(ground_truth=gt, run=run, require="recall@10 > 0"),
     "audit": lambda gt, _: calipers.audit(gt),
     "labels draft": lambda gt, run: calipers.labels_draft([run], ground_truth=gt),
-    "plan": lambda gt, run: calipers.plan({"a": run, "b": run}, ground_truth=gt, queries=90),
+    "plan": lambda gt, run: calipers.plan({"a": run, "b": run}, ground_truth=gt, difference=0.1),
     "seal": lambda gt, _: calipers.seal(gt),
     "convert": lambda gt, _: calipers.convert(gt, f"{gt}.qrels", to="qrels"),
     "read": lambda gt, run: calipers.read(ground_truth=gt, run=run),
@@ -221,7 +216,8 @@ def test_a_budget_belongs_to_the_queries_wherever_the_parts_go(tmp_path):
     assert f"--ledger {first.files['ledger']}`" in str(first)
     old = {one["query"]: ["b", "a"] for one in truth}
     new = {one["query"]: ["a"] for one in truth}
-    assert calipers.confirm(old, new, sealed=first.files["sealed"], metric="mrr").left == 4
+    sealed, kept = first.files["sealed"], first.files["ledger"]
+    assert calipers.confirm(old, new, sealed=sealed, ledger=kept, metric="mrr").left == 4
     for output in (tmp_path / "other" / "two", None):
         with pytest.raises(InvalidInput, match="sealed once"):
             calipers.seal(source, output=output)

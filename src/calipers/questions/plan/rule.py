@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.queries_needed import (
     FEWEST_PILOT,
     needed_queries,
-    rounder_below,
-    visible_difference,
 )
 from calipers.words import counts_in_words, listed, number, plural
 
@@ -30,7 +28,7 @@ REPAIR = "Give a pilot whose systems were measured alike."
 
 @dataclass(frozen=True, repr=False)
 class QueryPlan(Plain, ShowsItself):
-    """The smallest difference that a number of queries detects with a given power."""
+    """The number of queries that detects a difference with a given power."""
 
     shown_by: ClassVar[str] = "calipers.questions.plan.rule"
 
@@ -41,14 +39,12 @@ class QueryPlan(Plain, ShowsItself):
     alpha: float
     claim: Claim
     """The pilot's result, the plan, its uncertainty, and how many queries are missing."""
-    asked: Literal["queries", "difference"] = "difference"
-    """What was computed: the queries for a difference, or the difference for some queries."""
     metric: str | None = None
     systems: tuple[str, ...] = ()
     pilot: int = 0
     """The number of pairs in the pilot."""
     low: float = 0.0
-    """The low end of the 90% range of what was computed."""
+    """The low end of the 90% range of the number of queries."""
     high: float = 0.0
     cluster: str | None = None
     decides: tuple[str, ...] = ()
@@ -59,24 +55,13 @@ class QueryPlan(Plain, ShowsItself):
         return {"schema": SCHEMA, **super().to_dict()}
 
 
-def check_plan(difference: float | None, queries: int | None, power: float) -> None:
-    """Raise on invalid settings before any file is read."""
-    if (difference is None) == (queries is None):
-        given = "neither is" if difference is None else "both are"
-        raise InvalidInput(
-            f"A plan needs a difference or a number of queries, and {given} given; give the "
-            "difference that must not be missed, or the queries there will be."
-        )
-    check_number("The power", power, least=0.5, below=1, such_as=0.8)
-
-
 def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> QueryPlan:
-    """The number of queries that detects a difference, or the difference that some queries detect.
+    """The number of queries that detects a difference.
 
     Plans for the test of the primary metric in ``compare``, corrected for all deciding metrics.
     """
-    wanted = ("difference", "queries", "power", "cluster")
-    difference, queries, power, cluster = (asked[name] for name in wanted)
+    check_number("The power", asked["power"], least=0.5, below=1, such_as=0.8)
+    difference, power, cluster = (asked[name] for name in ("difference", "power", "cluster"))
     if len(pilot) != 2:
         raise InvalidInput(
             f"A plan is made from two systems, by how their differences vary from query to query; "
@@ -105,22 +90,12 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
         )
     low, top = metric.bounds
     largest = math.inf if top is None else top - low
-    if difference is not None and abs(difference) > largest:
+    if abs(difference) > largest:
         raise InvalidInput(
             f"The difference is {difference:g}; two values of {metric.name} differ by {largest:g} "
             "at most, so give a smaller one, such as 0.05."
         )
-    found = (
-        visible_difference(gains, queries, power, row.alpha, clusters=units)
-        if difference is None
-        else needed_queries(gains, difference, power, row.alpha, clusters=units)
-    )
-    if found.difference > largest:
-        raise InvalidInput(
-            f"Too few queries to plan for: with {found.queries} even a difference of {largest:g} "
-            f"in {metric.name}, the largest there can be, would be missed more often than the "
-            "power allows; plan for more queries."
-        )
+    found = needed_queries(gains, difference, power, row.alpha, clusters=units)
     unit = "cluster" if cluster else "query"
     many = "clusters" if cluster else "queries"
     before, after = (exact_mean(one[~np.isnan(gains)]) for one in (first, second))
@@ -130,42 +105,28 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
         f"{counts_in_words(row.better, row.worse, row.n)}{among}."
     )
     shown = (
-        f"{plural(found.queries, unit, many)} show a difference of {found.difference:.2g} in "
+        f"About {plural(found.queries, unit, many)} show a difference of {found.difference:.2g} in "
         f"{metric.name}, and miss it {100 * (1 - power):.2g}% of the time."
     )
-    tells = "as far as this pilot can tell (90%)"
-    if difference is None:
-        found = found._replace(high=min(found.high, largest))
-        smaller = rounder_below(0.6 * found.difference)
-        further = needed_queries(gains, smaller, power, row.alpha, clusters=units)
-        claim = Claim(
-            "no clear difference",
-            shown,
-            f"It may be {found.low:.2g} to {found.high:.2g}, {tells}. {seen}",
-            f"To see {smaller:g} takes about {plural(further.queries, unit, many)} "
-            f"({further.low:,.0f} to {further.high:,.0f}).",
-        )
-    else:
-        most = max(int(found.high), found.queries)
-        lacking, later = found.queries - found.pilot, most - found.pilot
-        enough = f"{plural(lacking, f'more {unit}', f'more {many}')} would do, {later:,} are safe"
-        if lacking <= 0:
-            enough = f"These may do; {later:,} more are safe"
-        claim = Claim(
-            "passed" if later <= 0 else "no clear difference",
-            f"About {shown}",
-            f"It may take {found.low:,.0f} to {most:,.0f}, {tells}. {seen}",
-            "The pilot's own are enough."
-            if later <= 0
-            else f"{enough}. A larger pilot narrows the range.",
-        )
+    most = max(int(found.high), found.queries)
+    lacking, later = found.queries - found.pilot, most - found.pilot
+    enough = f"{plural(lacking, f'more {unit}', f'more {many}')} would do, {later:,} are safe"
+    if lacking <= 0:
+        enough = f"These may do; {later:,} more are safe"
+    claim = Claim(
+        "passed" if later <= 0 else "no clear difference",
+        shown,
+        f"It may take {found.low:,.0f} to {most:,.0f}, as far as this pilot can tell (90%). {seen}",
+        "The pilot's own are enough."
+        if later <= 0
+        else f"{enough}. A larger pilot narrows the range.",
+    )
     return QueryPlan(
         found.queries,
         found.difference,
         power,
         alpha,
         claim,
-        asked="difference" if difference is None else "queries",
         metric=metric.name,
         systems=tuple(pilot),
         pilot=found.pilot,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
 
 from calipers.operation import Setting, operation
 from calipers.questions.reading import Cluster, MatchingSettings, Primary, Truth, cutoff_list
@@ -15,14 +15,8 @@ if TYPE_CHECKING:
 class PlanSettings(MatchingSettings, total=False):
     """What `plan` takes."""
 
-    difference: Annotated[
-        float | None, Setting("The difference that must not be missed.", metavar="D")
-    ]
-    queries: Annotated[
-        int | None,
-        Setting(
-            "How many queries there will be: say how small a difference they show.", metavar="N"
-        ),
+    difference: Required[
+        Annotated[float, Setting("The difference that must not be missed.", metavar="D")]
     ]
     power: Annotated[
         float, Setting("The chance to see the difference where it is there.", default=0.8)
@@ -50,7 +44,7 @@ def plan(
     ground_truth: Truth = None,
     **settings: Unpack[PlanSettings],
 ) -> "QueryPlan":
-    """How many queries show a ``difference``, or how small a difference some ``queries`` show.
+    """How many queries show a ``difference``.
 
     ``pilot`` are two systems as for ``compare``: how their differences in the ``primary`` metric
     vary from query to query is what the plan is made from, by drawing from them and asking the
@@ -63,10 +57,9 @@ def plan(
     >>> found.metric, 25 <= found.queries <= 60
     ('mrr', True)
     """
-    from calipers.questions.plan.rule import check_plan, plan_queries
+    from calipers.questions.plan.rule import plan_queries
     from calipers.questions.systems import measure_systems, side_by_side
 
-    check_plan(settings["difference"], settings["queries"], settings["power"])
     compared, ground_truth = side_by_side(pilot, ground_truth)
     measured, _ = measure_systems(compared, ground_truth, settings)
     return plan_queries(measured, settings)

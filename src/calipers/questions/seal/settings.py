@@ -48,8 +48,7 @@ def seal(
     """Set queries aside: an open part to tune on, and a sealed part to confirm by.
 
     ``ground_truth`` is anything that ``evaluate`` takes as one. Queries of one ``cluster`` are
-    never on both sides, and every value of a tag of few values is sealed in a like share. The
-    ledger holds the budget: ``looks`` that share an error of 5%.
+    never on both sides. The ledger holds the budget: ``looks`` that share an error of 5%.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
