@@ -62,7 +62,7 @@ def test_show_prints_what_eval_printed(history):
     assert (whole["schema"], whole["evaluation"]["branch"]) == (1, "main")
     assert len(whole["per_query"]) == 28
     assert typed("history show @nightly --as csv").out.startswith("metric,mean,")
-    typed("history show @nightly --per-query scores.csv")
+    assert typed("eval @nightly --per-query scores.csv").code == 0
     assert len(Path("scores.csv").read_text().splitlines()) == 29
 
 

@@ -22,7 +22,7 @@ OFFERED = {
     "metrics k",
     "misses": "data ground_truth run columns where rel match level k corpus candidates exact",
     "explain": "question columns run ground_truth k corpus match",
-    "audit": "ground_truth columns run corpus traces match",
+    "audit": "ground_truth columns corpus traces match",
 }
 """Every argument that an agent can set. A new one is to be looked at: does it name a file, run
 code, or write? Then it belongs into FILES, NOT_OFFERED or WRITING."""
@@ -46,11 +46,8 @@ def project(tmp_path):
 def test_an_agent_can_set_these_arguments_and_no_other(tmp_path):
     tools = Tools(tmp_path)
     assert {name: " ".join(one) for name, one in tools.offered.items()} == OFFERED
-    assert "ask" not in tools.schema("evaluate")["properties"]
-    more = Tools(tmp_path, "search.py:search", write=True)
+    more = Tools(tmp_path, write=True)
     assert {*more.offered["gate"]} - {*tools.offered["gate"]} == {"accept", "move_up"}
-    asking = {name for name in OFFERED if "ask" in more.schema(name)["properties"]}
-    assert asking == {*OFFERED} - {"audit"}
 
 
 @pytest.mark.parametrize(
@@ -122,17 +119,12 @@ def test_settings_files_count_if_they_stand_in_the_folder_and_run_no_code(projec
     assert Tools(project).settings("evaluate", {}) == {}
 
 
-def test_a_live_retriever_is_the_one_of_the_server(project):
-    with pytest.raises(InvalidInput, match="start it with --retriever"):
-        Tools(project).settings("evaluate", {"ask": True})
+def test_a_tool_runs_no_code_and_needs_what_is_required(project):
     for name in ("retriever", "headers", "accept", "output", "store", "temp"):
         with pytest.raises(InvalidInput, match=f"takes no {name}"):
-            Tools(project, "search:search").settings("gate", {name: "x"})
+            Tools(project).settings("gate", {name: "x"})
     with pytest.raises(InvalidInput, match=r"explain needs question\."):
         Tools(project).settings("explain", {"question": None, "run": "evals.jsonl"})
-    given = {"ground_truth": "evals.jsonl", "ask": True}
-    assert Tools(project, "a:b").settings("evaluate", given)["retriever"] == "a:b"
-    assert Tools(project, "a:b").settings("compare", given)["retrievers"] == {"live": "a:b"}
 
 
 def test_an_answer_is_short_and_has_no_control_characters():
@@ -219,30 +211,3 @@ def test_the_official_client_reads_tools_and_answers(project):
     assert "in the folder of this server" in outside.text
     assert "There is no tool 'shell'" in unknown.text
     assert {path: path.read_bytes() for path in project.rglob("*")} == before
-
-
-def test_a_live_retriever_is_asked_as_it_is_now_and_may_print(project):
-    code = (
-        "def search(query, k):\n    print('{' * 100)\n    return ['d' + query.split()[-1][:-1]]\n"
-    )
-
-    def first():
-        (project / "search.py").write_text(code)
-        return ("evaluate", {"ground_truth": "evals.jsonl", "ask": True})
-
-    def changed():
-        (project / "search.py").write_text(
-            "def search(query, k):\n    return ['elsewhere', 'd0']\n"
-        )
-        return ("evaluate", {"ground_truth": "evals.jsonl", "ask": True, "metrics": "recall@1"})
-
-    def deadly():
-        (project / "search.py").write_text("import os\ndef search(query, k):\n    os._exit(9)\n")
-        return ("evaluate", {"ground_truth": "evals.jsonl", "ask": True})
-
-    calls = [deadly, first, changed]
-    options = ("--retriever", f"{project / 'search.py'}:search")
-    _, (dead, good, second) = talk(project, *options, calls=calls)
-    assert "ended before it answered" in dead.text
-    assert good.plain["answer"].startswith("Finds all")
-    assert second.plain["answer"].startswith("Finds nothing")

@@ -41,11 +41,11 @@ def test_a_place_that_fails_while_it_is_written_takes_nothing_with_it(folder, mo
         raise WriteFailed("The output page.html cannot be written: no space left on the device.")
 
     monkeypatch.setattr(report, "save_html", fails)
-    printed = typed("eval evals.json --html page.html --markdown short.md")
+    printed = typed("eval evals.json --html page.html --save kept --store h.db")
     assert printed.code == 2
     assert "no space left" in printed.err
-    assert (folder / "short.md").read_text().startswith("## Finds half of what it should")
     assert "recall" in printed.out
+    assert "kept" in typed("history --store h.db").out
 
 
 @pytest.mark.parametrize(

@@ -142,19 +142,3 @@ def test_a_module_that_leaves_while_it_is_imported_is_a_sentence() -> None:
     Path("leaving.py").write_text("import sys\nsys.exit(0)\n")
     for target in ("leaving:search", "leaving.py:search"):
         assert "raises SystemExit" in refused("eval", "questions.jsonl", "--retriever", target)
-
-
-def test_two_versions_of_a_retriever_are_compared() -> None:
-    for folder, turned in (("old", "[::-1]"), ("new", "")):
-        Path(folder).mkdir()
-        Path(folder, "search.py").write_text(
-            f"def search(query, k):\n    return ['d0', 'd1', 'd2']{turned}\n"
-        )
-    retrievers = "--retriever old=old/search.py:search --retriever new=new/search.py:search"
-    asked = shlex.split(f"compare {retrievers} questions.jsonl -m mrr")
-    printed = calipers_command(*asked, "--json")
-    assert printed.code == 0, printed.err
-    found = json.loads(printed.out)
-    assert found["systems"] == ["old", "new"]
-    assert [one["mean"] for one in found["means"]] == [(1 / 3 + 1 / 2) / 2, 0.75]
-    assert "say which file holds the questions" in refused(*asked, "other.jsonl")

@@ -123,17 +123,6 @@ def test_a_retriever_is_asked_as_deep_as_the_metrics_look():
         calipers.evaluate(pair, metrics="recall@50")
 
 
-def test_retrievers_are_compared():
-    found = calipers.compare(
-        ground_truth=TRUTH,
-        metrics="mrr",
-        retrievers={"old": lambda query, k: ["z", "x"], "new": lambda query, k: ITEMS[query]},
-    )
-    assert found.systems == ("old", "new")
-    with pytest.raises(InvalidInput, match="without the questions"):
-        calipers.compare(retrievers={"old": len, "new": len})
-
-
 def test_a_retriever_needs_one_place_to_ask_from():
     with pytest.raises(InvalidInput, match="one file is needed"):
         calipers.evaluate(retriever=len)

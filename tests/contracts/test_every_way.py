@@ -66,7 +66,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "corpus": ("--corpus", "corpus.jsonl"),
     "save": ("--save", "night", "--store", "history.db"),
     "tags": ("--save", "night", "--store", "history.db", "--tag", "model=e5"),
-    "no_results": ("--save", "night", "--store", "history.db", "--no-results"),
     "as_json": (),
     "form": ("--as", "csv"),
     "quiet": ("--quiet",),
@@ -150,8 +149,7 @@ def _in_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_setting_has_an_example_here() -> None:
-    # --help-all shows the others, and --calls asks something else instead.
-    settings = {str(one.name) for one in command.params} - {"help_all", "each_call"}
+    settings = {str(one.name) for one in command.params} - {"help_all"}
     lacking, stale = settings - EXAMPLES.keys(), EXAMPLES.keys() - settings
     assert not lacking, f"no example of {', '.join(sorted(lacking))}"
     assert not stale, f"{', '.join(sorted(stale))}: not a setting of calipers eval"

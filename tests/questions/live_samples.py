@@ -7,7 +7,7 @@ from tests.questions.samples import Sample, without, write_files, write_lines
 
 PORT = "CALIPERS_TEST_MODEL_PORT"
 ENDPOINT = f"http://127.0.0.1:${PORT}/v1"
-MODEL = ("--endpoint", ENDPOINT, "--model", "small", "--no-cache", "--json")
+MODEL = ("--endpoint", ENDPOINT, "--model", "small", "--json")
 RETRIEVERS = """
 def make(right):
     def search(query, k):

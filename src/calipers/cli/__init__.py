@@ -39,28 +39,6 @@ GROUPS = {
 }
 """Every command in the order of help, with its module."""
 COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
-ELSEWHERE = {
-    "report": "eval FILE --html report.html",
-    "slices": "eval FILE --by TAG",
-    "levels": "eval FILE --level all",
-    "save": "eval FILE --save NAME",
-    "calls": "eval FILE --calls",
-    "plot": "eval FILE --html report.html",
-    "diff": "compare A B",
-    "floor": "sweep FILE --floor",
-    "baseline": "gate save FILE -o main.json",
-    "resolve": "convert FILE OUT --resolve DOCUMENTS",
-    "draft": "labels draft RUN -o label.csv",
-    "judge": "labels judge FILE",
-    "questions": "init CORPUS --endpoint URL --model NAME",
-    "traces": "labels draft --from-traces FILE -o questions.jsonl",
-    "agreement": "labels export FILE FILE",
-    "show": "history show @NAME",
-    "trend": "history trend NAME",
-    "alarm": "history alarm NAME",
-    "store": "history check",
-}
-"""Names that people try as commands, and what to type instead."""
 INTERRUPTED, TERMINATED, READER_LEFT = 130, 143, 141
 """Exit codes after Ctrl-C, after SIGTERM, and when the reader closed the pipe."""
 _COMPLETING = "_CALIPERS_COMPLETE"
@@ -106,20 +84,16 @@ class GivenOnce(click.Command):
         return super().parse_args(ctx, args)
 
 
-def commands_behind(command: click.Command | None) -> dict[str, click.Command]:
-    """The subcommands of a command, such as `labels`, `gate` and `history`."""
-    return getattr(command, "commands", {})
-
-
 def every_command() -> dict[str, click.Command]:
-    """Every command and subcommand, by what is typed after `calipers`."""
+    """Every command, by what is typed after `calipers`; also `gate save` and `sweep --floor`."""
     context, found = click.Context(group), dict[str, click.Command]()
-    for name in COMMANDS:
-        if (command := group.get_command(context, name)) is not None:
+    waiting = [(name, group.get_command(context, name)) for name in reversed(COMMANDS)]
+    while waiting:
+        name, command = waiting.pop()
+        if command is not None:
             found[name] = command
-            for one, inner in commands_behind(command).items():
-                if inner is not command:  # `history list` is `history`
-                    found[f"{name} {one}"] = inner
+            inner = getattr(command, "commands", {})
+            waiting += [(f"{name} {one}", inner[one]) for one in reversed(inner)]
     return found
 
 
@@ -156,28 +130,29 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Resolve the command; suggest the nearest name for an unknown one."""
-        from calipers.words import did_you_mean
-
-        name = args[0] if args else ""
-        if name and not name.startswith("-") and self.get_command(ctx, name) is None:
+        name, word = (*args, "", "")[:2]
+        is_unknown = bool(name) and not name.startswith("-") and name not in COMMANDS
+        if is_unknown or word.isalpha():
             from calipers.gone import gone
 
-            known = self.list_commands(ctx)
-            if name in ELSEWHERE:
-                raise click.UsageError(
-                    f"There is no command {name!r}: use `calipers {ELSEWHERE[name]}`."
-                )
-            raise click.UsageError(
-                gone(name)
-                or f"There is no command {name!r}; the commands are {', '.join(known)}."
-                f"{did_you_mean(name, known)}",
-                ctx,
-            )
-        found, command, rest = super().resolve_command(ctx, args)
-        inner = commands_behind(command)
-        if rest and rest[0] in inner and not isinstance(command, click.Group):
-            return f"{found} {rest[0]}", inner[rest[0]], rest[1:]
-        return found, command, rest
+            said = gone(f"{name} {word}") or gone(name)
+            if said is None and is_unknown:
+                said = f"There is no command {name!r}; the commands are {', '.join(COMMANDS)}."
+                said += _meant(name)
+            if said:
+                raise click.UsageError(said, ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _meant(name: str) -> str:
+    """The command that does what somebody typed as a command, as a question; or nothing."""
+    from calipers.operations import OPERATIONS
+    from calipers.words import did_you_mean
+
+    found = {one: declared.command for one, declared in OPERATIONS.items()}
+    found |= {one.split()[-1]: one for one in every_command()}
+    whole = found.get(name)
+    return f" Did you mean calipers {whole}?" if whole else did_you_mean(name, COMMANDS)
 
 
 @click.group(
@@ -254,8 +229,6 @@ def main() -> None:
         code = group.main(prog_name="calipers", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        if _COMPLETING in os.environ:
-            sys.exit(0)  # A message would appear in the line being typed.
         error.show()
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt) as error:
@@ -279,8 +252,6 @@ def main() -> None:
         )
         sys.exit(2)
     except BaseException as error:  # noqa: BLE001 - the last handler: also a panic of the table library
-        if _COMPLETING in os.environ:
-            sys.exit(0)
         sys.exit(explain(error))
     else:
         sys.exit(code if isinstance(code, int) else 0)

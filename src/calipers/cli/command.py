@@ -26,7 +26,6 @@ from calipers.cli.options import (
     text,
 )
 from calipers.cli.output import (
-    Outputs,
     check_output,
     check_outputs,
     console,
@@ -34,6 +33,7 @@ from calipers.cli.output import (
     print_json,
     print_line,
     progress,
+    write_file,
 )
 from calipers.errors import InvalidInput, NoGroundTruth
 from calipers.operation import (
@@ -72,7 +72,6 @@ class CommandInput:
     """Whether --explain is given."""
     files: Mapping[FileOption, str] = field(default_factory=dict)
     """The files to write with the answer."""
-    outputs: Outputs = field(default_factory=Outputs)
     found: Any = None
     """The answer that was printed."""
 
@@ -146,19 +145,22 @@ class CommandInput:
         document: "Document | None" = None,
         explain: bool = False,
     ) -> None:
-        """Write the files, and print the answer in the requested format, or else as its document.
+        """Print the answer and write its files; the requested format, or else as its document.
 
         ``to_dict`` and ``document`` are for a command that has more to say than the answer alone.
         """
         self.found = found
-        for option, path in self.files.items():
-            self.outputs.write(path, partial(option.write, found, path))
         explain = explain or self.explain
-        if self.form == "json":
-            print_json(to_dict(found) if to_dict else getattr(found, "to_dict", lambda: found)())
-        else:
-            self._print(document or found.document(), explain=explain)
-        self.outputs.finish()
+        try:
+            if self.form == "json":
+                plain = to_dict or (lambda one: getattr(one, "to_dict", lambda: one)())
+                print_json(plain(found))
+            else:
+                self._print(document or found.document(), explain=explain)
+        finally:
+            # Also if the reader of the table closed the pipe (`| head`).
+            for option, path in self.files.items():
+                write_file(path, partial(option.write, found, path))
 
     def _print(self, document: "Document", *, explain: bool) -> None:
         """Print a document: its first line, CSV, Markdown or tables."""
@@ -187,24 +189,24 @@ def _show_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
         ctx.exit()
 
 
+TYPED = "calipers.typed"
+"""The arguments of the command that runs, as they were typed."""
 HELP_ALL = Option(
     ["--help-all"],
     is_flag=True,
     is_eager=True,
     expose_value=False,
     callback=_show_all,
-    help="Show every option and more examples.",
+    help="Show every option.",
 )
 
 
 class Command(LayeredHelp):
     """A command whose options are the settings of an operation, loaded when needed.
 
-    A list of commands needs only names and help. ``instead`` is an option and another command,
-    which runs if the option, or any other that only that command takes, is given; its options
-    are offered in their own group. ``commands`` are subcommands, in a place where a file or a
-    name can also be given. ``answers`` are the options of what it
-    prints, and ``exits`` gives the exit code of an answer.
+    A list of commands needs only names and help. ``commands`` run instead of it: by their name, in
+    a place where a file or a name can also be given, or where an option is given (``--floor``).
+    ``answers`` are the options of what it prints, and ``exits`` gives the exit code of an answer.
     """
 
     def __init__(
@@ -216,8 +218,7 @@ class Command(LayeredHelp):
         short_help: str | None = None,
         leave_out: Sequence[str] = (),
         fill: bool = True,
-        instead: "tuple[str, Command] | None" = None,
-        commands: "Sequence[Command]" = (),
+        commands: "Mapping[str, Command] | None" = None,
         exits: Callable[[Any], int] | None = None,
         answers: Sequence[click.Parameter] = (EXPLAIN, JSON),
     ) -> None:
@@ -233,18 +234,35 @@ class Command(LayeredHelp):
         self._answers = answers
         self._operation = operation or name
         self._fill = fill
-        self.instead = instead
-        self.commands = {one.name or "": one for one in commands}
+        self.commands = {**(commands or {})}
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """The context of this command, or of the one that a word or an option asks for."""
+        for word, other in self.commands.items():
+            name, value, _ = word.partition("=")
+            typed = args if name.startswith("--") else args[:1]
+            typed = [one.partition("=")[0] for one in typed] if value else typed
+            if name in typed:
+                at = typed.index(name)
+                rest = args if value else [*args[:at], *args[at + 1 :]]
+                return other.make_context(f"{info_name} {word}", rest, parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; an option that no longer exists gets a helpful error."""
-        given = list(args)
+        given = ctx.meta[TYPED] = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.UsageError:
             from calipers.gone import gone_option
 
-            if (said := gone_option("_".join(ctx.command_path.split()[1:]), given)) is None:
+            if (said := gone_option(" ".join(ctx.command_path.split()[1:]), given)) is None:
                 raise
             raise click.UsageError(said, ctx) from None
 
@@ -297,17 +315,8 @@ class Command(LayeredHelp):
 
     @cached_property
     def _made(self) -> list[click.Parameter]:
-        every = [*self._own]
-        if self.instead is not None:
-            option, other = self.instead
-            known = {HELP_ALL.name, *(one.name for one in every)}
-            group = "" if other.name is None else other.name.capitalize()
-            every += (
-                in_group(one, "" if one.name == option else group)
-                for one in other.params
-                if one.name not in known
-            )
-        return [*every, HELP_ALL] if any(getattr(one, "group", "") for one in every) else every
+        has_groups = any(getattr(one, "group", "") for one in self._own)
+        return [*self._own, HELP_ALL] if has_groups else self._own
 
     @property
     def params(self) -> list[click.Parameter]:
@@ -320,46 +329,12 @@ class Command(LayeredHelp):
 
     def _run(self, **given: Any) -> None:
         check_outputs(given)
-        own = {one.name: one for one in self._own if one.expose_value}
-        if self.instead is not None:
-            own.pop(self.instead[0], None)
-            if asks := [one for one in self._given() if one.name not in own]:
-                if left := self.not_asked_instead():
-                    raise InvalidInput(
-                        f"{left[0]} does not go with {_long(asks[0])}; leave one of them out."
-                    )
-                self._note_memory(self.ask_instead())
-                return
-        self._note_memory(self._answer({name or "": given[name or ""] for name in own}))
-
-    def _note_memory(self, asked: CommandInput) -> None:
-        """Say where --memory was exceeded; last, as what writes the answer takes memory too."""
+        asked = self._answer(given)
         if asked.settings.get("memory") is not None:
             from calipers.io.files.spill import too_little
 
+            # Last, as what writes the answer takes memory too.
             click.echo(too_little(asked.settings["memory"]), nl=False, err=True)
-
-    def _given(self) -> list[click.Parameter]:
-        source = click.get_current_context().get_parameter_source
-        return [one for one in self.params if source(one.name or "") is ParameterSource.COMMANDLINE]
-
-    def not_asked_instead(self) -> list[str]:
-        """The given options that the other command does not take."""
-        option, other = self.instead or ("", self)
-        takes = {option, *(one.name for one in other.params)}
-        return [_long(one) for one in self._given() if one.name not in takes]
-
-    def ask_instead(self) -> CommandInput:
-        """Run the other command with the options that were given."""
-        context, given = click.get_current_context(), {one.name for one in self._given()}
-        _, other = self.instead or ("", self)
-        values = other.make_context(other.name, [], resilient_parsing=True).params
-        for one in other.params:
-            if one.name in given:
-                values[one.name or ""] = one.type_cast_value(context, context.params[one.name])
-            elif one.required:
-                raise click.MissingParameter(ctx=context, param=one)
-        return other._answer(values)
 
     def _answer(self, given: dict[str, Any]) -> CommandInput:
         for one, setting in self._offered.items():
@@ -400,10 +375,6 @@ def _print_answer(asked: CommandInput) -> None:
     asked.show(asked.answer())
 
 
-def _long(parameter: click.Parameter) -> str:
-    return max(parameter.opts, key=len)
-
-
 def command(*face: click.Parameter, **how: Any) -> Callable[[Callable[..., None]], Command]:
     """Make a command from a function that takes a CommandInput and command-line options.
 
@@ -439,7 +410,7 @@ def _value(argument: Argument, given: Any, setting: Setting) -> Any:
 
 SAME = {"systems": "pilot"}
 """Parameters that have different names in different commands."""
-INPUTS = ("data", "systems", "retrievers", "ground_truth", "run", "retriever", "config")
+INPUTS = ("data", "systems", "ground_truth", "run", "retriever", "config")
 NOT_AGAIN = (
     *("save", "tags", "html", "markdown", "per_query", "output", "accept"),
     *("explain", "quiet", "as_json", "form"),

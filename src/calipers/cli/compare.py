@@ -7,13 +7,13 @@ from typing import Any, cast
 import click
 
 import calipers
-from calipers.cli.command import Command, CommandInput, command
-from calipers.cli.options import AS, HTML, PAGE, FileOption, flag, text
+from calipers.cli.command import TYPED, CommandInput, command
+from calipers.cli.options import AS, HTML, PAGE, FileOption, text
 from calipers.cli.output import (
     check_output,
     print_line,
-    progress,
     write_document,
+    write_file,
     write_page,
 )
 from calipers.errors import InvalidInput, NoGroundTruth
@@ -38,7 +38,7 @@ def _write_changes(found: Any, path: str) -> None:
     leave_out=["old", "new"],
 )
 def _changes(asked: CommandInput, systems: tuple[str, ...]) -> None:
-    """Show what changed between two runs of the same questions, before anybody labels anything."""
+    """Show what changed between two runs, and score nothing."""
     if len(systems) != PAIR:
         raise InvalidInput(
             f"What changed is shown between two runs, and {len(systems)} are given; name two."
@@ -63,33 +63,27 @@ def _write_queries(comparison: Any, path: str) -> None:
         _write_queries,
         OUTPUT,
     ),
-    flag("--changes", "Show what changed between two runs, and score nothing."),
     text("--html", "FILE", PAGE),
     AS,
     fill=False,
-    instead=("changes", _changes),
+    commands={"--changes": _changes},
 )
 def compare(asked: CommandInput, html: str | None) -> None:
     """Compare two or more retrievers on the same queries.
 
     A SYSTEM is a run, a file that holds results and ground truth, or what `calipers eval --json`
-    wrote. It is named for its file; NAME=FILE gives it another name. With --retriever one file
-    may stand alone: the questions with their ground truth. Two runs without any ground truth
-    are compared result by result: what is new, what is lost, what moved.
+    wrote. It is named for its file; NAME=FILE gives it another name. Two runs without any ground
+    truth are compared result by result: what is new, what is lost, what moved.
 
     \b
     Examples:
       calipers compare bm25.jsonl dense.jsonl hybrid.jsonl --ground-truth gt.jsonl
-      calipers compare old.jsonl new.jsonl
-      calipers compare old=main.json new=branch.json --as markdown
-      calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --against dense
-      calipers compare old.jsonl new.jsonl -g questions.csv --changes
-      calipers compare --retriever old=search_v1:search --retriever new=search:search gt.csv
+      calipers compare old=main.json new=branch.json -m recall@10,mrr --as markdown
     """
     systems = asked.settings.get("systems", ())
     if html:
         check_output(html)
-    named, fallback = _systems(asked)
+    named, fallback = named_systems(asked.settings.pop("systems", ())), asked.fill_but_truth()
     try:
         asked.with_truth(fallback, lambda: _score(asked, named, html))
     except NoGroundTruth as error:
@@ -97,13 +91,18 @@ def compare(asked: CommandInput, html: str | None) -> None:
 
 
 def _show_changes(asked: CommandInput, systems: Sequence[str], error: NoGroundTruth) -> None:
-    """Show what changed between two runs without a ground truth; refuse other options."""
+    """Show what changed between two runs without a ground truth, if nothing else is asked."""
     from calipers.questions.systems import is_result_file
 
-    command = cast(Command, click.get_current_context().command)
-    if len(systems) != PAIR or any(map(is_result_file, systems)) or command.not_asked_instead():
+    if len(systems) != PAIR or any(map(is_result_file, systems)):
         raise error
-    command.ask_instead()
+    here = click.get_current_context()
+    try:
+        other = _changes.make_context(here.info_name, here.meta[TYPED], here.parent)
+    except click.UsageError:
+        raise error from None
+    with other:
+        _changes.invoke(other)
     if asked.form is None:
         print_line(printable(f"Nothing is scored: {error}"))
 
@@ -121,42 +120,8 @@ def _score(asked: CommandInput, named: Any, html: str | None) -> None:
         named = matched_to_report(None, named, None, cast(Reading, reading))
     comparison = compare_systems(named, **measuring, **settings)
     made = {"systems": named, "comparison": comparison, **measuring, **settings}
-    asked.outputs.write(html, lambda: write_page(calipers.report(**made), html or ""))
     asked.show(comparison)
-
-
-def _systems(asked: CommandInput) -> tuple[Any, str | None]:
-    """The systems to compare, with the results of live retrievers.
-
-    Also the ground truth of the settings file, for runs that have none.
-    """
-    given = asked.settings
-    files, live = given.pop("systems", ()), given.pop("retrievers", {})
-    if live and files and "ground_truth" not in given:
-        if len(files) > 1:
-            raise InvalidInput(
-                f"Retrievers are given together with {', '.join(files)}; say which file holds the "
-                "questions with their ground truth: --ground-truth FILE."
-            )
-        # A single file beside retrievers contains their questions.
-        given["ground_truth"], files = files[0], ()
-    fallback = None
-    if live:
-        asked.fill()
-    else:
-        fallback = asked.fill_but_truth()
-    named: Any = named_systems(files)
-    if live:
-        from calipers.engines.scoring import choose_metrics
-        from calipers.questions.systems import name_systems, with_retrievers
-
-        how = {name: given.pop(name, None) for name in ("ask_for", "workers")}
-        metrics = choose_metrics(given.get("metrics"), given.get("k"))
-        truth = given.get("ground_truth")
-        with progress() as told:
-            how["watch"] = told.get("watch")
-            named = with_retrievers(name_systems(named), live, truth, metrics, how)
-    return named, fallback
+    write_file(html, lambda: write_page(calipers.report(**made), html or ""))
 
 
 def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:

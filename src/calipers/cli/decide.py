@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import JSON, text
-from calipers.cli.output import check_output, print_line, write_bytes
+from calipers.cli.output import check_output, print_line, write_bytes, write_file
 from calipers.errors import CalipersError
 from calipers.operation import OUTPUT
 
@@ -30,7 +30,7 @@ def gate_save(asked: CommandInput) -> None:
 @command(
     text("--markdown", "FILE", "Write a summary as Markdown.", group=OUTPUT),
     fill=False,
-    commands=[gate_save],
+    commands={"save": gate_save},
     exits=lambda verdict: 1 if verdict.stops else 0,
 )
 def gate(asked: CommandInput, markdown: str | None) -> None:
@@ -42,10 +42,7 @@ def gate(asked: CommandInput, markdown: str | None) -> None:
     \b
     Examples:
       calipers gate evals.jsonl --require "recall@10 >= 0.85" --baseline main.json
-      calipers gate evals.jsonl --require "ndcg@10 >= 0.6 for type=multi-hop"
       calipers gate evals.jsonl --baseline main.json --by type --must priority=high
-      calipers gate evals.jsonl --baseline main.json --accept "half the index, a tenth the price"
-      calipers gate --markdown summary.md
     """
     from calipers.present.markdown import as_markdown
     from calipers.questions.gate.document import error_markdown
@@ -56,7 +53,7 @@ def gate(asked: CommandInput, markdown: str | None) -> None:
         check_output(markdown)
 
     def write(summary: Callable[[], str]) -> None:
-        asked.outputs.write(markdown, lambda: write_bytes(markdown or "", summary().encode()))
+        write_file(markdown, lambda: write_bytes(markdown or "", summary().encode()))
 
     try:
         verdict = asked.answer()
@@ -65,8 +62,8 @@ def gate(asked: CommandInput, markdown: str | None) -> None:
         said = str(error)
         write(lambda: error_markdown(said))
         raise
-    write(lambda: as_markdown(verdict.document()))
     asked.show(verdict)
+    write(lambda: as_markdown(verdict.document()))
 
 
 @command(short_help="Say how many queries show a difference.", fill=False, answers=[JSON])

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import AS, MARKDOWN, flag, text
-from calipers.cli.output import check_output, write_page
+from calipers.cli.options import AS, MARKDOWN, text
+from calipers.cli.output import check_output, write_file, write_page
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.operation import HISTORY, STATISTICS
+from calipers.operation import HISTORY
 
 if TYPE_CHECKING:
     from calipers.questions.evaluate.rule import EvaluationAnswer
@@ -22,7 +22,7 @@ FILES = {"per_query": "table", "html": "page"}
 
 @command(AS)
 def _calls() -> None:
-    """Show recall after the first call of the retriever, after the second, and so on."""
+    """For an agent: show what each further call adds."""
 
 
 @command(
@@ -33,19 +33,12 @@ def _calls() -> None:
         multiple=True,
         group=HISTORY,
     ),
-    flag("--no-results", "Keep the scores without what was retrieved; takes less room.", HISTORY),
     MARKDOWN,
     AS,
-    flag(
-        "--calls each_call",
-        "For an agent that searches several times: print what each further call adds, instead; "
-        "-k then counts results of each call.",
-        STATISTICS,
-    ),
     operation="questions.evaluate.settings:ask",
-    instead=("each_call", _calls),
+    commands={"--calls": _calls},
 )
-def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None:  # noqa: A001 - as the command is called
+def eval(asked: CommandInput, tags: tuple[str, ...]) -> None:  # noqa: A001 - as the command is called
     """Score what a retriever returned against what should be found.
 
     DATA is a file that holds both; or give --ground-truth and --run; or questions and
@@ -57,14 +50,10 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
     Examples:
       calipers eval evals.json
       calipers eval -g qrels.txt -r run.txt -k 1,5,10 -m precision,recall,ndcg
-      calipers eval evals.jsonl --per-query scores.parquet --json
-      calipers eval evals.jsonl --html report.html
-      calipers eval evals.jsonl --save nightly --tag model=e5
-      calipers eval evals.jsonl --match "quote(min=0.8)" --level all
-      calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
+      calipers eval questions.jsonl --retriever mypackage.search:search --html report.html
     """
-    settings, outputs = asked.settings, asked.outputs
-    saved = _to_save(settings, tags, no_results=no_results)
+    settings = asked.settings
+    saved = _to_save(settings, tags)
     per_query, html = (settings.get(name, "") for name in FILES)
     for name, kind in FILES.items():
         if name in settings:
@@ -75,23 +64,25 @@ def eval(asked: CommandInput, tags: tuple[str, ...], no_results: bool) -> None: 
         fingerprints=bool(asked.form == "json" or html or saved or per_query),
     )
     found: EvaluationAnswer = _also_collapsed(ask, settings) if saved else ask()
-    if per_query:
-        from calipers.io.files.write import write_table
-
-        outputs.write(per_query, lambda: write_table(found.result.per_query, per_query))
-    if html:
-        from calipers.questions.evaluate.rule import report_of
-
-        outputs.write(html, lambda: write_page(report_of(found, settings), html))
     try:
         asked.show(found, _to_dict)
     finally:
-        # Kept after it is printed, also if the reader of the table closed the pipe (`| head`).
+        # Also if the reader of the table closed the pipe (`| head`).
         if saved:
-            outputs.attempt(
-                lambda: _save(found, saved, settings), " The evaluation above was not kept there."
-            )
-    outputs.finish()
+            _save(found, saved, settings)
+        _write_files(found, settings)
+
+
+def _write_files(found: "EvaluationAnswer", settings: Mapping[str, Any]) -> None:
+    per_query, html = (settings.get(name, "") for name in FILES)
+    if per_query:
+        from calipers.io.files.write import write_table
+
+        write_file(per_query, lambda: write_table(found.result.per_query, per_query))
+    if html:
+        from calipers.questions.evaluate.rule import report_of
+
+        write_file(html, lambda: write_page(report_of(found, settings), html))
 
 
 def _to_dict(found: "EvaluationAnswer") -> dict[str, Any]:
@@ -102,22 +93,19 @@ def _to_dict(found: "EvaluationAnswer") -> dict[str, Any]:
     return {**found.to_dict(per_query=False), "per_query": rows}
 
 
-def _to_save(
-    settings: Mapping[str, Any], tags: tuple[str, ...], *, no_results: bool
-) -> dict[str, Any]:
+def _to_save(settings: Mapping[str, Any], tags: tuple[str, ...]) -> dict[str, Any]:
     """What to keep in the history, checked before any work is done; empty for nothing."""
     if "save" not in settings:
-        if tags or no_results:
-            option = "--no-results" if no_results else "--tag"
+        if tags:
             raise InvalidInput(
-                f"{option} is given and nothing is kept; add --save NAME, or leave it out."
+                "--tag is given and nothing is kept; add --save NAME, or leave it out."
             )
         return {}
     from calipers.questions.reading import tag_pairs
     from calipers.store.record import check_name, check_tags
 
     tagged = check_tags(tag_pairs(tags))
-    return {"name": check_name(settings["save"]), "tags": tagged, "results": not no_results}
+    return {"name": check_name(settings["save"]), "tags": tagged}
 
 
 def _also_collapsed(

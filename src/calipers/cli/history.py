@@ -1,38 +1,21 @@
 """Commands for the history: show, trend, alarm and check."""
 
-from typing import Any
-
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import AS, HTML, JSON, FileOption, text
+from calipers.cli.options import AS, HTML, JSON, text
 from calipers.present.escape import printable
 
 
-def _write_scores(found: Any, path: str) -> None:
-    from calipers.io.files.write import write_table
-
-    write_table(found.scores.per_query, path)
-
-
-@command(
-    FileOption(
-        "--per-query",
-        "Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
-        "table",
-        _write_scores,
-    ),
-    AS,
-)
+@command(AS)
 def history_show() -> None:
     """Show a saved evaluation exactly as it was measured.
 
     REFERENCE is @name (the latest), @name~2 (two before it), @id or @branch:main.
 
     \b
-    Examples:
+    Example:
       calipers history show @nightly
-      calipers history show @nightly~1 --json
     """
 
 
@@ -93,12 +76,12 @@ def history_check() -> None:
 @command(
     text("--html", "FOLDER", "Write a site to share: lines over time, every report, a badge."),
     AS,
-    commands=[
-        history_show,
-        history_trend,
-        history_alarm,
-        history_check,
-    ],
+    commands={
+        "show": history_show,
+        "trend": history_trend,
+        "alarm": history_alarm,
+        "check": history_check,
+    },
 )
 def history(asked: CommandInput, html: str | None) -> None:
     """List saved evaluations, newest first.
@@ -119,6 +102,3 @@ def history(asked: CommandInput, html: str | None) -> None:
 
         click.echo(printable(write_site(found, html, asked.settings)), err=True)
     asked.show(found)
-
-
-history.commands = {"list": history, **history.commands}

@@ -22,14 +22,14 @@ from calipers.errors import InvalidInput
     answers=[JSON],
 )
 def _traces() -> None:
-    """Take the questions that people really asked from traces, each once."""
+    """Take the questions that people asked from traces."""
 
 
 @command(
     output("The file to label, .jsonl or .csv."),
     short_help="Make a file to label from what retrievers returned.",
     answers=[JSON],
-    instead=("files", _traces),
+    commands={"--from-traces=FILE": _traces},
 )
 def labels_draft(asked: CommandInput, output: str | None) -> None:
     """Make a file to label from what one or several retrievers returned.
@@ -44,9 +44,7 @@ def labels_draft(asked: CommandInput, output: str | None) -> None:
     \b
     Examples:
       calipers labels draft bm25.jsonl dense.jsonl --questions questions.jsonl -o label.csv
-      calipers labels draft new.jsonl -g truth.jsonl -k 20 -o more.jsonl
       calipers labels draft old.jsonl new.jsonl --changed -k 5 -o label.csv
-      calipers labels draft old.jsonl new.jsonl --changed -k 5 --filled label.csv
       calipers labels draft --from-traces spans.jsonl --mask email -n 200 -o questions.jsonl
     """
     from calipers.labels.draft import check_unfilled, document
@@ -61,12 +59,8 @@ def labels_draft(asked: CommandInput, output: str | None) -> None:
     asked.show(found, document=document(found, output), explain=True)
 
 
-@command(
-    output("The labelled file, .jsonl or .csv.", required=True),
-    flag("--no-cache", "Keep no answers."),
-    answers=[JSON],
-)
-def labels_judge(asked: CommandInput, output: str, no_cache: bool) -> None:
+@command(output("The labelled file, .jsonl or .csv.", required=True), answers=[JSON])
+def labels_judge(asked: CommandInput, output: str) -> None:
     """Let a language model grade what `calipers labels draft` wrote.
 
     FILE is sent to the endpoint that you name, one prompt per row, at temperature 0. Every row
@@ -82,13 +76,11 @@ def labels_judge(asked: CommandInput, output: str, no_cache: bool) -> None:
     from calipers.live.document import of_grades
 
     check_unfilled(output)
-    kept = asked.settings.pop("cache", ".calipers/answers")
-    asked.settings["cache"] = None if no_cache else kept
+    kept = asked.settings.setdefault("cache", ".calipers/answers")
     try:
         found = asked.answer()
     except KeyboardInterrupt:
-        if not no_cache:
-            click.echo(f"Every answer is kept in {kept}; the same command goes on.", err=True)
+        click.echo(f"Every answer is kept in {kept}; the same command goes on.", err=True)
         raise
     found.write(output)
     asked.show(found, document=of_grades(found, output), explain=True)
@@ -111,10 +103,7 @@ def labels_sample(asked: CommandInput, drop: bool) -> None:
     Examples:
       calipers labels sample questions.jsonl
       calipers labels sample run.jsonl -g machine.jsonl --until 0.05 --judges anna,ben
-      calipers serve --pool run-sample --judges anna,ben
       calipers labels sample --pool run-sample
-      calipers labels export run-sample -o people.jsonl
-      calipers eval -g machine.jsonl -r run.jsonl --corrected-by people.jsonl
     """
     if not _check_made(asked, drop):
         asked.show(asked.answer())
@@ -189,11 +178,7 @@ def labels_export(asked: CommandInput, **change: bool) -> None:
     \b
     Examples:
       calipers labels export my-pool -o gt.jsonl
-      calipers labels export my-pool -o labels.csv --every-label
       calipers labels export anna.csv ben.csv -o truth.jsonl
-      calipers labels export my-pool -o tasks.json --to label-studio
-      calipers labels export --list
-      calipers labels export my-pool --close
     """
     import calipers
 
@@ -221,20 +206,7 @@ def labels_import() -> None:
     """
 
 
-class _Labels(click.Group):
-    """Five verbs; an old one says what to type instead."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        from calipers.gone import gone
-
-        if args and (said := gone(f"labels {args[0]}")) is not None:
-            raise click.UsageError(said, ctx)
-        return super().resolve_command(ctx, args)
-
-
-labels = _Labels(
+labels = click.Group(
     "labels",
     [labels_draft, labels_judge, labels_sample, labels_import, labels_export],
     help="Make a ground truth: what to label, what was judged, and one result of it.",

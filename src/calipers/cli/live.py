@@ -36,7 +36,6 @@ def retrieve(asked: CommandInput, output: str | None, check: bool) -> None:
       calipers retrieve mypackage.search:search questions.jsonl -k 20 -o run.jsonl
       calipers retrieve 'http://127.0.0.1:8000/search?q={query}&k={k}' questions.jsonl \\
           --results '$.hits[*]' -o run.jsonl
-      calipers eval -g questions.jsonl --run run.jsonl
     """
     if check:
         click.echo(_understood(asked.settings))
@@ -110,7 +109,6 @@ def grid(asked: CommandInput, dry_run: bool) -> None:
     Examples:
       calipers grid calipers.toml --dry-run
       calipers grid calipers.toml
-      calipers grid calipers.toml --against bm25 -m recall@10,mrr
     """
     if "config" not in asked.settings:
         from calipers.config import find_config

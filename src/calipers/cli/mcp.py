@@ -1,7 +1,7 @@
 """calipers mcp: the questions of Calipers as tools for an agent, over standard input and output.
 
 An agent may be led by what it reads, so a tool does less than a command: it reads files of one
-folder only, runs code and writes files only if the server was started for it, and never shows
+folder only, writes files only if the server was started for it, runs no code, and never shows
 sealed queries. Tools and their arguments are made from the declared operations.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from calipers.cli import shortened
-from calipers.cli.options import LayeredHelp, flag, text
+from calipers.cli.options import LayeredHelp, flag
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
 from calipers.model.claim import SIGNS
 from calipers.model.document import Answers, Heading, Lines, Picture, Table, short_notes
@@ -28,8 +28,7 @@ from calipers.version import __version__, pip_install
 TOOLS = ("evaluate", "compare", "gate", "misses", "explain", "audit")
 FURTHER = ("columns", "match", "level", "rel")
 """Arguments that are offered although --help of the command leaves them to --help-all."""
-LIVE = ("retriever", "retrievers")
-NOT_OFFERED = (*LIVE, "headers", "results", "timeout")
+NOT_OFFERED = ("retriever", "headers", "results", "timeout")
 WRITING = ("accept", "move_up")
 """Arguments that write over a file, offered with --write."""
 FILES = ("systems", "traces", "must")
@@ -62,7 +61,6 @@ class Tools:
     """The tools of one server: its folder, and what it was started for."""
 
     folder: Path
-    retriever: str | None = None
     write: bool = False
 
     @cached_property
@@ -81,29 +79,17 @@ class Tools:
             for name in TOOLS
         }
 
-    def asks(self, name: str) -> str | None:
-        """The argument of an operation that takes the live retriever, if the server has one."""
-        from calipers.operations import OPERATIONS
-
-        takes = arguments(OPERATIONS[name].function)
-        return next((one for one in LIVE if one in takes), None) if self.retriever else None
-
     def schema(self, name: str) -> dict[str, Any]:
         """The JSON Schema of a tool's arguments."""
         takes = self.offered[name]
-        properties = {one.name: _schema(one) for one in takes.values()}
-        if self.asks(name):
-            said = f"Ask the live retriever {self.retriever} instead of reading a run."
-            properties["ask"] = {"type": "boolean", "description": said}
-        needed = [
-            one.name
-            for one in takes.values()
-            if one.needed and not (one.setting and one.setting.file)
-        ]
         return {
             "type": "object",
-            "properties": properties,
-            "required": needed,
+            "properties": {one.name: _schema(one) for one in takes.values()},
+            "required": [
+                one.name
+                for one in takes.values()
+                if one.needed and not (one.setting and one.setting.file)
+            ],
             "additionalProperties": False,
         }
 
@@ -113,31 +99,22 @@ class Tools:
         from calipers.operations import OPERATIONS
 
         takes = self.offered[name]
-        asks, live = given.get("ask") is True, self.asks(name)
-        if unknown := given.keys() - takes.keys() - {"ask"}:
+        if unknown := given.keys() - takes.keys():
             raise InvalidInput(f"{name} takes no {min(unknown)}; it takes {', '.join(takes)}.")
         given = {one: value for one, value in given.items() if value is not None}
         if missing := [one for one in self.schema(name)["required"] if one not in given]:
             raise InvalidInput(f"{name} needs {missing[0]}.")
-        found = {one: _value(takes[one], value) for one, value in given.items() if one != "ask"}
-        if asks and live is None:
-            raise InvalidInput(
-                "This server has no live retriever; start it with --retriever, or give a run."
-            )
+        found = {one: _value(takes[one], value) for one, value in given.items()}
         # A file above the folder does not count, nor does a link, which may lead anywhere.
         own = [self.folder / PLAIN, self.folder / PROJECT]
         linked = any(one.is_symlink() for one in own)
         file = find_config(self.folder) if not linked and any(map(Path.is_file, own)) else Config()
         if file.path in own:
-            named = {**found, **({"retriever": self.retriever} if asks else {})}
-            keys = keys_of(OPERATIONS[name].function)
-            filled = file.filled(named, keys, gate=name == "gate")
+            filled = file.filled(found, keys_of(OPERATIONS[name].function), gate=name == "gate")
             found |= {one: value for one, value in filled.items() if one in takes}
         for one in found:
             if one in FILES or getattr(takes[one].setting, "path", False):
                 found[one] = self.inside(one, found[one])
-        if asks and live is not None:
-            found[live] = {"live": self.retriever} if live == "retrievers" else self.retriever
         return found
 
     def inside(self, name: str, value: Any) -> Any:
@@ -202,24 +179,6 @@ def _value(argument: Argument, value: Any) -> Any:
     return read(tuple(texts) if argument.setting and argument.setting.several else ",".join(texts))
 
 
-def _in_own_process(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Run an operation in a new process: it loads the retriever's code as it is now.
-
-    One that is killed, such as for want of memory, does not take the server with it.
-    """
-    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    try:
-        with ProcessPoolExecutor(1, get_context("spawn")) as process:
-            return process.submit(answer, name, settings).result()
-    except BrokenProcessPool:
-        raise InvalidInput(
-            "The process that measures ended before it answered: its retriever ended it, or memory "
-            "ran out; try fewer queries."
-        ) from None
-
-
 def answer(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Run an operation, and return its document as plain values; sealed queries are refused."""
     from calipers.operations import OPERATIONS
@@ -282,23 +241,19 @@ def _cell(cell: Any) -> str:
     short_help="Offer evaluate, compare, gate, misses, explain and audit to an agent.",
     params=[
         click.Argument(["folder"], default=".", metavar="[FOLDER]"),
-        text("--retriever", "RETRIEVER", "Let tools ask this live retriever, which runs its code."),
         flag("--write", "Let the gate write over a baseline (accept, move_up)."),
     ],
 )
-def mcp(folder: str, retriever: str | None, write: bool) -> None:
+def mcp(folder: str, write: bool) -> None:
     """Serve tools for an agent (Model Context Protocol) over standard input and output.
 
     Tools read files of FOLDER only (default: the working folder), write nothing without --write,
-    run no code without --retriever, and never show sealed queries.
+    run no code, and never show sealed queries.
 
     \b
     Examples:
-      calipers mcp
-      calipers mcp ~/project --retriever search.py:search --write
+      calipers mcp ~/project --write
     """
-    from calipers.live.adapters.recognise import check_target
-
     try:
         import anyio
         from mcp.server.lowlevel import Server
@@ -307,13 +262,11 @@ def mcp(folder: str, retriever: str | None, write: bool) -> None:
         raise MissingExtra(
             f"The server for agents needs the library mcp 2 or newer: {pip_install('mcp')}"
         ) from None
-    if retriever:
-        check_target(retriever)
     try:
         os.chdir(folder)
     except OSError as error:
         raise InvalidInput(f"{folder} is no folder to serve: {error.strerror}.") from None
-    tools = Tools(Path.cwd().resolve(), retriever, write)
+    tools = Tools(Path.cwd().resolve(), write)
 
     async def serve() -> None:
         server = Server(
@@ -338,7 +291,7 @@ async def _list_tools(tools: Tools, *_: Any) -> Any:
     for name in tools.offered:
         about = (OPERATIONS[name].function.__doc__ or "").partition("\n\n")[0]
         writes = any(one in WRITING for one in tools.offered[name])
-        hints = types.ToolAnnotations(readOnlyHint=not writes, openWorldHint=bool(tools.asks(name)))
+        hints = types.ToolAnnotations(readOnlyHint=not writes, openWorldHint=False)
         schema = tools.schema(name)
         made.append(
             types.Tool(
@@ -362,7 +315,7 @@ async def _call_tool(tools: Tools, _: Any, asked: Any) -> Any:
         if asked.name not in tools.offered:
             raise InvalidInput(f"There is no tool {asked.name!r:.60}; try {', '.join(TOOLS)}.")
         settings = tools.settings(asked.name, given)
-        work = partial(_in_own_process, asked.name, settings)
+        work = partial(answer, asked.name, settings)
         found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
     except CalipersError as error:
         said = types.TextContent(text=shortened(printable(str(error))))

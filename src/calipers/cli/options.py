@@ -6,7 +6,7 @@
 from collections.abc import Callable
 from copy import copy
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,13 +21,8 @@ from calipers.operation import (
     classes_of,
 )
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
 ALL = "calipers.help_all"
 """Set while --help-all is printed."""
-_EXAMPLES = "Examples:\n"
-_MOST_EXAMPLES = 2
 
 
 class Option(click.Option):
@@ -49,24 +44,12 @@ class FileOption(Option):
         write: Callable[[Any, str], object],
         group: str = "",
     ) -> None:
-        complete = {"shell_complete": complete_value}
-        super().__init__(name.split(), metavar="FILE", help=help_text, group=group, **complete)
+        super().__init__(name.split(), metavar="FILE", help=help_text, group=group)
         self.kind, self.write = kind, write
 
 
 class LayeredHelp(GivenOnce):
     """A command whose --help shows the common options, and --help-all every one."""
-
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the description, with the first examples or all of them."""
-        whole = self.help or ""
-        if not _shows_all(ctx):
-            before, mark, listed = whole.partition(_EXAMPLES)
-            self.help = before + mark + "\n".join(_first_examples(listed))
-        try:
-            super().format_help_text(ctx, formatter)
-        finally:
-            self.help = whole
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, in groups if all are shown."""
@@ -91,36 +74,6 @@ def _shows_all(ctx: click.Context) -> bool:
     return bool(ctx.meta.get(ALL))
 
 
-def _first_examples(listed: str) -> list[str]:
-    """The first commands of a list; one may span several lines."""
-    found, commands = [], 0
-    for line in listed.split("\n"):
-        commands += line.lstrip().startswith("calipers ")
-        if commands > _MOST_EXAMPLES:
-            break
-        found.append(line)
-    return found
-
-
-def complete_value(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> "list[CompletionItem]":
-    """Complete an argument with subcommands or files, and an option with files.
-
-    Commands, options and fixed choices are offered by click itself.
-    """
-    from click.shell_completion import CompletionItem  # imported when the Tab key is pressed
-
-    inner = getattr(context.command, "commands", {})
-    behind = [CompletionItem(name) for name in inner if name.startswith(incomplete)]
-    if behind and not any(map(context.params.get, ("data", "name"))):
-        return behind
-    word = (parameter.metavar or "").strip("[].")
-    is_file = word in ("FILE", "FOLDER", "PATH") or isinstance(parameter, click.Argument)
-    is_file &= word not in ("NAME", "POOL", "REFERENCE")
-    return [CompletionItem(incomplete, type="file")] if is_file else []
-
-
 def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:
     """Make the option or argument of a command for one argument of an operation."""
     kind = argument.kind
@@ -132,41 +85,30 @@ def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:
             nargs=-1 if setting.several or setting.only_one else 1,
             required=required,
             metavar=setting.argument,
-            shell_complete=complete_value,
         )
     help_text = setting.help
     if argument.default not in (None, (), "") and kind is not bool and "[default" not in help_text:
         help_text = f"{help_text}  [default: {argument.default}]"
     return Option(
         [*setting.names(argument.name), argument.name],
-        type=(given := _type(argument, setting)),
         is_flag=True if kind is bool else None,
         multiple=setting.several,
         required=required,
-        metavar=setting.metavar,
+        metavar=None if kind is bool else _metavar(argument, setting),
         help=help_text,
         group=setting.group,
-        shell_complete=None if isinstance(given, click.Choice) else complete_value,
     )
 
 
-class _Words(click.Choice[str]):
-    """Fixed words for completion; values are checked with all others, not here."""
-
-    def convert(self, value: Any, *_: Any) -> Any:
-        return value
-
-
-def _type(argument: Argument, setting: Setting) -> Any:
+def _metavar(argument: Argument, setting: Setting) -> str | None:
+    """What stands for the value in help: the setting's own word, the choices, or a type."""
+    if setting.metavar is not None:
+        return setting.metavar
     if choices := choices_of(argument):
-        return _Words(choices)
+        return f"[{'|'.join(choices)}]"
     kinds = [one for one in classes_of(argument.kind) if one is not NoneType]
-    # A value with a reader of its own is a text to click.
-    if setting.read is not None or kinds not in ([int], [float]):
-        return None
-    named: click.ParamType[Any] = click.ParamType()
-    named.name = "integer" if kinds == [int] else "float"
-    return named
+    # A value with a reader of its own is a text.
+    return None if setting.read else {int: "INTEGER", float: "FLOAT"}.get(kinds[0])
 
 
 def flag(name: str, help_text: str, group: str = "") -> click.Option:
@@ -176,8 +118,7 @@ def flag(name: str, help_text: str, group: str = "") -> click.Option:
 
 def text(name: str, metavar: str | None, help_text: str, **more: Any) -> click.Option:
     """An option with a value."""
-    complete = complete_value if metavar == "FILE" else None
-    return Option(name.split(), metavar=metavar, help=help_text, shell_complete=complete, **more)
+    return Option(name.split(), metavar=metavar, help=help_text, **more)
 
 
 def output(help_text: str, *, required: bool = False) -> click.Option:

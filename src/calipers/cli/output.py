@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from calipers.errors import CalipersError, InvalidInput
+from calipers.errors import InvalidInput
 from calipers.model.result import SCHEMA
 from calipers.present.escape import printable
 
@@ -188,34 +188,14 @@ def check_output(path: str, kind: str = "page") -> None:
         check_place(path)
 
 
-T = TypeVar("T")
+def write_file(path: str | None, make: Callable[[], object]) -> None:
+    """Write a file, if it is asked for, and name it on standard error."""
+    from calipers.io.files.write import is_standard_output
 
-
-class Outputs:
-    """Several files to write; if one fails, the others are still written."""
-
-    failed = False
-
-    def write(self, path: str | None, make: Callable[[], object]) -> None:
-        """Write one of the files, if it is asked for, and name it on standard error."""
-        from calipers.io.files.write import is_standard_output
-
-        if path and self.attempt(lambda: (make(),)) and not is_standard_output(path):
+    if path:
+        make()
+        if not is_standard_output(path):
             click.echo(f"Written to {path}", err=True)
-
-    def attempt(self, make: Callable[[], T], lost: str = "") -> T | None:
-        """Make something that an output needs; report a failure, and what is lost by it."""
-        try:
-            return make()
-        except CalipersError as error:
-            self.failed = True
-            click.echo(f"Error: {printable(str(error))}{lost}", err=True)
-            return None
-
-    def finish(self) -> None:
-        """Exit with 2 if any requested output is missing."""
-        if self.failed:
-            raise click.exceptions.Exit(2)
 
 
 PATIENCE_SECONDS = 2.0

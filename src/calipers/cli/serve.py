@@ -44,7 +44,6 @@ def serve(
     Examples:
       calipers serve
       calipers serve evals.jsonl
-      calipers serve --judge bm25.jsonl dense.jsonl -g gt.jsonl --judges anna,ben
       calipers serve --judge old.jsonl new.jsonl --changed --depth 5
     """
     web = _library()

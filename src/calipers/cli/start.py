@@ -45,7 +45,6 @@ def init(
     Examples:
       calipers init ./docs
       calipers init
-      calipers init --retriever mypackage.search:search -k 10
       calipers init ./docs --endpoint http://127.0.0.1:8000/v1 --model small --price 0.5
     """
     from calipers.live.adapters.recognise import check_target

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import JSON, FileOption, flag, text
+from calipers.cli.options import JSON, FileOption, text
 from calipers.cli.output import print_line
 from calipers.errors import InvalidInput
 
@@ -43,7 +43,6 @@ def audit(asked: CommandInput, fail_on: str | None) -> None:
       calipers audit evals.jsonl
       calipers audit evals.jsonl --corpus chunks.jsonl --fail-on error
       calipers audit evals.jsonl --traces spans.jsonl -o to_add.jsonl
-      calipers audit qrels.txt --corpus docs/ --json
     """
     if "ground_truth" not in asked.settings:
         raise InvalidInput(
@@ -59,13 +58,9 @@ def audit(asked: CommandInput, fail_on: str | None) -> None:
 PATHS = click.Argument(["paths"], nargs=-1, metavar="[IN] OUT")
 
 
-@command(
-    PATHS,
-    flag("--strict", "Exit with 1 if a quote has no span in the end."),
-    leave_out=["ground_truth"],
-)
-def _resolve(asked: CommandInput, paths: tuple[str, ...], strict: bool) -> None:
-    """Find the document, start and end of every quote in a ground truth."""
+@command(PATHS, leave_out=["ground_truth"])
+def _resolve(asked: CommandInput, paths: tuple[str, ...]) -> None:
+    """Find where each quote stands in the documents."""
     from calipers.io.files.write import check_place, ending_or
 
     if len(paths) not in (1, 2):
@@ -87,11 +82,14 @@ def _resolve(asked: CommandInput, paths: tuple[str, ...], strict: bool) -> None:
     if asked.form is None:
         said = f"Written to {written}." if written else "Nothing was written: name a second file."
         print_line(said)
-    if strict and found.resolved < len(found.quotes):
-        raise click.exceptions.Exit(1)
 
 
-@command(PATHS, instead=("corpus", _resolve), fill=False, answers=[JSON])
+@command(
+    PATHS,
+    commands={"--resolve=DOCUMENTS": _resolve},
+    fill=False,
+    answers=[JSON],
+)
 def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
     """Write a ground truth, a run or both in another form.
 
@@ -105,7 +103,6 @@ def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
       calipers convert ragas.jsonl ours.jsonl
       calipers convert evals.jsonl spans.jsonl --resolve docs/
       calipers convert evals.json evals.qrels
-      calipers convert -g qrels.txt -r run.txt evals.parquet
     """
     asked.fill("ground_truth", "run")
     separate = "ground_truth" in asked.settings or "run" in asked.settings
@@ -136,23 +133,15 @@ def seal() -> None:
     """
 
 
-@command(
-    flag("--strict", "Exit with 1 if it is not confirmed."),
-    short_help="Ask sealed queries whether a gain is real.",
-    answers=[JSON],
-)
-def confirm(asked: CommandInput, strict: bool) -> None:
+@command(short_help="Ask sealed queries whether a gain is real.", answers=[JSON])
+def confirm() -> None:
     """Ask the sealed queries one thing: is NEW better than OLD?
 
     Both are runs with results for every sealed query. An answer spends one look of the budget in
     the ledger; the same runs and metric asked again get the same answer and spend nothing.
-    Exit codes: 0 answered, 1 not confirmed with --strict, 2 nothing was asked.
+    Exit codes: 0 answered, 2 nothing was asked.
 
     \b
     Examples:
       calipers confirm old.jsonl new.jsonl --sealed gt.sealed.jsonl
-      calipers confirm old.jsonl new.jsonl --sealed gt.sealed.jsonl -m ndcg@10 --strict
     """
-    asked.show(asked.answer())
-    if strict and not asked.found.confirmed:
-        raise click.exceptions.Exit(1)

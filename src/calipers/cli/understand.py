@@ -3,37 +3,38 @@
 from typing import Any
 
 from calipers.cli.command import command
-from calipers.cli.options import AS, HTML, FileOption, flag
+from calipers.cli.options import AS, HTML, FileOption
 
 
 @command(AS)
 def _floor() -> None:
-    """Find the score below which results are better not returned."""
+    """Find the score below which to return nothing.
+
+    Every result needs a score; a query with an empty ground truth is one without an answer.
+
+    \b
+    Examples:
+      calipers sweep evals.jsonl --floor
+      calipers sweep evals.jsonl --floor -k 5 --keep 0.9
+    """
 
 
 @command(
-    flag(
-        "--floor",
-        "Find the score below which to return nothing; -k then says how many results count.",
-    ),
     HTML,
     AS,
     short_help="Find the k to use; with --floor a lowest score instead.",
-    instead=("floor", _floor),
+    commands={"--floor": _floor},
 )
 def sweep() -> None:
     """Measure at every k, and find the k to use.
 
     DATA is a file that holds results and ground truth; or give --ground-truth and --run; or
     questions and --retriever. Metrics are named without a cut-off, as they are measured at
-    every k; those of the settings file, and its k, are for other commands. For a floor every
-    result needs a score; a query with an empty ground truth is one without an answer.
+    every k; those of the settings file, and its k, are for other commands.
 
     \b
     Examples:
       calipers sweep evals.jsonl
-      calipers sweep evals.jsonl --floor
-      calipers sweep evals.jsonl --floor -k 5 --keep 0.9
       calipers sweep -g qrels.txt -r run.txt -k 1,5,10,20,50,100 -m recall,ndcg --as csv
     """
 

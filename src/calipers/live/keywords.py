@@ -60,7 +60,7 @@ AskFor = Annotated[
         file="ask-for",
         least=1,
         most=MOST_RESULTS,
-        needs=("retriever", "retrievers"),
+        needs=("retriever",),
         recorded=True,
     ),
 ]
@@ -69,7 +69,7 @@ Workers = Annotated[
     _number(
         "Questions asked at a time. [default: 8; 1 for a command]",
         file="workers",
-        needs=("retriever", "retrievers"),
+        needs=("retriever",),
         changes_nothing=True,
     ),
 ]

@@ -312,20 +312,6 @@ def _with_answers(data: Any, reading: Reading, looks: int) -> tuple[Any, Reading
     return None, cast(Reading, how)
 
 
-def answers_of(
-    retrievers: Mapping[str, Any], questions: Any, asking: Mapping[str, Any], looks: int
-) -> "dict[str, LiveRun]":
-    """Ask all retrievers the same questions; return their runs by name."""
-    if retrievers and questions is None:
-        raise InvalidInput(
-            "Retrievers are given without the questions to ask them; give the file of the "
-            "questions with their ground truth."
-        )
-    if retrievers:
-        refuse_sealed(questions)
-    return {name: ask(one, questions, asking, looks) for name, one in retrievers.items()}
-
-
 def refuse_sealed(questions: Any, columns: Any = None) -> None:
     """Raise on sealed queries before anything is asked; other errors are raised later."""
     if not isinstance(questions, str | PathLike):

@@ -50,19 +50,6 @@ def tag_pairs(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def named_retrievers(given: tuple[str, ...]) -> dict[str, str]:
-    """The value of each ``--retriever`` by name; without a name the value is the name."""
-    found: dict[str, str] = {}
-    for one in given:
-        name, equals, target = one.partition("=")
-        if not equals or not name or not target or "/" in name or ":" in name:
-            name, target = one, one
-        if name in found:
-            raise InvalidInput(f"Two retrievers are called {name!r}; give each a name of its own.")
-        found[name] = target
-    return found
-
-
 _input = partial(Setting, path=True, recorded=True)  # the input is recorded by its own fingerprint
 _policy = partial(Setting, group=POLICIES, recorded=True)
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from calipers.engines.scoring import deepest
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load
 from calipers.io.tables.columns import Columns
@@ -22,7 +21,6 @@ from calipers.questions.inputs import is_reference, matched, without_inputs
 from calipers.questions.reading import DEPTH, MatchingSettings, Reading, Where
 
 if TYPE_CHECKING:
-    from calipers.measures import Metric
     from calipers.questions.baseline import Baseline
 
 
@@ -65,24 +63,6 @@ def matched_systems(
     if systems and columns is not None:
         columns.check_used()
     return found
-
-
-def with_retrievers(
-    systems: Mapping[str, Any],
-    retrievers: Mapping[str, Any] | None,
-    questions: Any,
-    metrics: Sequence["Metric"],
-    asking: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The systems, and the run of each retriever, as deep as the metrics need."""
-    for name in retrievers or {}:
-        if name in systems:
-            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
-    if not retrievers:
-        return dict(systems)
-    from calipers.questions.inputs import answers_of
-
-    return {**systems, **answers_of(retrievers, questions, asking, deepest(metrics))}
 
 
 def matched_to_report(

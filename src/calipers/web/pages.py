@@ -239,7 +239,7 @@ def truth(request: Request) -> Response:
 def _health(browse: Browse) -> Health:
     if browse.pair is None:
         raise InvalidInput(
-            "The ground truth was not kept with this evaluation; save without --no-results."
+            "The ground truth was not kept with this evaluation; save it with its run."
         )
     return audit(browse.pair.as_read[0])
 

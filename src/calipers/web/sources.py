@@ -278,7 +278,7 @@ class WebSources:
         if len(pairs) < len(opened):
             raise InvalidInput(
                 "What was retrieved was not kept with this evaluation, so there is nothing to "
-                "judge; save without --no-results."
+                "judge; save it with its run."
             )
         settings = self.settings
         if metric is not None and settings.metric == PoolSettings().metric:

@@ -160,7 +160,6 @@ def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypat
         assert said in printed.out
     assert (tmp_path / ".calipers" / "answers" / "answers.sqlite").exists()
     assert json.loads(calipers_command(*words, "--json").out)["cached"] == 2
-    assert json.loads(calipers_command(*words, "--json", "--no-cache").out)["cached"] == 0
     people = [one.judged("anna", grade) for one, grade in zip(GOOD, (2.0, 0.0), strict=True)]
     write_labels(people, "anna.csv")
     found = labels_export(["anna.csv", output], "truth.jsonl", machines=True)

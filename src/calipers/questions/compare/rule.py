@@ -174,7 +174,7 @@ def _checked_baseline(systems: Mapping[str, Scores], baseline: str | None) -> st
     if len(systems) < 2:
         raise InvalidInput(
             f"A comparison needs at least two systems: found {', '.join(systems) or 'none'}; give "
-            "another run, or a live retriever with --retriever (retrievers= in Python)."
+            "another run (`calipers retrieve` asks a live retriever and keeps what it returns)."
         )
     if baseline is None:
         return next(iter(systems))

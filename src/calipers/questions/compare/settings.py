@@ -5,7 +5,6 @@ from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.live.keywords import AskFor, Watched, Workers
 from calipers.operation import Setting, operation
 from calipers.questions.reading import (
     Against,
@@ -16,7 +15,6 @@ from calipers.questions.reading import (
     Primary,
     Store,
     Truth,
-    named_retrievers,
 )
 
 if TYPE_CHECKING:
@@ -27,20 +25,6 @@ if TYPE_CHECKING:
 class CompareSettings(MetricsAsked, MatchingSettings, total=False):
     """What `compare` takes."""
 
-    retrievers: Annotated[
-        Mapping[str, Any] | None,
-        Setting(
-            "Also compare this live retriever, asked the questions of the ground truth: "
-            "package.module:function, an address or cmd:command; may be given several times.",
-            "--retriever",
-            "NAME=RETRIEVER",
-            several=True,
-            read=named_retrievers,
-        ),
-    ]
-    ask_for: AskFor
-    workers: Workers
-    watch: Watched
     baseline: Against
     anyway: Anyway
     primary: Primary
@@ -74,24 +58,11 @@ def compare(
     >>> found.difference, found.verdict, found.wins, found.losses
     (0.5, 'better', 12, 0)
     """
-    from calipers.engines.scoring import choose_metrics
     from calipers.questions.compare.rule import compare_scores
-    from calipers.questions.systems import (
-        measure_systems,
-        name_systems,
-        side_by_side,
-        with_retrievers,
-    )
+    from calipers.questions.systems import measure_systems, side_by_side
 
     compared, ground_truth = side_by_side(systems, ground_truth)
-    named = with_retrievers(
-        name_systems(compared),
-        settings["retrievers"],
-        ground_truth,
-        choose_metrics(settings["metrics"], settings["k"]),
-        settings,
-    )
-    measured, wanted = measure_systems(named, ground_truth, settings)
+    measured, wanted = measure_systems(compared, ground_truth, settings)
     return compare_scores(
         measured,
         baseline=settings["baseline"],
