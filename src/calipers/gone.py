@@ -51,6 +51,8 @@ GONE = {
     "--to beir": _WRITTEN,
     "--to ragas": _WRITTEN,
     "--to llama_index": _WRITTEN,
+    "convert --first": "Quote more of the passage, or give the target its document.",
+    "convert --strict": "`calipers audit --corpus PATH --fail-on error` fails for a lost quote.",
     "explain --keep": "Append the question and its targets to the ground truth by hand.",
     "diagnose --threshold": _RULES,
     "diagnose --rules": _RULES,

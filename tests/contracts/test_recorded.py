@@ -198,7 +198,7 @@ FURTHER: dict[str, dict[str, Ask]] = {
     "quotes": {
         "levels": OF_SEVERAL["levels"],
         "misses of a corpus": OF_SEVERAL["misses of a corpus"],
-        "resolve": lambda a, b: calipers.resolve("truth.jsonl", "corpus.jsonl", first=True),
+        "resolve": lambda a, b: calipers.resolve("truth.jsonl", "corpus.jsonl"),
         "tolerant": lambda a, b: calipers.evaluate(**FILES, match="quote(min=0.7)", k=[5]),
     },
     "tags": {

@@ -364,8 +364,8 @@ SAMPLES: dict[str, Sample] = {
         ("evals.jsonl", "--corpus", "chunks.jsonl", "--json"),
     ),
     "resolve": Sample(
-        lambda: calipers.resolve("quoted.jsonl", "docs", first=True),
-        ("quoted.jsonl", "--resolve", "docs", "--first", "--json"),
+        lambda: calipers.resolve("quoted.jsonl", "docs"),
+        ("quoted.jsonl", "--resolve", "docs", "--json"),
         prepare=write_labels,
     ),
     "labels_draft": Sample(

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints
+from calipers.model.arrays import Floats
 from calipers.statistics.bounded_mean import largest_bounded_mean
 from calipers.statistics.clusters import Units, as_units, exact_mean
 from calipers.statistics.sample_looks import SampleLooks, looks_up_to
@@ -76,15 +76,14 @@ def corrected_mean(
     people: ArrayLike,
     confidence: float = 0.95,
     bounds: Bounds | None = UNIT,
-    clusters: ArrayLike | None = None,
     looks: Sequence[int] = (),
     judged: ArrayLike | None = None,
 ) -> CorrectedMean:
     """The mean from one model value per query, and a human value, or NaN where there is none.
 
-    The human sample must be drawn at random; where queries are taken in clusters, by clusters.
-    ``judged`` says which queries humans judged (default: those with a human value), and ``looks``
-    at which sizes the sample may end. The interval is one for the mean over queries like these.
+    The human sample must be drawn at random. ``judged`` says which queries humans judged (default:
+    those with a human value), and ``looks`` at which sizes the sample may end. The interval
+    is one for the mean over queries like these.
 
     >>> machine = [0.9, 0.4, 0.7, 0.2, 1.0, 0.6, 0.8, 0.3] * 10
     >>> people = [value - 0.1 for value in machine[:24]] + [float("nan")] * 56
@@ -108,10 +107,10 @@ def corrected_mean(
     mine, lacking = np.where(known, mine, alone), told & np.isnan(theirs)
     for _ in range(_STEPS if lacking.any() else 0):
         before = value
-        value = _Sample.of(mine, np.where(lacking, before, theirs), bounds, clusters).value
+        value = _Sample.of(mine, np.where(lacking, before, theirs), bounds).value
         if abs(value - before) < _ROUNDING:
             break
-    sample = _Sample.of(mine, np.where(lacking, value, theirs), bounds, clusters)
+    sample = _Sample.of(mine, np.where(lacking, value, theirs), bounds)
     low, high = bounds or (-math.inf, math.inf)
     value = min(max(sample.value, low), high)
     down, up = sample.reach(value, 0.5 - 0.5 * confidence, looks, bounds)
@@ -134,35 +133,23 @@ class _Sample:
     """Human values, in the sample."""
     everything: Floats
     """The model's values, ascending."""
-    units: int
-    """Queries, or clusters of them, in all."""
-    named: Ints | None
-    """The clusters of the sample."""
     weight: float
     """The weight of the model's labels."""
     residuals: Units
-    """Human values minus the weighted model values; one unit per query or cluster."""
+    """Human values minus the weighted model values."""
     errors: Floats
     """Human minus model values, per query."""
     bounds: Bounds
 
     @classmethod
-    def of(
-        cls, machine: Floats, people: Floats, bounds: Bounds | None, clusters: ArrayLike | None
-    ) -> "_Sample":
+    def of(cls, machine: Floats, people: Floats, bounds: Bounds | None) -> "_Sample":
         chosen = ~np.isnan(people)
         mine, theirs = people[chosen], machine[chosen]
-        named = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
-        units = len(machine) if named is None else len(np.unique(named))
-        named = None if named is None else named[chosen]
         seen = np.concatenate([mine, machine])
         low, high = bounds or (float(seen.min()), float(seen.max()))
         weight = 0.0 if chosen.all() else _weight(mine, theirs, high - low)
-        residuals = as_units(mine - weight * theirs, named)
-        if residuals.n < 2:
-            raise InvalidInput("People judged queries of one cluster only; at least 2 are needed.")
-        errors = mine - theirs
-        return cls(mine, np.sort(machine), units, named, weight, residuals, errors, (low, high))
+        residuals = as_units(mine - weight * theirs)
+        return cls(mine, np.sort(machine), weight, residuals, mine - theirs, (low, high))
 
     @property
     def value(self) -> float:
@@ -175,20 +162,20 @@ class _Sample:
         self, value: float, alpha: float, looks: Sequence[int], bounds: Bounds | None
     ) -> tuple[float, float]:
         """How far the mean over queries like these may lie below and above the value."""
-        spread = as_units(self.mine, self.named).variance
+        spread, units = as_units(self.mine).variance, len(self.everything)
         width = self.bounds[1] - self.bounds[0]
         if len(looks) > 1:
             # One unobserved error is part of the variance, as in the limits.
             n, variance = self.residuals.n, self.residuals.variance
             unseen = (n * variance + 0.25 * width**2) / (n + 1)
-            alpha = SampleLooks(tuple(looks), self.units, unseen, spread).level(alpha)
+            alpha = SampleLooks(tuple(looks), units, unseen, spread).level(alpha)
         confidence = 1.0 - 2.0 * alpha
         if bounds is None:
-            below = above = quantile(confidence, self.units) * math.sqrt(spread / self.units)
+            below = above = quantile(confidence, units) * math.sqrt(spread / units)
         else:
             low = self.bounds[0]
             share, variances = np.array([(value - low) / width]), np.array([spread / width**2])
-            left, right = score_ends(share, variances, self.units, confidence)
+            left, right = score_ends(share, variances, units, confidence)
             below, above = (
                 value - low - width * float(left[0]),
                 low + width * float(right[0]) - value,
@@ -210,13 +197,8 @@ class _Sample:
         seen = np.abs(self.errors[np.abs(self.errors) > _ROUNDING])
         usual = max((math.fsum(seen) + worst) / (len(seen) + 1), float(seen.max(initial=0.0)))
         share = min(usual / worst, 1.0) if worst > 0.0 else 1.0
-        # A cluster may be larger than the average one, and err as a whole.
-        sizes = np.ones(1) if self.named is None else np.unique(self.named, return_counts=True)[1]
-        stretch = float(sizes.max() / sizes.mean())
         away = max(sign * (end - self.weight * machine) - mean, 0.0)
-        limit = largest_bounded_mean(
-            sign * self.residuals.values, mean + stretch * share * away, alpha
-        )
+        limit = largest_bounded_mean(sign * self.residuals.values, mean + share * away, alpha)
         return math.sqrt(unjudged) * max(limit - mean, 0.0)
 
 
@@ -271,7 +253,7 @@ class DrawnSample:
         judged = np.arange(len(self.people)) < number
         if np.count_nonzero(judged & ~np.isnan(self.people)) < 2:
             return None
-        told = (self.confidence, self.bounds, None, self.looks, judged)
+        told = (self.confidence, self.bounds, self.looks, judged)
         return corrected_mean(self.machine, self.people, *told)
 
     def width(self, number: int) -> float | None:

@@ -48,25 +48,7 @@ def test_what_cannot_be_corrected_is_said():
         calipers.corrected(people={"q0": truth["q0"]}, **settings)
 
 
-def test_clusters_are_one_unit_of_the_sample_too():
-    queries = [f"q{i:02d}" for i in range(40)]
-    records = [
-        {
-            "query": one,
-            "retrieved": ["a", "b"],
-            "ground_truth": {"a": 1},
-            "tags": {"intent": f"{i // 4}"},
-        }
-        for i, one in enumerate(queries)
-    ]
-    # Paraphrases of one intent are judged alike.
-    people = {one: {"a" if i // 4 % 2 else "b": 1} for i, one in enumerate(queries[:24])}
-    alone = calipers.corrected(records, people=people, metrics="mrr", **DRAWN)
-    together = calipers.corrected(records, people=people, metrics="mrr", cluster="intent", **DRAWN)
-    assert together["mrr"].value == alone["mrr"].value
-    wide, narrow = (one["mrr"].interval for one in (together, alone))
-    assert wide.low < narrow.low < narrow.high < wide.high
-    assert together.settings["cluster"] == "intent"
-    one_cluster = {one: {"a": 1} for one in queries[:4]}
-    with pytest.raises(InvalidInput, match="No metric can be corrected"):
-        calipers.corrected(records, people=one_cluster, metrics="mrr", cluster="intent", **DRAWN)
+def test_clusters_are_refused():
+    records = [{"query": "q", "retrieved": ["a"], "ground_truth": ["a"], "tags": {"intent": "x"}}]
+    with pytest.raises(InvalidInput, match="counts every query as one"):
+        calipers.corrected(records, people=records, cluster="intent", **DRAWN)

@@ -21,9 +21,6 @@ from calipers.present.escape import printable
 from calipers.text import normalise
 from calipers.words import plural
 
-SHOWN_PLACES = 20
-"""The most places of one quote that JSON lists."""
-
 Outcome = Literal["once", "several", "none"]
 
 
@@ -44,8 +41,6 @@ class Located(Plain):
     quote: str
     document: str | None = None
     places: tuple[QuotePlace, ...] = ()
-    unknown_document: bool = False
-    """Whether it names a document that is not in the corpus."""
 
     @property
     def outcome(self) -> Outcome:
@@ -53,9 +48,8 @@ class Located(Plain):
         return "none" if not self.places else "once" if len(self.places) == 1 else "several"
 
     def to_dict(self) -> dict[str, Any]:
-        """The quote, how many places there are, and the first of them."""
-        shown = {"count": len(self.places), "places": plain(self.places[:SHOWN_PLACES])}
-        return {**super().to_dict(), "outcome": self.outcome, **shown}
+        """The quote, whether it was found, and its places."""
+        return {**super().to_dict(), "outcome": self.outcome}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,8 +60,6 @@ class Resolution(Plain, HasRows):
 
     quotes: tuple[Located, ...]
     records: tuple[dict[str, Any], ...]
-    first: bool
-    """Whether the first of several places was taken."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -75,11 +67,6 @@ class Resolution(Plain, HasRows):
         """Quotes found once, several times, not at all."""
         counted = Counter(one.outcome for one in self.quotes)
         return {outcome: counted[outcome] for outcome in get_args(Outcome)}
-
-    @property
-    def resolved(self) -> int:
-        """The number of quotes that now have a span."""
-        return self.counts["once"] + (self.counts["several"] if self.first else 0)
 
     def write(self, path: str | Path) -> None:
         """Write the records as JSON lines, atomically."""
@@ -90,9 +77,7 @@ class Resolution(Plain, HasRows):
         return plain(
             {
                 "quotes": len(self.quotes),
-                "resolved": self.resolved,
                 "counts": self.counts,
-                "first": self.first,
                 "unclear": [one for one in self.quotes if one.outcome != "once"],
                 "notes": self.notes,
             }
@@ -102,9 +87,7 @@ class Resolution(Plain, HasRows):
 Record = dict[str, Any]
 
 
-def resolve_truth(
-    ground_truth: Any, data: Dataset, corpus: Corpus, *, first: bool, columns: Columns
-) -> Resolution:
+def resolve_truth(ground_truth: Any, data: Dataset, corpus: Corpus, columns: Columns) -> Resolution:
     """Find the document, start and end of every quote of a ground truth.
 
     ``data`` is the ground truth as read; the original input is needed too, as all other fields of
@@ -132,9 +115,9 @@ def resolve_truth(
     ]
     located = tuple(resolve_quotes(wanted, corpus.batches(), corpus.name))
     for (_, target), found in zip(unplaced, located, strict=True):
-        if found.outcome == "once" or (first and found.places):
+        if found.outcome == "once":
             target.update(found.places[0].to_dict())
-    return Resolution(located, tuple(records), first, (*truth.notes, *notes))
+    return Resolution(located, tuple(records), (*truth.notes, *notes))
 
 
 def _check_kinds(truth: GroundTruth) -> tuple[str, ...]:
@@ -172,7 +155,7 @@ def _unplaced(records: list[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
                 yield record, target
 
 
-MOST_PLACES = 1_000
+MOST_PLACES = 20
 """The most places of one quote that are recorded; further ones are ignored."""
 
 
@@ -199,11 +182,9 @@ def resolve_quotes(
     finder, askers = QuoteFinder(tuple(by_quote)), [*by_quote.values()]
     # In order of appearance, without repeats from overlapping chunks.
     places: list[dict[QuotePlace, None]] = [{} for _ in wanted]
-    documents: set[str] = set()
     unplaced: set[str] = set()
     for batch in batches:
         names: list[str] = batch["document"].to_list()
-        documents.update(names)
         for document in batch.filter(pl.col("start").is_null())["document"]:
             if document in unplaced:
                 raise InvalidInput(
@@ -220,8 +201,7 @@ def resolve_quotes(
                 if is_here and len(places[asker]) < MOST_PLACES:
                     places[asker][place] = None
     for one, found in zip(wanted, places, strict=True):
-        unknown = one.document is not None and one.document not in documents
-        yield replace(one, places=tuple(found), unknown_document=unknown)
+        yield replace(one, places=tuple(found))
 
 
 SHOWN = 3
@@ -231,10 +211,9 @@ QUOTED = 70
 def document(resolution: Resolution) -> Document:
     """The number of resolved quotes, and those found several times or not at all."""
     counts = resolution.counts
-    fate = "the first place was taken" if resolution.first else "left as they are"
     words = {
         "once": "found once: document, start and end are known",
-        "several": f"found in several places: {fate}",
+        "several": "found in several places: left as they are",
         "none": "not found: left as they are",
     }
     rows = [(f"{counts[outcome]:,}", said) for outcome, said in words.items()]
@@ -254,23 +233,17 @@ def _examples(resolution: Resolution) -> Iterator[Lines]:
         lines = [_line(one) for one in resolution.quotes if one.outcome == outcome]
         if lines:
             yield Lines(lines[:SHOWN], title)
-        if len(lines) > SHOWN:
-            yield Lines(lines[SHOWN:], f"{title}: the others", detail=True)
 
 
 def _advice(resolution: Resolution) -> Iterator[str]:
     """What to do about the quotes that have no place."""
-    if resolution.counts["several"] and not resolution.first:
-        yield "Quote more of the passage, add its document, or take the first place (--first)."
-    unknown = [str(one.document) for one in resolution.quotes if one.unknown_document]
-    if unknown:
+    if resolution.counts["several"]:
+        yield "Quote more of the passage, or add its document as the corpus names it."
+    if resolution.counts["none"]:
         yield (
-            f"{plural(len(unknown), 'quote')} not found: the corpus does not have the document "
-            f"({printable(unknown[0], QUOTED)}). Name documents as the corpus does, or leave them "
-            "out."
+            "Check those not found against the documents; spelling, punctuation and the name of "
+            "the document count. --json lists them all."
         )
-    if resolution.counts["none"] > len(unknown):
-        yield "Check those not found against the documents; spelling and punctuation count."
 
 
 def verdict(resolution: Resolution) -> str:

@@ -65,14 +65,6 @@ def convert(
     return rule.convert(inputs, output, settings["to"])
 
 
-class ResolveSettings(Sources, total=False):
-    """What `resolve` takes."""
-
-    first: Annotated[
-        bool, Setting("Take the first place of a quote that stands in several.", default=False)
-    ]
-
-
 @operation(page="ground-truth", command="convert")
 def resolve(
     ground_truth: Annotated[Any, Setting("", argument="GROUND_TRUTH")],
@@ -85,15 +77,14 @@ def resolve(
             "PATH",
         ),
     ],
-    **settings: Unpack[ResolveSettings],
+    **settings: Unpack[Sources],
 ) -> "Resolution":
     """Find the document, start and end of every quote of a ground truth.
 
     Start and end count characters of the document as it stands in the corpus; the quote stays
     beside them. A quote that is not found, or found in several places, is left as it is and
-    reported; ``first`` takes the first place instead. Targets that are ids or have a span
-    already are left alone, and so is everything else in the records. ``columns`` says which
-    column is what ({"quote": "expected_passage"}).
+    reported. Targets that are ids or have a span already are left alone, and so is everything else
+    in the records. ``columns`` says which column is what ({"quote": "expected_passage"}).
 
     >>> evals = [{"query": "What is the GIL?", "ground_truth": [{"quote": "is a lock"}]}]
     >>> found = resolve(evals, {"gil.md": "The GIL  is\\na lock."})
@@ -111,4 +102,4 @@ def resolve(
     columns = Columns.of(settings["columns"])
     data = load(ground_truth, "ground_truth", columns)
     columns.check_used()
-    return resolve_truth(ground_truth, data, opened, first=settings["first"], columns=columns)
+    return resolve_truth(ground_truth, data, opened, columns)

@@ -1,4 +1,4 @@
-"""What each further call of a retriever adds, and what it costs."""
+"""What each further call of a retriever adds."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,7 +13,6 @@ from calipers.model.document import Document, Note, Table
 from calipers.model.matched import Matched
 from calipers.model.result import HasRows, Plain
 from calipers.questions.shown_results import relevant_units
-from calipers.questions.tokens import count_tokens
 from calipers.words import first_results, number, plural, share
 
 
@@ -28,12 +27,8 @@ class Call:
     """The mean recall up to and including this call; a query that stopped keeps its last value."""
     added: float | None
     """How much recall this call added, over all queries."""
-    useless: float | None
-    """The share of these calls that found nothing new, over queries with an answer."""
     results: float
     """Results per call."""
-    tokens: float | None
-    """Tokens per call; None where the results have neither tokens nor texts."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,12 +42,10 @@ class CallTable(Plain, HasRows):
     """The number of results of each call that count; None: all."""
     queries: int
     """Queries that have an answer: the means are over these."""
-    tokens_from: str | None
-    """Where the tokens come from: "data", or "estimate" from the texts."""
 
 
 def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
-    """Recall after each call, and the tokens of each."""
+    """Recall after each call, and the results of each."""
     edges = edges_by_call(pair)
     if edges is None:
         raise InvalidInput(
@@ -69,7 +62,6 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
         raise InvalidInput(
             "There are no calls to follow: no query of the ground truth got any results."
         )
-    source, counts = next(count_tokens(frame), (None, None))
     call, code = (frame[name].to_numpy().astype(np.int64) for name in ("call", "code"))
     unit, unit_query = relevant_units(matches, pair.rel)
     wanted = np.bincount(unit_query, minlength=matches.n_queries)
@@ -77,14 +69,9 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
     counts_here = (unit[edges.target] >= 0) & (k is None or edges.rank <= k)
     np.minimum.at(first, unit[edges.target[counts_here]], edges.call[counts_here])
     steps: list[Call] = []
-    before = np.zeros(matches.n_queries, dtype=np.int64)
     for nth in np.unique(call).tolist():
         made = np.bincount(code[call == nth], minlength=matches.n_queries)
         found = np.bincount(unit_query[first <= nth], minlength=matches.n_queries)
-        tokens = None
-        if counts is not None:
-            tokens = float(counts[call == nth].sum() / np.count_nonzero(made))
-        answerable = (wanted > 0) & (made > 0)
         after = _mean(found, wanted)
         steps.append(
             Call(
@@ -92,13 +79,10 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
                 queries=int(np.count_nonzero(made)),
                 recall=after,
                 added=None if after is None else after - (steps[-1].recall or 0 if steps else 0),
-                useless=float((found == before)[answerable].mean()) if answerable.any() else None,
                 results=float(made[made > 0].mean()),
-                tokens=tokens,
             )
         )
-        before = found
-    return CallTable(tuple(steps), k, int((wanted > 0).sum()), source)
+    return CallTable(tuple(steps), k, int((wanted > 0).sum()))
 
 
 def _mean(found: Ints, wanted: Ints) -> float | None:
@@ -107,22 +91,18 @@ def _mean(found: Ints, wanted: Ints) -> float | None:
     return float((found[some] / wanted[some]).mean()) if some.any() else None
 
 
-TOKENS = {
-    "estimate": "The tokens are estimated from the texts, four characters each.",
-    None: "Tokens are not known: not every result has 'tokens' or a text.",
-}
-COLUMNS = ("call", "queries", "recall@calls", "added", "useless", "results", "tokens")
+COLUMNS = ("call", "queries", "recall@calls", "added", "results")
 
 
 def document(found: CallTable) -> Document:
-    """What the calls add, and one row per call: recall after it, what it added, what it cost."""
+    """What the calls add, and one row per call: recall after it, what it added, its results."""
     rows = [
         (
             f"{one.call}",
             f"{one.queries:,}",
             *(
                 "–" if value is None else number(value)
-                for value in (one.recall, one.added, one.useless, one.results, one.tokens)
+                for value in (one.recall, one.added, one.results)
             ),
         )
         for one in found.calls
@@ -130,7 +110,7 @@ def document(found: CallTable) -> Document:
     return Document(
         _verdict(found),
         blocks=[Table(COLUMNS, rows)],
-        notes=_notes(found),
+        notes=[_over(found)],
         rows=lambda: found.calls,
     )
 
@@ -148,17 +128,11 @@ def _verdict(found: CallTable) -> str:
     )
 
 
-def _notes(found: CallTable) -> list[Note]:
-    """Notes on which queries the columns are computed over."""
+def _over(found: CallTable) -> Note:
+    """Which queries and results the columns are computed over."""
     shown = "all results" if found.k is None else f"the {first_results(found.k)}"
-    lines = [
-        Note(
-            "marks",
-            "Recall after each call and all before it, over "
-            f"{plural(found.queries, 'query', 'queries')} with an answer, with {shown} of each "
-            "call. Useless: the share of these calls that found nothing new.",
-        )
-    ]
-    if (said := TOKENS.get(found.tokens_from)) is not None:
-        lines.append(Note("counted", said))
-    return lines
+    return Note(
+        "marks",
+        "Recall after each call and all before it, over "
+        f"{plural(found.queries, 'query', 'queries')} with an answer, with {shown} of each call.",
+    )

@@ -15,7 +15,6 @@ import polars as pl
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.io.load import load
-from calipers.model.arrays import Floats, Ints
 from calipers.model.document import Cell, Column, Document, Note, Table
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import (
@@ -36,7 +35,6 @@ from calipers.model.labels import (
 )
 from calipers.model.result import SCHEMA, HasRows, Plain
 from calipers.model.scores import Interval, Method, Scores
-from calipers.model.slicing import clusters_in
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.prediction_powered import corrected_mean
 from calipers.words import number, plural
@@ -60,7 +58,6 @@ def sample_of_people(
     sampled: str | None,
     queries: Collection[str],
     fingerprint: str | None = None,
-    cluster: str | None = None,
 ) -> SampleOfPeople:
     """The human labels; raises if some are not human or the sample was not drawn at random.
 
@@ -86,7 +83,7 @@ def sample_of_people(
             f"correct a machine's. {_DRAW}."
         )
     if DRAWN in truth.tags:
-        return _as_drawn(truth, fingerprint, cluster)
+        return _as_drawn(truth, fingerprint)
     missing = set(queries) - set(truth.queries["query"])
     if not missing and (judged is not None or sampled):
         return SampleOfPeople(truth)
@@ -135,7 +132,7 @@ def _only_peoples(truth: GroundTruth, judged: pl.Series) -> GroundTruth:
     return truth.only(theirs)
 
 
-def _as_drawn(truth: GroundTruth, fingerprint: str | None, cluster: str | None) -> SampleOfPeople:
+def _as_drawn(truth: GroundTruth, fingerprint: str | None) -> SampleOfPeople:
     """The sample up to the last look that was reached, checked against the recorded draw."""
     tags = truth.tags[DRAWN]
     truth = truth.only(tags.is_not_null())
@@ -155,11 +152,6 @@ def _as_drawn(truth: GroundTruth, fingerprint: str | None, cluster: str | None) 
             f"The sample was drawn of another ground truth ({draw.ground_truth[:12]}) than the one "
             f"that it is to correct ({fingerprint[:12]}), so it tells nothing about it; give that "
             "one, or draw a sample of this."
-        )
-    if cluster is not None:
-        raise InvalidInput(
-            f"The sample was drawn query by query, and is to be counted by clusters of {cluster}; "
-            "ask without --cluster."
         )
     last = max((one for one in draw.looks if one <= judged), default=None)
     if last is None:
@@ -221,7 +213,7 @@ class CorrectedScores(Plain, HasRows):
 
 
 FEWEST = 2
-"""The fewest queries (or clusters) with human labels that allow a correction."""
+"""The fewest queries with human labels that allow a correction."""
 
 
 def correct_scores(
@@ -246,19 +238,16 @@ def correct_scores(
         )
     rows = people.rows_of(machine.queries["query"])
     judged = rows >= 0
-    clusters = clusters_in(machine)
     found, skipped = [], []
     for facts in machine.metrics:
         mine = machine.of(facts.name)
         theirs = np.where(judged, people.of(facts.name)[rows], np.nan)
-        if facts.aggregate != "mean" or _judged(theirs, clusters) < FEWEST:
+        if facts.aggregate != "mean" or np.count_nonzero(~np.isnan(theirs)) < FEWEST:
             skipped.append(facts.name)
             continue
         alone = judged if checked else np.ones_like(judged)
-        named = None if clusters is None else clusters[alone]
         result = corrected_mean(
-            *(mine[alone], theirs[alone], confidence, value_bounds(facts), named, looks),
-            judged[alone],
+            *(mine[alone], theirs[alone], confidence, value_bounds(facts), looks), judged[alone]
         )
         kind: Method = "score" if value_bounds(facts) else "t"
         found.append(
@@ -278,7 +267,6 @@ def correct_scores(
             "No metric can be corrected: each needs at least two queries that people judged and "
             "for which it is defined; let people judge more queries."
         )
-    cluster = {} if clusters is None else {"cluster": machine.settings["cluster"]}
     return CorrectedScores(
         tuple(found),
         len(machine),
@@ -286,17 +274,11 @@ def correct_scores(
         tuple(skipped),
         {
             "confidence": confidence,
-            **cluster,
             **({"looks": list(looks)} if looks else {}),
             **({"checked": checked} if checked else {}),
         },
         (people.audit.unjudged_rate or 0.0) if looks else 0.0,
     )
-
-
-def _judged(people: Floats, clusters: Ints | None) -> int:
-    known = ~np.isnan(people)
-    return int(known.sum()) if clusters is None else len(np.unique(clusters[known]))
 
 
 def document(found: CorrectedScores) -> Document:

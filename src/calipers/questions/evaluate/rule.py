@@ -107,18 +107,19 @@ def measure_corrected(
     """Correct each metric by human labels of a sample of the queries."""
     from calipers.questions.evaluate.corrected import correct_scores, sample_of_people
 
-    if settings.get("weight_by"):
-        raise InvalidInput(
-            "A correction by people's labels does not weigh queries; leave out --weight-by."
-        )
-
-    reading, cluster = cast(Reading, settings), settings.get("cluster")
+    for name in ("weight_by", "cluster"):
+        if settings.get(name):
+            raise InvalidInput(
+                "A correction by people's labels counts every query as one; leave out "
+                f"--{name.replace('_', '-')}."
+            )
+    reading = cast(Reading, settings)
     chosen = _chosen(settings, like_of(data, reading))
     pair = matched(data, reading, again=True)
     asked = pair.ground_truth.queries["query"].to_list()
-    sample = sample_of_people(people, sampled, asked, pair.as_read[0].fingerprint, cluster)
+    sample = sample_of_people(people, sampled, asked, pair.as_read[0].fingerprint)
     by_people = score(judged_by(pair, sample.truth), chosen)
-    machine = score(pair, chosen, cluster=cluster)
+    machine = score(pair, chosen)
     level = settings.get("confidence", 0.95)
     return correct_scores(machine, by_people, level, sample.looks, sample.checked)
 

@@ -130,7 +130,7 @@ def corrected(data: Data = None, **settings: Unpack[CorrectedSettings]) -> "Corr
     drawn at random; where a file does not say so, ``sampled="at-random"`` does ("all": they are
     every query). Each metric is what people would have found over all queries, with an interval
     that counts how often the machine was wrong on the sample, and may be wrong elsewhere
-    (prediction-powered inference). With a ``cluster``, people's sample is one of clusters.
+    (prediction-powered inference).
 
     >>> queries = [f"q{i}" for i in range(12)]
     >>> run = {query: ["a", "b"] for query in queries}
@@ -155,7 +155,7 @@ class CallsSettings(Reading, total=False):
 
 @operation(page="evaluate", command="eval")
 def calls(data: Data = None, **settings: Unpack[CallsSettings]) -> "CallTable":
-    """What each further call of a retriever adds: recall after it, and its tokens.
+    """What each further call of a retriever adds: recall after it, and its results.
 
     The results of ``data`` say in ``call`` which call returned them. ``k`` results of each call
     count (default: all).

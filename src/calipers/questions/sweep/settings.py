@@ -87,7 +87,6 @@ class FloorSettings(Reading, total=False):
             default=0.95,
         ),
     ]
-    cluster: Cluster
 
 
 @operation(page="which-k", command="sweep")
@@ -116,4 +115,4 @@ def floor(data: Data = None, **settings: Unpack[FloorSettings]) -> "Floor":
     check_number("The confidence", confidence, least=0.5, below=1, such_as=0.95)
     k = check_cutoff(settings["k"])
     pair = matched(data, settings, again=True)
-    return find_floor(pair, k, least, confidence, settings["cluster"])
+    return find_floor(pair, k, least, confidence)
