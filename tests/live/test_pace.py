@@ -47,7 +47,7 @@ class ConnectError(Exception):
 class StatusError(Exception):
     def __init__(self, status: int) -> None:
         super().__init__("status")
-        self.response = SimpleNamespace(status_code=status, headers={"retry-after": "3"})
+        self.response = SimpleNamespace(status_code=status)
 
 
 class Speechless(Exception):
@@ -72,4 +72,3 @@ class Speechless(Exception):
 def test_what_is_worth_another_attempt(error: BaseException, kind: str, retry: bool) -> None:
     failed = explain(error)
     assert (failed.kind, failed.retry) == (kind, retry)
-    assert failed.after == (3 if isinstance(error, StatusError) else None)

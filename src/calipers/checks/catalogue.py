@@ -34,14 +34,6 @@ COPIED_WORDING = Kind(
     "not know the passage, so matching words wins here and not in use.",
     "Ask in other words: a question by somebody who has not read the passage, or from traces.",
 )
-CONTRADICTORY_GRADES = Kind(
-    "contradictory_grades",
-    "error",
-    "targets",
-    "One target has different grades for the same question: under two ids of the question, or in "
-    "two spellings of a quote. Whatever a retriever returns, one of the grades is wrong.",
-    "Decide on one grade.",
-)
 TOO_FEW_QUERIES = Kind(
     "too_few_queries",
     "warning",
@@ -130,7 +122,6 @@ ALONE = (
     DUPLICATE_QUERIES,
     NEAR_DUPLICATE_QUERIES,
     COPIED_WORDING,
-    CONTRADICTORY_GRADES,
     TOO_FEW_QUERIES,
 )
 AGAINST_CORPUS = (

@@ -233,35 +233,3 @@ def target_name(row: dict[str, object]) -> str:
     if row["quote"] is not None:
         return str(row["quote"])
     return f"{row['document']}[{row['start']}:{row['end']}]"
-
-
-def contradictions(ground_truth: GroundTruth) -> HealthFinding:
-    """Targets with two grades, under two ids of a question or in two spellings."""
-    targets = with_plain_quotes(ground_truth).join(
-        same_queries(ground_truth).select("query", asks="plain"), on="query"
-    )
-    identity = ["asks", "item", "plain", "document", "start", "end"]
-    groups = (
-        targets.group_by(identity, maintain_order=True)
-        .agg("query", "grade", pl.col("quote").first())
-        .filter(pl.col("grade").list.n_unique() > 1)
-    )
-    examples = (
-        Example(
-            row["query"][0],
-            target_name(row),
-            "graded "
-            + " and ".join(f"{grade:g} (query {query!r})" for grade, query in _distinct(row)),
-        )
-        for row in groups.head(EXAMPLES).iter_rows(named=True)
-    )
-    return HealthFinding.of_kind(
-        catalogue.CONTRADICTORY_GRADES, examples, count=groups.height, of=targets.height
-    )
-
-
-def _distinct(row: dict[str, list[object]]) -> list[tuple[object, object]]:
-    first: dict[object, object] = {}
-    for grade, query in zip(row["grade"], row["query"], strict=True):
-        first.setdefault(grade, query)
-    return list(first.items())

@@ -124,16 +124,16 @@ class SimilarTexts:
         pairs, others = pairs.select("other", "owner").unique(), others.rename({"owner": "other"})
         known = self.shingled.join(pairs.select("owner").unique(), on="owner", how="semi")
         size, other_size = pl.col("size"), pl.col("size_right")
-        lacking = (pl.col("bits") & ~pl.col("bits_right")).bitwise_count_ones()
-        # So many of the shingles of the first may be missing in the second, at most.
-        most = size - (size + other_size) * (self.least / (1 + self.least))
+        sizes, other_sizes = (
+            table.group_by(name).agg(size=pl.len().cast(pl.Int64))
+            for table, name in ((known, "owner"), (others, "other"))
+        )
         candidates = (
-            pairs.join(_sketched(known, "owner"), on="owner")
-            .join(_sketched(others, "other"), on="other")
+            pairs.join(sizes, on="owner")
+            .join(other_sizes, on="other")
             .filter(
                 other_size >= size * self.least - 1e-9,
                 size >= other_size * self.least - 1e-9,
-                lacking <= most + 1e-9,
             )
         )
         shared = (
@@ -153,13 +153,3 @@ class SimilarTexts:
             .filter(pl.col("similarity") >= self.least - 1e-9)
             .sort("other", "owner")
         )
-
-
-def _sketched(shingled: pl.DataFrame, owner: str) -> pl.DataFrame:
-    """The size of each text, and one bit per shingle; several shingles may share a bit."""
-    bits = np.uint64(1) << (shingled["shingle"].to_numpy() >> np.uint64(58))
-    return (
-        shingled.with_columns(bits=pl.Series(bits, dtype=pl.UInt64))
-        .group_by(owner)
-        .agg(size=pl.len().cast(pl.Int64), bits=pl.col("bits").bitwise_or())
-    )

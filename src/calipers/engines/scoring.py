@@ -237,24 +237,11 @@ def query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
 ViewKey = tuple[Any, tuple[tuple[str, Any], ...]]
 """A view, and the parameters of a metric that belong to the view."""
 
-_AT_ONCE = 1_000_000
-"""Queries that are measured together: their views take about 150 bytes each."""
-
 
 def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floats:
     """One column of values per metric, one row per query; NaN where it is undefined."""
     # Column by column in memory, as all readers access them.
     values = np.empty((matches.n_queries, len(metrics)), order="F")
-    done = 0
-    for part in matches.portions(_AT_ONCE):
-        behind = done + part.n_queries
-        _compute(part, metrics, policy, values[done:behind])
-        done = behind
-    return values
-
-
-def _compute(matches: Matches, metrics: Sequence[Metric], policy: Policy, values: Floats) -> None:
-    """Fill in the values of some whole queries."""
     views = {
         (view, given): view.of(matches, **dict(given))
         for view, given in dict.fromkeys(map(_view_key, metrics))
@@ -269,6 +256,7 @@ def _compute(matches: Matches, metrics: Sequence[Metric], policy: Policy, values
             _settle_unanswerable(value, hopeless[metric.rel], metric, policy)
         value[left_out] = np.nan
         values[:, column] = value
+    return values
 
 
 def _view_key(metric: Metric) -> ViewKey:

@@ -52,9 +52,7 @@ def explain(error: BaseException) -> AskFailed:
     kinds = [kind.__name__ for kind in type(error).__mro__]
     status = _status(error)
     if status is not None and status >= 400:
-        return AskFailed(
-            f"http {status}", f"{name}: {said}", retry=status in WORTH_RETRYING, after=_after(error)
-        )
+        return AskFailed(f"http {status}", f"{name}: {said}", retry=status in WORTH_RETRYING)
     if isinstance(error, TimeoutError) or any("Timeout" in kind for kind in kinds):
         return AskFailed("timeout", f"{name}: {said}", retry=True)
     if isinstance(error, ConnectionRefusedError):
@@ -74,14 +72,6 @@ def _status(error: BaseException) -> int | None:
             if isinstance(found, int) and not isinstance(found, bool) and 100 <= found < 600:
                 return found
     return None
-
-
-def _after(error: BaseException) -> float | None:
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    try:
-        return float(headers["retry-after"])  # type: ignore[index]
-    except (TypeError, KeyError, ValueError):
-        return None
 
 
 def decoded(content: bytes, what: str) -> Any:

@@ -30,7 +30,7 @@ def match_by_quote(
     """
     if rule.least < 1:
         fuzzy_library()
-    quotes_of = _Quotes(ground_truth, rule.ignore_case)
+    quotes_of = _quotes_by_query(ground_truth, rule.ignore_case)
     counting = RunTally(ground_truth, run, policy.duplicates)
     # Arrays and no lists: a Python object for each edge would be most of the memory.
     ranks, targets, tied, shares = array("q"), array("q"), array("q"), array("d")
@@ -39,7 +39,7 @@ def match_by_quote(
         codes = counting.add(batch)
         for code, begin, results in _texts(batch, codes, rule.ignore_case):
             shelf = Shelf([text for _, _, text in results]) if rule.least < 1 else None
-            quotes = quotes_of.of(code)
+            quotes = quotes_of.get(code, [])
             if shelf is not None:
                 shelf.look_for(seed for _, one in quotes for _, seed in one.seeds)
             for target, quote in quotes:
@@ -124,29 +124,15 @@ def _texts(
         yield code, begin, results
 
 
-class _Quotes:
-    """The quotes of a ground truth, query by query."""
-
-    def __init__(self, ground_truth: GroundTruth, ignore_case: bool) -> None:
-        codes = ground_truth.target_query
-        self._rows = np.argsort(codes, kind="stable")
-        self._codes = codes[self._rows]
-        self._raw = ground_truth.targets["quote"]
-        self._ignore_case = ignore_case
-        self._made: dict[str, Quote] = {}
-
-    def of(self, code: int) -> list[tuple[int, Quote]]:
-        """The rows of the targets of a query, each with its quote."""
-        if len(self._made) > REMEMBERED:
-            self._made.clear()
-        first, behind = np.searchsorted(self._codes, (code, code + 1))
-        rows = self._rows[first:behind]
-        raws = self._raw.gather(rows).to_list() if rows.size else []
-        return list(zip(rows.tolist(), map(self._quote, raws), strict=True))
-
-    def _quote(self, raw: str) -> Quote:
-        text = normalise(raw, ignore_case=self._ignore_case)
-        return self._made.setdefault(text, Quote(text))
+def _quotes_by_query(truth: GroundTruth, ignore_case: bool) -> dict[int, list[tuple[int, Quote]]]:
+    """By the code of a query, the rows of its targets, each with its quote."""
+    found: dict[int, list[tuple[int, Quote]]] = {}
+    made: dict[str, Quote] = {}
+    pairs = zip(truth.target_query.tolist(), truth.targets["quote"], strict=True)
+    for row, (code, raw) in enumerate(pairs):
+        text = normalise(raw, ignore_case=ignore_case)
+        found.setdefault(code, []).append((row, made.setdefault(text, Quote(text))))
+    return found
 
 
 def _check_texts(batch: RankedBatch) -> None:

@@ -20,7 +20,6 @@ from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
 
 _SPAN = ("document", "start", "end")
-ROWS_PER_JOIN = 1 << 20
 
 
 def match_by_span(
@@ -32,17 +31,11 @@ def match_by_span(
     """
     counting = RunTally(ground_truth, run, policy.duplicates)
     found = [_NO_EDGES]
-    waiting: list[pl.DataFrame] = []
     for batch in run.ranked(policy.ties):
         _check_result_spans(batch)
         batch = _with_names(batch)
-        waiting.append(_chunks(batch, counting.add(batch)))
-        # A join costs nearly as much for few rows as for many.
-        if sum(one.height for one in waiting) > ROWS_PER_JOIN:
-            found.append(_edges(ground_truth, pl.concat(waiting), rule.least, together))
-            waiting = []
-    if waiting:
-        found.append(_edges(ground_truth, pl.concat(waiting), rule.least, together))
+        chunks = _chunks(batch, counting.add(batch))
+        found.append(_edges(ground_truth, chunks, rule.least, together))
     edges = pl.concat(found)
     tied = edges.filter("tied")["target"].unique().sort()
     tally = counting.finish(tied_targets=tied.to_numpy().astype(np.int64))

@@ -149,11 +149,6 @@ def _product_before(query: Ints, value: Floats) -> Floats:
     result = np.ones(query.size)
     starts = np.flatnonzero(np.diff(query, prepend=-1))
     ends = np.append(starts[1:], query.size)
-    if (ends - starts).max(initial=0) > starts.size:
-        # Few long queries: query by query. Many short ones: step by step over all of them.
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-            np.multiply.accumulate(value[start : end - 1], out=result[start + 1 : end])
-        return result
     entry = starts + 1
     while entry.size:
         goes_on = entry < ends

@@ -3,7 +3,7 @@
 Matches are a list of edges: which returned item holds which piece of ground truth.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -93,20 +93,11 @@ class Matches(Picklable):
         names = pl.Series("status", STATUSES, dtype=pl.String)
         return self.asked.hstack([names[self.status]])
 
-    def portions(self, queries: int) -> Iterator["Matches"]:
-        """The matches of so many queries at a time; all at once where they cannot be split."""
-        if self.n_queries <= queries or self.spans is not None or self.leaked is not None:
-            yield self
-            return
-        for start in range(0, self.n_queries, queries):
-            yield self.between(start, min(start + queries, self.n_queries))
-
-    def between(self, start: int, stop: int) -> "Matches":
-        """The matches of a range of queries, without the spans of chunks and the leaks."""
-        return self.some(np.arange(start, stop))[0]
-
     def some(self, codes: Ints) -> tuple["Matches", Ints]:
-        """The matches of these ascending query rows, like ``between``, and their targets' rows."""
+        """The matches of these ascending query rows, and their targets' rows.
+
+        Without the spans of chunks and the leaks.
+        """
         # Targets are sorted by query, and so are edges.
         targets, n_targets = _stretches(self.target_query, codes)
         edges, n_edges = _stretches(self.edge_query, codes)

@@ -5,7 +5,7 @@ A batch holds whole queries, so that sorting, ranks and duplicates never need mo
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -22,8 +22,6 @@ Order = Literal["listed", "rank", "score"]
 
 Numbers = TypeVar("Numbers", Ints, Floats)
 _MOST_PADDING = 4
-_FEW_OF = 10
-"""If at most one row in this many moves, moving single rows is quicker than sorting all."""
 
 
 class NotGroupedError(Exception):
@@ -123,36 +121,14 @@ def rank_batches(
 
 def _checked(batches: Iterator[tuple[pl.DataFrame, Ints]]) -> Iterator[tuple[pl.DataFrame, Ints]]:
     """The same batches; raises where a query appears a second time."""
-    seen = SeenQueries()
+    # By hash: a collision is very rare, and costs only a needless sort.
+    seen: set[int] = set()
     for frame, starts in batches:
-        if seen.again(frame["query"][as_series(starts)].hash().to_numpy()):
+        before = len(seen)
+        seen.update(frame["query"][as_series(starts)].hash().to_list())
+        if len(seen) < before + starts.size:
             raise NotGroupedError
         yield frame, starts
-
-
-class SeenQueries:
-    """Sorted hashes of the queries so far, in a few arrays of different sizes.
-
-    A hash collision is very rare, and costs only a needless sort.
-    """
-
-    def __init__(self) -> None:
-        self._sorted: list[Hashes] = []
-
-    def again(self, hashes: Hashes) -> bool:
-        """Whether any of these was added before, or occurs twice among them."""
-        new = np.sort(hashes)
-        if (new[1:] == new[:-1]).any():
-            return True
-        for old in self._sorted:
-            place = np.minimum(np.searchsorted(old, new), old.size - 1)
-            if (old[place] == new).any():
-                return True
-        self._sorted.append(new)
-        while len(self._sorted) > 1 and self._sorted[-2].size <= 2 * self._sorted[-1].size:
-            last, before = self._sorted.pop(), self._sorted.pop()
-            self._sorted.append(np.sort(np.concatenate([before, last]), kind="stable"))
-        return False
 
 
 def query_starts(query: pl.Series) -> Ints:
@@ -282,8 +258,6 @@ def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.Dat
     to, taken = rows[moves], rows[order[moves]]
     # All within a tie: what is the same in all of it need not move.
     columns = [frame[name] for name in frame.columns if name not in ("query", "score")]
-    if to.size * _FEW_OF < frame.height:
-        return frame.with_columns(one.clone().scatter(to, one.gather(taken)) for one in columns)
     place = np.arange(frame.height)
     place[to] = taken
     return frame.with_columns(one.gather(place) for one in columns)
@@ -293,9 +267,9 @@ def order_within(starts: Ints, lengths: Ints, key: Floats) -> Ints | None:
     """The rows of each query in ascending order of a key; None where they are already."""
     if not within_queries(key[1:] < key[:-1], starts).any():
         return None
-    order = row_by_row(lengths, key, lambda keys: _row_orders(keys) + starts[:, np.newaxis])
+    order: Ints | None = row_by_row(lengths, key, partial(np.argsort, axis=1, kind="stable"))
     if order is not None:
-        return order
+        return order + np.repeat(starts, lengths)
     pair = pl.DataFrame({"segment": np.repeat(np.arange(lengths.size), lengths), "key": key})
     rows = pair.select(pl.arg_sort_by("segment", "key", maintain_order=True).cast(pl.Int64))
     return rows.to_series().to_numpy()
@@ -312,24 +286,3 @@ def row_by_row(lengths: Ints, key: Floats, work: Callable[[Floats], Numbers]) ->
     keys = np.full(inside.shape, np.inf)
     keys[inside] = key
     return work(keys)[inside]
-
-
-def _row_orders(keys: Floats) -> Ints:
-    """The stable ascending argsort of each row."""
-    width = keys.shape[1]
-    # Whole numbers in the order of the floats; 0.0 and -0.0 are the same.
-    bits = (keys + 0.0).view(np.int64)
-    numbers = bits ^ ((bits >> 63) & np.int64(np.iinfo(np.int64).max))
-    # With the column in their lowest bits, plain numbers can be sorted: twice as fast as an
-    # argsort.
-    low = np.int64((1 << width.bit_length()) - 1)
-    numbers &= ~low
-    numbers |= np.arange(width)
-    numbers.sort(axis=1)
-    numbers &= low
-    inorder = np.take_along_axis(keys, numbers, axis=1)
-    wrong = (inorder[:, 1:] < inorder[:, :-1]).any(axis=1)
-    if wrong.any():
-        # Keys that differ in these bits alone.
-        numbers[wrong] = np.argsort(keys[wrong], axis=1, kind="stable")
-    return numbers

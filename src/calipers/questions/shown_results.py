@@ -269,7 +269,7 @@ def over_contexts(
         return
     # Rows in the order of the target numbers in the matches.
     truth = GroundTruth(pair.targets if targets is None else targets, pair.ground_truth.queries)
-    grades = pair.matches.between(0, 0).grades_in_all
+    grades = pair.matches.some(np.arange(0))[0].grades_in_all
     for found in there.over_blocks(truth, partial(_in_block, pair.matching, grades, work)):
         yield from found
 

@@ -45,7 +45,6 @@ ENOUGH = 96
 CHECKS = (
     ground_truth.without_ground_truth,
     ground_truth.duplicates,
-    ground_truth.contradictions,
 )
 """What can be checked without a corpus."""
 
