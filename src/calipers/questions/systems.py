@@ -208,19 +208,6 @@ def is_result_file(value: Any) -> bool:
     return path.is_file() and is_result(path)
 
 
-def side_by_side(systems: Any, ground_truth: Any) -> tuple[Any, Any]:
-    """Systems and their ground truth; two positional results are two systems."""
-    if not isinstance(systems, str | os.PathLike):
-        return systems, ground_truth
-    if all(is_reference(one) or is_result_file(one) for one in (systems, ground_truth)):
-        return [systems, ground_truth], None
-    raise InvalidInput(
-        f"One system is given, {os.fspath(systems)}, and two are needed; give a list of paths or a "
-        "mapping of names to systems. Two files that `calipers eval --json` wrote can also be "
-        "given one behind the other."
-    )
-
-
 def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     """The systems by unique names; paths are named after their files.
 

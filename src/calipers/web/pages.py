@@ -26,7 +26,7 @@ from calipers.questions.history.settings import history
 from calipers.questions.report.browse import Browse, View, lost_because, tag_values, with_tags
 from calipers.questions.report.page.details import Details, beside
 from calipers.questions.report.page.page import environment, part_sections
-from calipers.questions.report.rule import describe, summary
+from calipers.questions.report.rule import describe, parts, summary
 from calipers.store.pool import PoolSettings
 from calipers.version import __version__
 from calipers.web.sources import Opened, WebSources
@@ -226,7 +226,7 @@ def report(request: Request) -> Response:
 
 
 def _report(browse: Browse) -> str:
-    return for_page(summary(browse), heading="") + part_sections(describe(browse))
+    return for_page(summary(browse), heading="") + part_sections(parts(describe(browse)))
 
 
 def truth(request: Request) -> Response:

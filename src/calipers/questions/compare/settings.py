@@ -33,7 +33,7 @@ class CompareSettings(MetricsAsked, MatchingSettings, total=False):
 @operation(page="compare", command="compare")
 def compare(
     systems: Annotated[
-        Mapping[str, Any] | Sequence[Any] | str | PathLike[str],
+        Mapping[str, Any] | Sequence[Any],
         Setting("", argument="SYSTEM SYSTEM...", several=True),
     ] = (),
     ground_truth: Truth = None,
@@ -44,8 +44,7 @@ def compare(
     ``systems`` maps a name to a pair that ``read`` made, to a run (a path, a mapping, records, a
     table), to a file or records with their own ground truth, to a result file of
     ``calipers eval --json``, to a reference such as ``@nightly~1`` (looked up in ``store``), or
-    to scores; a list of paths takes its names from the files. Two results in files can be given one
-    behind the other: ``compare("a.parquet", "b.parquet")``.
+    to scores; a list of paths takes its names from the files.
 
     Differences of ground truth, queries or policies block the comparison unless ``anyway`` is true;
     the result then says so. The metrics that are named decide; by default one for finding and one
@@ -59,10 +58,9 @@ def compare(
     (0.5, 'better', 12, 0)
     """
     from calipers.questions.compare.rule import compare_scores
-    from calipers.questions.systems import measure_systems, side_by_side
+    from calipers.questions.systems import measure_systems
 
-    compared, ground_truth = side_by_side(systems, ground_truth)
-    measured, wanted = measure_systems(compared, ground_truth, settings)
+    measured, wanted = measure_systems(systems, ground_truth, settings)
     return compare_scores(
         measured,
         baseline=settings["baseline"],

@@ -12,13 +12,14 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.measures.spec import check_cutoff
+from calipers.model.arrays import Floats
 from calipers.model.document import Document, Lines, Note, Table
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.result import HasRows, plain
 from calipers.model.run import Run
 from calipers.present.escape import printable
 from calipers.questions.compare.comparable import some_queries
-from calipers.questions.pooling import query_names
+from calipers.questions.pooling import by_queries, query_names
 from calipers.text import normalise
 from calipers.words import first_results, number, plural
 
@@ -97,11 +98,15 @@ def diff_runs(old: Run, new: Run, *, k: int = 10, truth: GroundTruth | None = No
             f"The two runs share no query: {old.name or 'the old one'} has {some_queries(before)}; "
             f"{new.name or 'the new one'} has {some_queries(after)}. Ask both the same questions."
         )
-    was, now = map(_listed, frames)
-    found = [_row(one, texts.get(one), was.get(one, []), now.get(one, [])) for one in shared]
-    listed = sorted(found, key=lambda one: (one.rbo, one.overlap))[:MOST_LISTED]
-    counts = [(q.rbo, q.overlap, q.changed, len(q.new), len(q.lost)) for q in found]
-    every = np.array(counts, dtype=np.float64)
+    listed: list[QueryDiff] = []
+    numbers: list[Floats] = []
+    for names, both in by_queries(frames, shared):
+        was, now = map(_listed, both)
+        found = [_row(one, texts.get(one), was.get(one, []), now.get(one, [])) for one in names]
+        counts = [(q.rbo, q.overlap, q.changed, len(q.new), len(q.lost)) for q in found]
+        numbers.append(np.array(counts, dtype=np.float64))
+        listed = sorted([*listed, *found], key=lambda one: (one.rbo, one.overlap))[:MOST_LISTED]
+    every = np.concatenate(numbers)
     # Sum in one order, whatever that of the files: another would round differently.
     every = every[np.lexsort((every[:, 1], every[:, 0]))]
     rbo, overlap, changed, came, went = (sum(column.tolist()) for column in every.T)

@@ -1,7 +1,6 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
 
 from calipers.operation import Setting, operation
@@ -38,7 +37,7 @@ class PlanSettings(MatchingSettings, total=False):
 @operation(page="plan", command="plan")
 def plan(
     pilot: Annotated[
-        Mapping[str, Any] | Sequence[Any] | str | PathLike[str],
+        Mapping[str, Any] | Sequence[Any],
         Setting("", argument="SYSTEM SYSTEM", several=True),
     ] = (),
     ground_truth: Truth = None,
@@ -58,8 +57,7 @@ def plan(
     ('mrr', True)
     """
     from calipers.questions.plan.rule import plan_queries
-    from calipers.questions.systems import measure_systems, side_by_side
+    from calipers.questions.systems import measure_systems
 
-    compared, ground_truth = side_by_side(pilot, ground_truth)
-    measured, _ = measure_systems(compared, ground_truth, settings)
+    measured, _ = measure_systems(pilot, ground_truth, settings)
     return plan_queries(measured, settings)

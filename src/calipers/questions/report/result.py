@@ -19,7 +19,7 @@ class SystemReport:
     browse: Browse
     """Its scores, queries and rankings."""
     answers: Mapping[str, ShowsItself | str]
-    """What sweep, diagnosis, misses and slices answer, or why they cannot."""
+    """What sweep, diagnosis, misses and slices answer, or why they cannot; empty beside others."""
 
     @property
     def name(self) -> str:

@@ -31,7 +31,7 @@ def report(
     confidence: float = 0.95,
     **reading: Unpack[Reading],
 ) -> "Report":
-    """Measure, sweep, diagnose and explain in one go; ``save`` writes the page.
+    """Measure, sweep, diagnose and explain one retriever, or compare several; as a page.
 
     Give ``data`` as for ``evaluate``, or several ``systems`` as for ``compare`` (pairs, runs or
     records, not results measured before: a page shows rankings). The largest cut-off of recall
@@ -48,28 +48,21 @@ def report(
     from calipers.questions.inputs import like_of
     from calipers.questions.reading import DEPTH
     from calipers.questions.report.browse import Browse
-    from calipers.questions.report.result import Report
+    from calipers.questions.report.result import Report, SystemReport
     from calipers.questions.report.rule import describe
     from calipers.questions.systems import matched_to_report
 
     chosen = choose_metrics(metrics, k, like=like_of(data, reading))
     pairs = matched_to_report(data, systems, name, reading, looks=deepest(chosen, DEPTH))
     intervals: dict[str, Any] = {"confidence": confidence, "cluster": cluster}
-    made = tuple(
-        describe(
-            Browse(
-                one,
-                score(pair, chosen, **intervals),
-                pair,
-                corpus=corpus,
-                every_text=True,
-            ),
-            by=by,
-            **intervals,
-        )
+    browsed = [
+        Browse(one, score(pair, chosen, **intervals), pair, corpus=corpus, every_text=True)
         for one, pair in pairs.items()
-    )
-    if len(made) > 1 and comparison is None:
+    ]
+    if len(browsed) == 1:
+        return Report((describe(browsed[0], by=by, **intervals),))
+    made = tuple(SystemReport(one, {}) for one in browsed)
+    if comparison is None:
         comparison = compare(
             {one.name: one.scores for one in made},
             baseline=baseline,
@@ -81,7 +74,5 @@ def report(
             cluster=cluster,
             confidence=confidence,
         )
-    if comparison is not None:
-        first = comparison.baseline
-        made = tuple(sorted(made, key=lambda one: one.name != first))
-    return Report(made, comparison)
+    first = comparison.baseline
+    return Report(tuple(sorted(made, key=lambda one: one.name != first)), comparison)

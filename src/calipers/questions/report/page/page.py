@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,11 @@ import polars as pl
 from calipers.model.document import Document
 from calipers.present.escape import clean
 from calipers.present.html import blocks_html, for_page, heading_html, said_html
-from calipers.present.scores import verdict
 from calipers.questions.compare.query_differences import contrast
 from calipers.questions.report.browse import FEWEST_SHOWN, lost_because
 from calipers.questions.report.page.details import LONGEST, Details, beside
 from calipers.questions.report.result import Report, SystemReport
-from calipers.questions.report.rule import parts, settings_table, summary
+from calipers.questions.report.rule import ReportPart, parts, settings_table, summary
 from calipers.words import listed, number
 
 HERE = Path(__file__).parent
@@ -36,15 +35,17 @@ def render(report: Report, *, above: str = "", back: str = "") -> str:
 
     ``above`` is HTML to put first, and ``back`` the address of the page that leads here.
     """
-    several, first = report.comparison is not None, report.systems[0]
+    first, found = report.systems[0], report.comparison
+    sections = parts(first)
     return fill(
         "page.html.j2",
         title=listed([clean(one.name) for one in report.systems]),
         version=report.scores.settings["calipers"],
-        answer=report.comparison.document() if report.comparison else summary(first.browse),
-        several=several,
-        systems=[_system(one, f"s{at}-" * several) for at, one in enumerate(report.systems, 1)],
-        lists=_differing(report) if several else [_worst(first)],
+        answer=summary(first.browse) if found is None else found.document(),
+        several=found is not None,
+        links=[(one.ident, one.name) for one in sections],
+        parts=part_sections(sections),
+        lists=[_worst(first)] if found is None else _differing(report),
         settings=blocks_html([settings_table(first.browse)]),
         definitions=report.definitions,
         above=above,
@@ -52,23 +53,9 @@ def render(report: Report, *, above: str = "", back: str = "") -> str:
     )
 
 
-def _system(system: SystemReport, before: str) -> dict[str, Any]:
-    """The template values of one retriever: its parts and their anchors."""
-    return {
-        "name": clean(system.name),
-        "lead": verdict(system.scores),
-        "links": [(one.ident, one.name) for one in parts(system)],
-        "summary": for_page(summary(system.browse), heading="") if before else "",
-        "parts": part_sections(system, heading="h3" if before else "h2", before=before),
-    }
-
-
-def part_sections(system: SystemReport, *, heading: str = "h2", before: str = "") -> str:
+def part_sections(sections: Iterable[ReportPart]) -> str:
     """The parts of a report on one retriever as HTML."""
-    return "".join(
-        for_page(one.document, heading=heading, name=one.name, ident=before + one.ident)
-        for one in parts(system)
-    )
+    return "".join(for_page(one.document, name=one.name, ident=one.ident) for one in sections)
 
 
 def _worst(system: SystemReport) -> dict[str, Any]:
