@@ -8,7 +8,6 @@ from sqlalchemy import select, text, update
 
 from calipers import evaluate, history_check
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile, WriteFailed
-from calipers.store import blob
 from calipers.store import open as opening
 from calipers.store.care import problems
 from calipers.store.git import GitState
@@ -54,19 +53,15 @@ def test_what_was_retrieved_measures_the_same_again(place):
     assert again.to_dict() == scores.to_dict()
 
 
-def test_texts_are_kept_whole_and_once_also_where_they_stay_packed(place, monkeypatch):
-    monkeypatch.setattr(blob, "BLOCK", 2)  # so that a query begins in one block and ends in another
+def test_texts_are_kept_whole_and_once(place):
     chunks = [{"text": f"the GIL is a lock {n}", "document": "faq"} for n in range(3)]
     data = [{"query": f"q{n}", "retrieved": chunks, "ground_truth": ["a lock 1"]} for n in range(4)]
     store, scores, one = stored(place, data)
-    both = [load_retrieved(store, one, packed=packed) for packed in (False, True)]
-    assert both[0].run.frame.equals(both[1].run.frame)
-    assert both[0].run.frame.schema == both[1].run.frame.schema
-    for back in both:
-        assert back.run.frame["text"].to_list() == [c["text"] for c in chunks] * 4
-        again = evaluate(back, metrics="recall@5,mrr")
-        assert again.to_dict()["per_query"] == scores.to_dict()["per_query"]
-        assert again.fingerprints["run"] == scores.fingerprints["run"]
+    back = load_retrieved(store, one)
+    assert back.run.frame["text"].to_list() == [c["text"] for c in chunks] * 4
+    again = evaluate(back, metrics="recall@5,mrr")
+    assert again.to_dict()["per_query"] == scores.to_dict()["per_query"]
+    assert again.fingerprints["run"] == scores.fingerprints["run"]
 
 
 def test_without_results_the_scores_are_there_and_the_results_are_not(place):

@@ -50,18 +50,9 @@ def test_results_far_down_are_not_kept(metrics, deepest):
     assert blob.unpack(content, digest, "x")["rank"].max() == deepest
 
 
-def test_a_table_that_comes_in_blocks_is_packed_alike_however_it_was_cut(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_table_in_pieces_is_packed_as_the_whole_one() -> None:
     rows = pl.DataFrame({"query": [f"q{n // 7}" for n in range(50)], "rank": range(50)})
-    whole = blob.pack_blocks(iter([rows]))
-    assert whole == blob.pack(rows) == blob.pack_blocks(rows.iter_slices(7))
-    assert blob.pack_blocks(iter(())) is None
-    monkeypatch.setattr(blob, "ROWS", 16)
-    large = [blob.pack_blocks(rows.iter_slices(size)) for size in (1, 7, 16, 50)]
-    assert len(set(large)) == 1
-    assert large[0] is not None
-    assert blob.unpack(large[0], blob.digest_of(large[0]), "it").equals(rows)
+    assert blob.pack(pl.concat(rows.iter_slices(7), rechunk=True)) == blob.pack(rows)
 
 
 def test_scores_without_fingerprints_are_refused_with_a_sentence(tmp_path):

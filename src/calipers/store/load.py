@@ -1,7 +1,6 @@
 """Load an evaluation with all its numbers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -18,7 +17,7 @@ from calipers.model.matched import Dataset
 from calipers.model.policy import Policy
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import InputCounts, MetricFacts, Scores
-from calipers.store.blob import Packed, check_content, unpack
+from calipers.store.blob import check_content, unpack
 from calipers.store.listing import summaries_of, summary_of
 from calipers.store.open import Store
 from calipers.store.record import (
@@ -88,11 +87,8 @@ def load_judgements(store: Store, evaluation: Evaluation) -> pl.DataFrame:
 
 
 @sound
-def load_retrieved(store: Store, evaluation: Evaluation, *, packed: bool = False) -> Dataset:
-    """The ground truth and the results, if they were saved.
-
-    ``packed``: unpack the results while they are read, to save memory.
-    """
+def load_retrieved(store: Store, evaluation: Evaluation) -> Dataset:
+    """The ground truth and the results, if they were saved."""
     whose = _whose(store, evaluation)
     wanted = ("queries", "targets", "results", "texts", "asked")
     with store.reading() as connection:
@@ -102,28 +98,22 @@ def load_retrieved(store: Store, evaluation: Evaluation, *, packed: bool = False
             f"{whose} was saved without what was retrieved; its scores can be shown and compared, "
             "not its results. Save without --no-results."
         )
-    digest, content = parts.pop("results")
     tables = {kind: unpack(part[1], part[0], whose) for kind, part in parts.items()}
     known = tables["queries"]
 
-    def with_texts(results: pl.DataFrame) -> pl.DataFrame:
-        if "texts" in tables:
-            results = results.with_columns(tables["texts"]["text"].gather(results["text_row"]))
-        kinds = {name: kind for name, kind in RUN_SCHEMA.items() if name in results.columns}
-        return results.select(pl.col(name).cast(kind) for name, kind in kinds.items())
-
-    blocks = Packed(content, digest, whose, with_texts)
+    results = tables["results"]
+    if "texts" in tables:
+        results = results.with_columns(tables["texts"]["text"].gather(results["text_row"]))
+    kinds = {name: kind for name, kind in RUN_SCHEMA.items() if name in results.columns}
     truth = GroundTruth.from_targets(
         tables["targets"], queries=known.select("query", "text"), tags=query_tags(known)
     )
     run = Run.from_frame(
-        blocks.rows(0, 0) if packed else with_texts(unpack(content, digest, whose)),
+        results.select(pl.col(name).cast(kind) for name, kind in kinds.items()),
         order="rank",
         queries=tables.get("asked"),
         name=evaluation.name,
     )
-    if packed:
-        run = replace(run, scan=blocks, in_memory=False, stays=True, is_grouped=True)
     return Dataset(truth, run, f"the evaluation {evaluation.name} of the history")
 
 

@@ -20,7 +20,7 @@ from calipers.model.ranking import NotGroupedError
 from calipers.model.result import moment
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import Scores, Summary
-from calipers.store.blob import digest_of, pack, pack_blocks
+from calipers.store.blob import digest_of, pack
 from calipers.store.git import GitState, git_state
 from calipers.store.listing import evaluations
 from calipers.store.load import load_judgements
@@ -245,10 +245,10 @@ def _listing(run: Run, scores: Scores, depth: int) -> tuple[bytes, pl.DataFrame 
                 columns = [*(name for name in columns if name != "text"), "text_row"]
             yield table.select(columns)
 
-    results = pack_blocks(listed()) or pack(
-        pl.DataFrame(schema={name: RUN_SCHEMA[name] for name in ("query", "rank", "item")})
-    )
-    return results, pl.DataFrame({"text": list(rows)}, {"text": pl.String}) if rows else None
+    nothing = pl.DataFrame(schema={name: RUN_SCHEMA[name] for name in ("query", "rank", "item")})
+    # In one piece: the same table gives the same bytes, so that the history stores it once.
+    results = pl.concat(tuple(listed()) or (nothing,), rechunk=True)
+    return pack(results), pl.DataFrame({"text": list(rows)}, {"text": pl.String}) if rows else None
 
 
 def _json(value: Any) -> bytes:

@@ -325,7 +325,7 @@ def lost_because(systems: Mapping[str, Browse], rows: Iterable[ContrastRow]) -> 
 def open_saved(store: Store, evaluation: Evaluation, scores: Scores) -> Browse:
     """A saved evaluation, matched as it was when it was saved."""
     try:
-        data = load_retrieved(store, evaluation, packed=True)
+        data = load_retrieved(store, evaluation)
     except StoreAway:
         raise
     except InvalidInput:
