@@ -4,7 +4,6 @@ import ctypes
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -35,44 +34,32 @@ from calipers.store.pool import PoolInfo, PoolSettings
 from calipers.store.record import name_from
 
 T = TypeVar("T")
-_ALONE = threading.Lock()
 
 
 class Held:
-    """A thread-safe LRU cache in which each value is computed once."""
+    """A thread-safe LRU cache in which each value is computed once, one at a time.
+
+    Only the owner opens pages that take long, and two at once would need the memory of both.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
         """How many values stay in memory; the least recently used goes first."""
-        self._lock = threading.Lock()
-        self._made: OrderedDict[Any, Future[Any]] = OrderedDict()
+        self._lock = threading.RLock()
+        self._made: OrderedDict[Any, Any] = OrderedDict()
 
     def get(self, name: Any, make_it: Callable[[], T]) -> T:
-        """Return a value, and compute it unless that was begun; an error is not kept."""
+        """Return a value, and compute it if it is not there; an error is not kept."""
         with self._lock:
-            is_new = name not in self._made
-            made: Future[T] = self._made.setdefault(name, Future())
+            if name not in self._made:
+                self._made[name] = make_it()
+                # The allocator would keep freed memory, and the next piece would come on top.
+                _to_allocator("malloc_trim", 0)
             self._made.move_to_end(name)
             if len(self._made) > self._most:
                 self._made.popitem(last=False)
-        if is_new:
-            try:
-                made.set_result(make_it())
-            except BaseException as error:  # noqa: BLE001 - whoever waits is told
-                made.set_exception(error)
-                with self._lock:
-                    self._made.pop(name, None)
-        return made.result()
-
-
-def alone(work: Callable[[], T]) -> T:
-    """Run large pieces of work one at a time, to need the memory of one."""
-    with _ALONE:
-        try:
-            return work()
-        finally:
-            # The allocator would keep freed memory, and the next piece would come on top.
-            _to_allocator("malloc_trim", 0)
+            found: T = self._made[name]
+            return found
 
 
 def give_memory_back() -> None:
@@ -94,8 +81,6 @@ LARGEST_NUMBER = 2**31 - 1
 """That a database counts to."""
 LOCKED_FOR = 3.0
 """Seconds that a page waits for a file that another program has locked."""
-LARGE_QUERIES = 5_000
-"""Evaluations with more queries are processed one at a time, to save memory."""
 MOST_LINES = 4
 """How many names have a trend on the first page, the latest first."""
 DRAWN = 60
@@ -204,17 +189,13 @@ class WebSources:
             if source.saved is None:
                 pair = self.given[source.reference]
                 return Browse(source.reference, evaluate(pair), pair)
-            opening = partial(open_saved, self.store(), source.saved, self.scores(source))
-            return alone(opening) if source.saved.queries > LARGE_QUERIES else opening()
+            return open_saved(self.store(), source.saved, self.scores(source))
 
         return self._evaluations.get(source.key, made)
 
     def made(self, source: Opened, work: Callable[[Browse], T]) -> T:
-        """What some work makes of an evaluation; that of large ones is done one at a time."""
-        browse = self.open(source)
-        one = partial(work, browse)
-        large = len(browse.scores) > LARGE_QUERIES
-        return self._made.get((source.key, work), partial(alone, one) if large else one)
+        """What some work makes of an evaluation."""
+        return self._made.get((source.key, work), lambda: work(self.open(source)))
 
     def scores(self, source: Opened) -> Scores:
         """The scores of an evaluation, as a comparison needs them: without its results."""
