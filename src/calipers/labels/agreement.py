@@ -94,20 +94,18 @@ class MachineCheck:
     specificity: float | None
     """Of what humans found irrelevant, the share that the machine did too."""
     specificity_interval: Interval | None
-    undecided: int = 0
+    undecided: int
     """Results on which human labels are tied; they are not counted."""
 
 
-def compare_with_people(
-    judge: str, machine: Bools, people: Bools, confidence: float = CONFIDENCE, undecided: int = 0
-) -> MachineCheck:
+def compare_with_people(judge: str, machine: Bools, people: Bools, undecided: int) -> MachineCheck:
     """Compare a machine's relevant labels with those of human annotators."""
     pairs = (machine & people, ~machine & people, machine & ~people, ~machine & ~people)
     both, missed, invented, neither = (int(np.count_nonzero(pair)) for pair in pairs)
 
     def share(count: int, n: int) -> tuple[float | None, Interval | None]:
-        ends = wilson(count, n, confidence)
-        return (count / n, Interval(*ends, confidence, "wilson")) if ends else (None, None)
+        ends = wilson(count, n, CONFIDENCE)
+        return (count / n, Interval(*ends, CONFIDENCE, "wilson")) if ends else (None, None)
 
     found = (*share(both, both + missed), *share(neither, neither + invented))
     return MachineCheck(judge, both, missed, invented, neither, *found, undecided)
@@ -275,7 +273,7 @@ def _machine(name: str, state: LabelState, decided: Mapping[int, Decision]) -> M
     used = np.array([(mine > 0, theirs > 0) for mine, theirs in both if theirs is not None])
     if not len(used):
         return None
-    return compare_with_people(name, used[:, 0], used[:, 1], undecided=len(both) - len(used))
+    return compare_with_people(name, used[:, 0], used[:, 1], len(both) - len(used))
 
 
 def verdict(found: Agreement) -> str:
@@ -304,14 +302,14 @@ def verdict(found: Agreement) -> str:
 
 def document(found: Agreement) -> Document:
     """How far the judges agree, and where they do not."""
-    blocks: list[Block] = [machine_table(one) for one in found.machines]
+    blocks: list[Block] = [_machine_table(one) for one in found.machines]
     if found.conflicts:
         title = f"Judges differ on {len(found.conflicts):,} of {plural(found.shared, 'result')}"
         blocks.append(Lines([*_conflicts(found.conflicts)], title))
     return Document(verdict(found), blocks=blocks, notes=[*_notes(found)])
 
 
-def machine_table(machine: MachineCheck) -> Table:
+def _machine_table(machine: MachineCheck) -> Table:
     """How well a machine's labels match those of human annotators."""
     relevant, others = machine.both + machine.missed, machine.neither + machine.invented
     found = (

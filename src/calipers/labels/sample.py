@@ -11,17 +11,9 @@ import polars as pl
 from calipers.engines.scoring import choose_metrics
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
-from calipers.labels.agreement import (
-    JudgedTruth,
-    MachineCheck,
-    compare_with_people,
-    is_relevant,
-    machine_table,
-    scored_run,
-    why_waiting,
-)
+from calipers.labels.agreement import JudgedTruth, scored_run, why_waiting
 from calipers.labels.draft import keep, matched_alike, pool_settings, read_inputs, to_judge
-from calipers.model.arrays import Bools, Floats
+from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
 from calipers.model.document import Document, Note, of_claim
 from calipers.model.ground_truth import GroundTruth
@@ -30,7 +22,7 @@ from calipers.model.policy import Policy
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, Method, Scores
 from calipers.present.escape import printable
-from calipers.questions.pooling import known_grade, place
+from calipers.questions.pooling import place
 from calipers.shell import join_words
 from calipers.statistics.prediction_powered import DrawnSample, planned_looks
 from calipers.statistics.sample_looks import FIRST
@@ -147,7 +139,7 @@ class SampleState(Plain, HasRows):
     shown_by: ClassVar[str] = "calipers.labels.sample"
     dict_keys: ClassVar[str] = (
         "pool metric draw judged width next_look next_width enough left reached waiting looks "
-        "machine claims"
+        "claims"
     )
 
     pool: str
@@ -167,8 +159,6 @@ class SampleState(Plain, HasRows):
     """One for each run; none before the first look."""
     counted: int | None
     """The last look: later labels count from the next on."""
-    machine: MachineCheck | None
-    """The machine's ground truth against the human labels up to the last look."""
 
     @property
     def reached(self) -> bool:
@@ -218,8 +208,7 @@ class SampleState(Plain, HasRows):
 
 
 def document(found: SampleState) -> Document:
-    """The estimate at the last look, its width, and the quality of the machine's labels."""
-    blocks = [] if found.machine is None else [machine_table(found.machine)]
+    """The estimate at the last look, and its width."""
     draw, later = found.draw, found.judged - (found.counted or 0)
     looks = ", ".join(f"{one:,}" for one in draw.looks)
     hold = f"It is read once, at {looks}."
@@ -231,7 +220,7 @@ def document(found: SampleState) -> Document:
     notes = [Note("counted", f"{most}, {drawn}. {hold}")]
     if found.counted and later:
         notes.append(Note("doubt", f"{later:,} judged since the last look count at the next."))
-    return of_claim(found.claims[0], *notes, blocks=blocks, rows=lambda: found.looks)
+    return of_claim(found.claims[0], *notes, rows=lambda: found.looks)
 
 
 class SampleWatch:
@@ -285,12 +274,10 @@ class SampleWatch:
         people = truth.only(truth.queries["query"].is_in(judged)) if judged else None
         mark = "" if people is None else people.fingerprint
         if self._known is None or self._known[0] != mark:
-            self._known = mark, self._state(found, judged, people)
+            self._known = mark, self._state(judged, people)
         return replace(self._known[1], waiting=waiting)
 
-    def _state(
-        self, found: JudgedTruth, queries: list[str], people: GroundTruth | None
-    ) -> SampleState:
+    def _state(self, queries: list[str], people: GroundTruth | None) -> SampleState:
         samples, judged = self._samples(people, queries), len(queries)
         first = next(iter(samples.values()))
         last, ahead = first.last_look, first.next_look
@@ -317,7 +304,6 @@ class SampleWatch:
             enough=None if None in enough else max(one for one in enough if one is not None),
             looks=tuple(looks),
             counted=last,
-            machine=None if last is None else self._machine_check(found, queries[:last]),
         )
 
     def _samples(self, people: GroundTruth | None, judged: list[str]) -> dict[str, DrawnSample]:
@@ -335,25 +321,6 @@ class SampleWatch:
             )
             for name, scores in self._machine.items()
         }
-
-    @cached_property
-    def _called_relevant(self) -> Bools:
-        """Whether the machine's ground truth calls each item relevant."""
-        targets = self.truth.targets.rows_by_key("query", named=True)
-        labels = [one.label for one in self.content.items]
-        grades = (known_grade(one, targets.get(one.query_id, ())) for one in labels)
-        return self._relevant(grade or 0.0 for grade in grades)
-
-    def _relevant(self, grades: Iterable[float]) -> Bools:
-        return np.array([is_relevant(one, self.content.settings.rel) for one in grades], bool)
-
-    def _machine_check(self, found: JudgedTruth, queries: list[str]) -> MachineCheck:
-        """Compare the machine's ground truth with the human labels of these queries."""
-        items = (item for query in queries for item in self._places[query])
-        there = [item for item in items if item in found.grades]
-        machine = self._called_relevant[np.array(there, dtype=np.int64)]
-        people = self._relevant(found.grades[item] for item in there)
-        return compare_with_people("the machine", machine, people, self.draw.confidence)
 
     def tags(self, truth: GroundTruth, found: JudgedTruth, state: LabelState) -> pl.Series:
         """The tag that records how each query was drawn; null if humans did not judge it."""

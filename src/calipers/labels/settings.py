@@ -26,16 +26,9 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 def _guidelines(path: str) -> str:
     """The text of the file that --guidelines names."""
-    from calipers.io.files.open import check_no_device
+    from calipers.io.corpus import read_text
 
-    check_no_device(Path(path))
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not valid UTF-8"
-        raise InvalidInput(
-            f"The guidelines {path} cannot be read: {reason}; give a text file."
-        ) from None
+    return read_text(Path(path))
 
 
 _file = partial(Setting, metavar="FILE")
