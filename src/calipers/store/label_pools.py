@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import MACHINE, Label, is_machine
+from calipers.model.labels import Label, is_machine
 from calipers.model.result import moment
 from calipers.model.run import Run
 from calipers.store.blob import digest_of, pack, unpack
@@ -20,7 +20,6 @@ from calipers.store.load import query_tags
 from calipers.store.open import Store
 from calipers.store.pool import (
     KINDS,
-    SAID,
     LabelState,
     LogEntry,
     PoolChange,
@@ -170,23 +169,16 @@ def _info(connection: Connection, row: Row[Any]) -> PoolInfo:
         .where(POOL_CONTENT.c.pool == row.number, POOL_CONTENT.c.kind == "run")
         .order_by(POOL_CONTENT.c.position)
     )
-    mine = LABEL.c.pool == row.number
-    undone = select(LABEL.c.undoes).where(mine, LABEL.c.undoes.is_not(None))
-    # The latest entry of each judge for an item counts, as in LabelState.
-    latest = (
-        select(func.max(LABEL.c.number))
-        .where(mine, LABEL.c.kind.in_(SAID), LABEL.c.number.not_in(undone))
-        .group_by(LABEL.c.item, LABEL.c.judge)
-    )
-    machine = LABEL.c.judge.startswith(MACHINE, autoescape=True)
-    counts = select(
-        func.count().filter(~machine).label("labels"),
-        func.count(LABEL.c.item.distinct()).filter(~machine).label("judged"),
-        func.count().filter(machine).label("by_machines"),
-        select(func.count()).select_from(LABEL).where(mine).scalar_subquery().label("entries"),
-    ).where(LABEL.c.number.in_(latest), LABEL.c.kind == "label")
+    entries = _read(connection, row.number, 0)
+    state = LabelState(entries)
+    given = [one for item in state.touched() for one in state.given(item).values()]
+    labels = [one for one in given if one.kind == "label"]
+    people = [one for one in labels if not is_machine(one.judge)]
     return PoolInfo(
-        **connection.execute(counts).mappings().one(),
+        labels=len(people),
+        judged=len({one.item for one in people}),
+        by_machines=len(labels) - len(people),
+        entries=len(entries),
         **{name: getattr(row, name) for name in _LISTED},
         runs=tuple(one or "" for one in connection.execute(runs).scalars()),
         settings=msgspec.json.decode(row.settings, type=PoolSettings),
@@ -286,7 +278,7 @@ def append_on(connection: Connection, pool: int, **said: Any) -> LogEntry:
     if (sent := connection.execute(known).first()) is not None:
         return _entry(sent)
     if row["kind"] == "undo" and row.get("undoes") is None:
-        last = label_state(connection, pool).latest(row["judge"])
+        last = LabelState(_read(connection, pool, 0)).latest(row["judge"])
         if last is None:
             raise InvalidInput(f"There is nothing to undo: {row['judge']} has no label left.")
         row |= {"item": last.item, "undoes": last.number}
@@ -308,11 +300,6 @@ def read_on(store: Store, pool: int, after: int) -> PoolNews:
     with store.reading() as connection:
         row = _row(connection, pool)
         return PoolNews(row.version, row.closed, _read(connection, pool, after))
-
-
-def label_state(connection: Connection, pool: int) -> LabelState:
-    """The current labels of a pool."""
-    return LabelState(_read(connection, pool, 0))
 
 
 def lock_pool(connection: Connection, pool: int, *, closed: bool = False) -> Row[Any]:

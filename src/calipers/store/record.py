@@ -13,7 +13,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, insert
+from sqlalchemy import insert
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -101,35 +101,26 @@ def check_tags(tags: Mapping[str, str]) -> dict[str, str]:
 
 def write(store: Store, record: EvaluationRecord) -> None:
     """Save one evaluation; after an error or a crash the history is as it was before."""
-    with store.writing() as connection:
-        write_on(connection, record)
-
-
-def write_on(connection: Connection, record: EvaluationRecord) -> int:
-    """Save one evaluation as part of the caller's transaction; returns its number.
-
-    The evaluation is written first, so that a removal of contents waits for this save.
-    """
     digests = {kind: digest for kind, (digest, _) in record.contents.items()}
     row = {"id": record.id, **record.row}
     row["checksum"] = checksum_listed(row, record.tags) + checksum_facts(row["facts"], digests)
     statement = insert(EVALUATION).values(**row).returning(EVALUATION.c.number)
-    number = int(connection.execute(statement).scalar_one())
-    # Always in the same order: two saves of the same contents must not deadlock.
-    for digest, content in sorted(record.contents.values()):
-        dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-        # A content that is already stored stays.
-        kept = dialect.insert(CONTENT).on_conflict_do_nothing()
-        connection.execute(kept, {"digest": digest, "bytes": content})
-    summaries = [{"position": i, **one} for i, one in enumerate(record.summaries)]
-    for table, rows in (
-        (TAG, [{"name": name, "value": value} for name, value in record.tags.items()]),
-        (SUMMARY, [{**one, "checksum": checksum_summary(one)} for one in summaries]),
-        (PART, [{"kind": kind, "digest": digest} for kind, digest in digests.items()]),
-    ):
-        if rows:
-            connection.execute(insert(table), [{"evaluation": number, **one} for one in rows])
-    return number
+    with store.writing() as connection:
+        number = int(connection.execute(statement).scalar_one())
+        # Always in the same order: two saves of the same contents must not deadlock.
+        for digest, content in sorted(record.contents.values()):
+            dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+            # A content that is already stored stays.
+            kept = dialect.insert(CONTENT).on_conflict_do_nothing()
+            connection.execute(kept, {"digest": digest, "bytes": content})
+        summaries = [{"position": i, **one} for i, one in enumerate(record.summaries)]
+        for table, rows in (
+            (TAG, [{"name": name, "value": value} for name, value in record.tags.items()]),
+            (SUMMARY, [{**one, "checksum": checksum_summary(one)} for one in summaries]),
+            (PART, [{"kind": kind, "digest": digest} for kind, digest in digests.items()]),
+        ):
+            if rows:
+                connection.execute(insert(table), [{"evaluation": number, **one} for one in rows])
 
 
 def checksum_listed(row: Mapping[str, Any], tags: Mapping[str, str]) -> str:
