@@ -1,7 +1,7 @@
-"""Settings from a file, so that a check in CI is one word.
+"""Settings from a file, calipers.toml, so that a check in CI is one word.
 
-They are in ``[tool.calipers]`` of pyproject.toml, or at the top level of calipers.toml. The file
-is searched for in the working folder and then in each folder above it, up to the repository's.
+The file is searched for in the working folder and then in each folder above it, up to the
+repository's.
 """
 
 import os
@@ -16,7 +16,7 @@ from calipers.operation import OPERATIONS, Argument, Setting, arguments, convert
 from calipers.shell import join_words
 from calipers.words import did_you_mean
 
-PLAIN, PROJECT = "calipers.toml", "pyproject.toml"
+PLAIN = "calipers.toml"
 STORE = "CALIPERS_STORE"
 """The environment variable that names the history; it overrides the file."""
 
@@ -74,20 +74,10 @@ def find_config(start: str | Path | None = None) -> Config:
     """Find the settings for a folder (default: the working folder); empty if there is no file."""
     here = Path(start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
-        found = [
-            (path, table)
-            for path in (folder / PLAIN, folder / PROJECT)
-            if path.is_file() and (table := _table(path)) is not None
-        ]
-        if len(found) > 1:
-            raise InvalidInput(
-                f"There are two configurations in {folder}: {PLAIN}, and [tool.calipers] in "
-                f"{PROJECT}; keep one of them."
-            )
-        if found:
-            (path, table), *_ = found
+        path = folder / PLAIN
+        if path.is_file():
             _refuse_stranger(path, here)
-            return check_config(table, path)
+            return read_config(path)
         if (folder / ".git").exists():
             break  # what stands above a repository is not part of it
     return Config()
@@ -109,10 +99,20 @@ def _refuse_stranger(path: Path, here: Path) -> None:
 
 def read_config(path: str | Path) -> Config:
     """Read the settings file that the caller names."""
+    from calipers.io.files.open import check_no_device
+
     file = Path(path)
-    table = _table(file)
-    if table is None:
-        raise InvalidInput(f"{path} has no [tool.calipers]; add it, or name another file.")
+    check_no_device(file)
+    import tomllib
+
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UnreadableFile(f"There is no file {path}; check the path.") from None
+    except OSError as error:
+        raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:  # also an integer of thousands of digits
+        raise UnreadableFile(f"{path} is not valid TOML: {error}; correct it there.") from None
     return check_config(table, file)
 
 
@@ -157,13 +157,7 @@ def _declared(table: str) -> dict[str, list[Argument]]:
             place, _, key = (argument.setting or Setting("")).file.rpartition(".")
             if key and (place == table or name == table):
                 found.setdefault(key, []).append(argument)
-        if name == table:
-            found |= {key: [Argument(key, str, _WRITTEN)] for key in one.writes}
     return found
-
-
-_WRITTEN = Setting("", path=True)
-"""A file that a command writes and a settings file may name."""
 
 
 def _values(
@@ -199,8 +193,6 @@ def _value(takers: Sequence[Argument], value: Any, where: str, path: Path) -> An
     else:
         # The longest message lists most of what is allowed, whatever the order of loading.
         raise max(refusals, key=lambda error: len(str(error)))
-    if _WRITTEN in settings:
-        return _from_folder(inside(value, path, where), path)
     # A history or a baseline may also be an address or a reference instead of a path.
     if is_path and "://" not in value and not value.startswith("@"):
         return _from_folder(value, path)
@@ -216,37 +208,6 @@ def inside(value: str, path: Path, where: str) -> str:
             "there, or another on the command line."
         )
     return value
-
-
-def _table(path: Path) -> Mapping[str, Any] | None:
-    from calipers.io.files.open import check_no_device
-
-    check_no_device(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UnreadableFile(f"There is no file {path}; check the path.") from None
-    except OSError as error:
-        raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from error
-    except ValueError as error:
-        raise UnreadableFile(f"{path} is not valid TOML: {error}; correct it there.") from None
-    if path.name == PROJECT and "calipers" not in text:
-        return None
-    import tomllib
-
-    try:
-        content = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also an integer of thousands of digits
-        if path.name == PROJECT and "[tool.calipers" not in text:
-            return None
-        raise UnreadableFile(f"{path} is not valid TOML: {error}; correct it there.") from None
-    if path.name != PROJECT:
-        return content
-    tool = content.get("tool")
-    found = tool.get("calipers") if isinstance(tool, dict) else None
-    if found is not None and not isinstance(found, dict):
-        raise InvalidInput(f"{path} has tool.calipers as {found!r}; it must be a table.")
-    return found
 
 
 def _target(value: str, path: Path) -> str:

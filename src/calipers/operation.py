@@ -109,22 +109,18 @@ class Operation:
     """The command that runs it, as typed after ``calipers``; None if only Python has it."""
     page: str
     """The page of docs/ with a section on it."""
-    writes: tuple[str, ...] = ()
-    """Options for files that its command writes; its table in the settings file may set them."""
 
 
 OPERATIONS: dict[str, Operation] = {}
 """Every operation that is loaded, by its public name; ``calipers.operations`` loads them all."""
 
 
-def operation(
-    *, page: str, command: str | None = None, writes: tuple[str, ...] = ()
-) -> Callable[[F], F]:
+def operation(*, page: str, command: str | None = None) -> Callable[[F], F]:
     """Declare a public operation; its arguments are then checked before it runs."""
 
     def declare(function: F) -> F:
         checked = refuses_unknown(function)
-        OPERATIONS[function.__name__] = Operation(checked, command, page, writes)
+        OPERATIONS[function.__name__] = Operation(checked, command, page)
         return checked
 
     return declare

@@ -36,12 +36,11 @@ def test_reports_are_written_for_passes_failures_and_errors(folder, baseline):
 def test_one_word_in_ci(folder, baseline):
     (folder / "calipers.toml").write_text(
         'data = "good.json"\n[gate]\nrequire = ["mrr >= 0.9", "recall@1 >= 0.9 for type=odd"]\n'
-        'baseline = "main.json"\nby = "type"\nmarkdown = "summary.md"\n'
+        'baseline = "main.json"\nby = "type"\n'
     )
     printed = calipers_command("gate")
     assert printed.code == 0, printed.err
     assert "recall@1 >= 0.9 for type=odd" in printed.out
-    assert (folder / "summary.md").exists()
     assert calipers_command("gate", "bad.json").code == 1
 
 

@@ -109,7 +109,7 @@ def test_the_command_serves_and_goes_on_with_its_pool(files):
     finally:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=30)
-    assert "Going on with the pool bm25-dense" in said
+    assert "The pool is called bm25-dense" in said
     assert "token" not in said
 
 

@@ -38,14 +38,6 @@ def test_nothing_that_exists_is_touched(tmp_path, name):
         assert name in started.left
 
 
-def test_settings_in_a_project_file_are_not_doubled(tmp_path):
-    (tmp_path / "pyproject.toml").write_text("[tool.calipers]\nk = 3\n")
-    started = start_project(tmp_path, retriever=None, k=5)
-    assert "calipers.toml" not in started.written
-    assert "pyproject.toml" in started.left
-    assert find_config(tmp_path).shared == {"k": 3}
-
-
 @pytest.mark.parametrize("retriever", ["mine.search:find", 'http://h/?q={query}&"x"', "cmd:a \\b"])
 def test_the_settings_are_valid_whatever_the_retriever(tmp_path, retriever):
     started = start_project(tmp_path, retriever=retriever, k=4)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import cleandoc, signature
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -75,14 +76,14 @@ class CommandInput:
     found: Any = None
     """The answer that was printed."""
 
-    def fill(self, *but: str, gate: bool = False) -> "Config":
+    def fill(self, *but: str) -> "Config":
         """Fill missing settings, except those in ``but``, from the settings file."""
         from calipers.config import find_config, read_config, runs_code, without_cutoffs
         from calipers.present.escape import printable
 
         file = find_config() if self.config is None else read_config(self.config)
         keys, takes = keys_of(self.operation), arguments(self.operation)
-        found = file.filled(self.settings, keys, gate=gate)
+        found = file.filled(self.settings, keys, gate=self.operation.__name__ == "gate")
         met = self.settings.keys() | found.keys()
         for name in list(found):
             needs = getattr(takes[name].setting, "needs", ())
@@ -290,10 +291,6 @@ class Command(LayeredHelp):
         ]
         return dict(sorted(found, key=lambda pair: pair[0].name not in Inputs.__annotations__))
 
-    def takes(self, name: str | None) -> bool:
-        """Whether a parameter is a setting of the operation, not of the command line."""
-        return any(one.name == name for one in self._offered)
-
     @cached_property
     def _own(self) -> list[click.Parameter]:
         made: list[click.Parameter] = []
@@ -408,8 +405,6 @@ def _value(argument: Argument, given: Any, setting: Setting) -> Any:
 
 # Advice that can be pasted: another command for the same files.
 
-SAME = {"systems": "pilot"}
-"""Parameters that have different names in different commands."""
 INPUTS = ("data", "systems", "ground_truth", "run", "retriever", "config")
 NOT_AGAIN = (
     *("save", "tags", "html", "markdown", "per_query", "output", "accept"),
@@ -421,40 +416,32 @@ NOT_AGAIN = (
 def typed_again(context: click.Context, words: str) -> str | None:
     """Another command for the same files; None if it does not take them.
 
-    Options that the other command has too are repeated.
+    Options that mean the same to the other command are repeated.
     """
-    given, rest = split_line(words), 0
-    while rest < len(given) and not given[rest].startswith("-"):
-        rest += 1
-    name = " ".join(given[:rest])
-    target, here = every_command().get(name), context.command
-    if target is None or not hasattr(here, "takes"):
+    given = split_line(words)
+    written = list(takewhile(lambda one: not one.startswith("-"), given))
+    name, rest = " ".join(written), given[len(written) :]
+    if (target := every_command().get(name)) is None:
         return None
-    written = given[:rest]
-    for one in here.params:
+    takes = {one.name: one for one in target.params}
+    if "pilot" in takes:
+        takes["systems"] = takes["pilot"]
+    for one in context.command.params:
         source = context.get_parameter_source(one.name or "")
         if source is not ParameterSource.COMMANDLINE or one.name in NOT_AGAIN:
             continue
-        value = context.params[one.name or ""]
-        if one.name == "k" and (not str(value).isdigit() or (name == "sweep" and len(given) == 1)):
-            continue  # sweep by itself measures every k
-        other = _same(one, target, is_same=target is here)
-        if other is not None and not any(flag in given for flag in other.opts):
+        value, other = context.params[one.name or ""], takes.get(one.name)
+        if other is None:
+            if one.name in INPUTS:
+                return None
+            continue
+        means_same = getattr(one, "help", "") == getattr(other, "help", "") or one.name in INPUTS
+        if one.name == "k":
+            # One k fits every command, a list does not; sweep by itself measures every k.
+            means_same = str(value).isdigit() and not (name == "sweep" and not rest)
+        if means_same and not any(flag in rest for flag in other.opts):
             written += _words(other, value)
-        elif other is None and one.name in INPUTS:
-            return None
-    return join_words(["calipers", *written, *given[rest:]])
-
-
-def _same(one: click.Parameter, target: click.Command, *, is_same: bool) -> click.Parameter | None:
-    """The parameter of another command that means the same."""
-    found = next((p for p in target.params if p.name in (one.name, SAME.get(one.name or ""))), None)
-    if found is None or is_same:
-        return found
-    # A single k fits every command with a k; a list does not.
-    alike = type(found) is type(one) and (found.type.name == one.type.name or one.name == "k")
-    settled = one.name in INPUTS or (hasattr(target, "takes") and target.takes(found.name))
-    return found if alike and settled else None
+    return join_words(["calipers", *written, *rest])
 
 
 def _words(parameter: click.Parameter, value: object) -> list[str]:

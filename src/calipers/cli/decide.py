@@ -29,7 +29,6 @@ def gate_save(asked: CommandInput) -> None:
 
 @command(
     text("--markdown", "FILE", "Write a summary as Markdown.", group=OUTPUT),
-    fill=False,
     commands={"save": gate_save},
     exits=lambda verdict: 1 if verdict.stops else 0,
 )
@@ -47,8 +46,6 @@ def gate(asked: CommandInput, markdown: str | None) -> None:
     from calipers.present.markdown import as_markdown
     from calipers.questions.gate.document import error_markdown
 
-    file = asked.fill(gate=True)
-    markdown = markdown or file.gate.get("markdown")
     if markdown:
         check_output(markdown)
 

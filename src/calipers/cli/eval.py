@@ -43,8 +43,7 @@ def eval(asked: CommandInput, tags: tuple[str, ...]) -> None:  # noqa: A001 - as
 
     DATA is a file that holds both; or give --ground-truth and --run; or questions and
     --retriever. Files are recognised by their content: JSON, JSON lines, CSV, TSV, Parquet,
-    Arrow, TREC; also compressed with gzip. What is not given is taken from calipers.toml or
-    [tool.calipers] in pyproject.toml.
+    Arrow, TREC; also compressed with gzip. What is not given is taken from calipers.toml.
 
     \b
     Examples:

@@ -145,8 +145,7 @@ AS = Option(
 CONFIG = text(
     "--config",
     "FILE",
-    "Take settings from this TOML file. [default: calipers.toml, or [tool.calipers] of "
-    "pyproject.toml, here or in a folder above]",
+    "Take settings from this TOML file. [default: calipers.toml, here or in a folder above]",
     group=READING,
 )
 QUIET = flag("--quiet -q", "Print the first line of the answer and nothing else.")

@@ -106,17 +106,10 @@ def _shelf(
     if not data:
         raise InvalidInput("Nothing is given to judge; name at least one run, better several.")
     runs = name_systems(data)
-    name = pool or name_from(runs)
-    before = _pools(store)
     # Under a given name it must be the pool with the same inputs.
-    made = calipers.labels_pool(name, runs, another=pool is None, **settings)
-    if made.name in before:
-        click.echo(f"Going on with the pool {made.name}.", err=True)
-    elif made.name != name:
-        click.echo(
-            f"The pool {name} was made of other data or settings; this one is {made.name}.",
-            err=True,
-        )
+    another = pool is None
+    made = calipers.labels_pool(pool or name_from(runs), runs, another=another, **settings)
+    click.echo(f"The pool is called {made.name}.", err=True)
     return WebSources(store, {}, kept, owner, made.content.number)
 
 
@@ -130,15 +123,6 @@ def _read(value: str, settings: dict[str, Any], fallback: str | None) -> Any:
         if fallback is None:
             raise
         return calipers.read(value, **given, ground_truth=fallback)
-
-
-def _pools(store: str | None) -> list[str]:
-    from calipers.errors import UnreadableFile
-
-    try:
-        return [one.name for one in calipers.labels_list(store).pools]
-    except UnreadableFile:
-        return []
 
 
 def _say(links: dict[str, str], listening: Any, owner: str) -> None:

@@ -7,7 +7,7 @@ import click
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import flag, text
-from calipers.cli.output import print_json
+from calipers.errors import InvalidInput
 from calipers.shell import join_words
 
 DEFAULT_K = 3
@@ -55,6 +55,8 @@ def init(
         named = {"retriever": retriever, **({} if k is None else {"k": k})}
         _begin(asked, Path(output or "."), None if yes else price or 0.0, named)
         return
+    if asked.form:
+        raise InvalidInput("--json is for questions of a folder; name it: calipers init FOLDER.")
     from calipers.cli.starter import QUESTIONS, WORKFLOW, start_project
     from calipers.present.escape import printable
 
@@ -64,17 +66,6 @@ def init(
         if started.is_example
         else ("calipers", "retrieve", started.retriever, QUESTIONS, "-o", "run.jsonl")
     )
-    if asked.form == "json":
-        print_json(
-            {
-                "written": list(started.written),
-                "left": list(started.left),
-                "retriever": started.retriever,
-                "workflow": started.origin,
-                "next": list(after),
-            }
-        )
-        return
     for name in started.written:
         click.echo(f"Written: {name}")
     for name in started.left:

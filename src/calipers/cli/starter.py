@@ -13,7 +13,7 @@ from urllib.request import url2pathname
 
 import msgspec
 
-from calipers.config import PLAIN, find_config
+from calipers.config import PLAIN
 from calipers.errors import WriteFailed, check_number
 from calipers.io.files.write import whole_file
 from calipers.present.escape import printable
@@ -51,17 +51,12 @@ def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
         name = next(free, FUNCTION_FILES[-1])
         files[name] = _text("search.txt")
         target = f"{name.removesuffix('.py')}:search"
-    settings = _settings_of(folder)
-    if settings is None:
-        # TOML strings are escaped like those of JSON.
-        written_as = msgspec.json.encode(target).decode()
-        files[PLAIN] = _text(PLAIN, questions=QUESTIONS, retriever=written_as, k=str(k))
+    # TOML strings are escaped like those of JSON.
+    written_as = msgspec.json.encode(target).decode()
+    files[PLAIN] = _text(PLAIN, questions=QUESTIONS, retriever=written_as, k=str(k))
     package, origin = requirement(folder)
-    names = {"package": package, "origin": origin, "settings": settings or PLAIN}
-    files[WORKFLOW] = _text("retrieval.yml", **names)
+    files[WORKFLOW] = _text("retrieval.yml", package=package, origin=origin)
     written, left = _write(folder, files)
-    if settings is not None:
-        left.append(settings)
     return Started(tuple(written), tuple(left), target, retriever is None, origin)
 
 
@@ -95,14 +90,6 @@ def requirement(folder: Path) -> tuple[str, str]:
         "The workflow installs what the repository's variable CALIPERS says: set it to what pip "
         f"can install there, such as git+https://…, as CI does not have {printable(str(path))}.",
     )
-
-
-def _settings_of(folder: Path) -> str | None:
-    """The file in this folder that already has settings, if any."""
-    found = find_config(folder).path
-    if found is not None and found.parent == folder.resolve():
-        return found.name
-    return PLAIN if (folder / PLAIN).exists() else None
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> tuple[list[str], list[str]]:

@@ -132,7 +132,7 @@ class GateSettings(Reading, total=False):
     now: Now
 
 
-@operation(page="gate", command="gate", writes=("markdown",))
+@operation(page="gate", command="gate")
 def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     """Check a result against conditions, and against a baseline.
 

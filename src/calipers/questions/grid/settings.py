@@ -43,7 +43,7 @@ def grid(
 ) -> "Grid":
     """Ask every combination of a grid file every question, and compare them all.
 
-    ``config`` is a calipers.toml (or pyproject.toml) with a table ``[grid]``; without it the one
+    ``config`` is a calipers.toml with a table ``[grid]``; without it the one
     of the working folder is taken. Each combination has a run file of its own: a grid that was
     interrupted goes on where it stopped, and what is finished is neither built nor asked again,
     unless its parameters, the questions or the code of its retriever changed. ``restart``
