@@ -36,8 +36,6 @@ FORMAT = "calipers run 1"
 SUFFIX = ".jsonl"
 ABSENT = -1
 """Start of the line of a question that is not in the file."""
-WINDOW = 1 << 16
-"""Bytes to read at a time when sorting lines: they are mostly near their place."""
 
 MARKS = ("cached", "short", "empty", "unsorted")
 """Flags for unusual answers."""
@@ -309,7 +307,7 @@ class RunWriter:
     def _rewrite(self, starts: Iterable[int]) -> None:
         """Keep the lines that start at these bytes, in this order."""
         with whole_file(self.path) as file:
-            with self.path.open("rb", WINDOW) as before:
+            with self.path.open("rb") as before:
                 for start in starts:
                     before.seek(start)
                     file.write(before.readline())

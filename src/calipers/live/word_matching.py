@@ -53,17 +53,13 @@ class WordIndex:
     """id, document, start and end; with text where it is kept."""
 
     @classmethod
-    def of(
-        cls, corpus: Corpus, *, only: pl.Series | None = None, with_texts: bool = False
-    ) -> "WordIndex":
-        """Index a corpus, or ``only`` some words of it, which saves memory."""
+    def of(cls, corpus: Corpus, *, with_texts: bool = False) -> "WordIndex":
+        """Index a corpus."""
         columns = ["id", "document", "start", "end", *(["text"] if with_texts else [])]
         sizes, postings, names, before = [], [], [], 0
         for batch in corpus.batches():
             words = words_of(batch["text"])
             sizes.append(np.bincount(words["owner"].to_numpy(), minlength=batch.height))
-            if only is not None:
-                words = words.filter(pl.col("word").is_in(only.implode()))
             counted = words.group_by("word", "owner").len("often")
             owner = pl.col("owner").cast(pl.Int32) + before
             postings.append(counted.select("word", owner, pl.col("often").cast(pl.UInt16)))
@@ -113,9 +109,7 @@ def word_matching(
     queries: pl.DataFrame, corpus: Corpus, *, with_texts: bool = True
 ) -> tuple[Run, int]:
     """The first results of each query (query, text) by BM25, and how many chunks there are."""
-    # Only words that occur in a question are kept, to save memory.
-    only = words_of(queries["text"])["word"].unique()
-    index = WordIndex.of(corpus, only=only, with_texts=with_texts)
+    index = WordIndex.of(corpus, with_texts=with_texts)
     return index.run(queries), index.chunks.height
 
 

@@ -68,9 +68,6 @@ def match_by_quote(
     return matches, tally
 
 
-REMEMBERED = 50_000
-"""How many normalised texts are cached, so that memory stays bounded."""
-
 Result = tuple[int, str | None, str]
 """Rank, document where known, normalised text."""
 
@@ -108,8 +105,6 @@ def _texts(
     ):
         if code < 0:
             continue
-        if len(normalised) > REMEMBERED:
-            normalised.clear()
         results: list[Result] = []
         seen: set[str] = set()
         for rank, (raw, *document) in enumerate(columns[begin : begin + length].rows(), 1):

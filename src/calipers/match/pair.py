@@ -317,9 +317,9 @@ def _edges_of_block(block: "Block", *, matching: Matching, fingerprint: bool) ->
         tally.fingerprint.sum()  # what is added later needs the results
     # The matches number targets by query, and so do the rows of a block.
     return _MatchedBlock(
-        _small(block.codes),
-        _small(block.rows[matches.edge_target]),
-        _small(matches.edge_rank),
+        block.codes,
+        block.rows[matches.edge_target],
+        matches.edge_rank,
         None if matching.rule.kind == "id" else matches.edge_overlap,
         replace(tally, tied_targets=block.rows[tally.tied_targets]),
     )
@@ -356,8 +356,3 @@ def _first(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 def _joined(parts: Iterator[Ints]) -> Ints:
     return np.concatenate([np.empty(0, dtype=np.int64), *parts]).astype(np.int64)
-
-
-def _small(numbers: Ints) -> Ints:
-    """The same numbers in half the memory, where all are small enough."""
-    return numbers.astype(np.int32) if numbers.max(initial=0) < 1 << 31 else numbers

@@ -256,7 +256,7 @@ def assemble(
     kept = ~failed[query_of[target]]
     rank, target = rank[kept], target[kept]
     overlap = np.ones(rank.size) if overlap is None else overlap[kept]
-    edge_order = _by_query_and_rank(query_of[target], rank, place[target])
+    edge_order = np.lexsort((place[target], rank, query_of[target]))
     same_item = _same_items(ground_truth)
     return Matches(
         asked=lambda: ground_truth.queries,
@@ -272,14 +272,6 @@ def assemble(
         corpus_size=corpus_size,
         target_item=None if same_item is None else same_item[order],
     )
-
-
-def _by_query_and_rank(query: Ints, rank: Ints, place: Ints) -> Ints:
-    """The order of edges by query, rank and the index of their target."""
-    if query.size and (place[1:] >= place[:-1]).all() and rank.max() < 1 << 31:
-        # They are sorted by index, and so nearly by query: one sort that is fast on such.
-        return np.argsort((query << 31) + rank, kind="stable")
-    return np.lexsort((place, rank, query))
 
 
 def _units(ground_truth: GroundTruth) -> Ints:
