@@ -37,7 +37,6 @@ BAD = {
         (["old.jsonl"], "paths are given"),
         (["-g", "old.jsonl"], "paths are given"),
         (["-g", "old.jsonl", "new.jsonl", "out.json"], "paths are given"),
-        (["old.jsonl", "out.json", "--to", "qrels"], "has the ending of another form"),
     ],
     "misses": [
         (["old.jsonl", "-k", "0"], "k must be a whole number"),

@@ -54,7 +54,6 @@ PASTED = {
     "eval map.json": "eval --ground-truth map.json --run run.csv",
     "eval run.csv": "eval run.csv --ground-truth qrels.txt",
     "eval -g run.csv -r qrels.txt": "eval -g qrels.txt -r run.csv",
-    "convert run.csv out.csv --to run": "convert run.csv out.run --to run",
     "convert run.csv out.parquet.gz": "convert run.csv out.parquet",
     "eval -g questions.csv -r run.cvs": "eval -g questions.csv -r run.csv",
     "audit context.csv": "",

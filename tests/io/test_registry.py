@@ -8,7 +8,7 @@ from calipers.errors import InvalidInput
 from calipers.io.format import RowFormat
 from calipers.io.formats.ours import OURS_ALONE
 from calipers.io.load import load, load_pair
-from calipers.io.registry import built_in, choose, named
+from calipers.io.registry import built_in, named
 
 
 def write(tmp_path, text, name="data"):
@@ -94,9 +94,3 @@ def test_a_form_needs_no_more_than_its_module(monkeypatch, tmp_path):
         assert [form.fallback for form in built_in()][-3:] == [1, 2, 3]
     finally:
         built_in.cache_clear()
-
-
-def test_an_ending_that_says_another_form_is_refused(tmp_path):
-    with pytest.raises(InvalidInput, match=r"name it .*out\.qrels\.$"):
-        choose(tmp_path / "out.json", "qrels")
-    assert choose(tmp_path / "out.txt", "qrels").output.name == "qrels"

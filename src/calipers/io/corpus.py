@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +17,7 @@ from calipers.io.records.json_files import Look
 from calipers.io.tables.scan import InputTable, explained, from_other_library, in_memory
 from calipers.model.arrays import frame_of_columns
 from calipers.model.run import version_text
-from calipers.names import CHUNK, ID, METADATA, START_AND_END, TEXT, plain_name
+from calipers.names import CHUNK, METADATA, START_AND_END, plain_name
 
 CORPUS_SCHEMA: dict[str, pl.DataType] = {
     "id": pl.String(),
@@ -127,6 +126,9 @@ def _wrong(name: str, value: Any, place: str, allowed: str) -> str:
 TEXT_ENDINGS = (".txt", ".md", ".markdown")
 TABLE_ENDINGS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".csv.gz")
 ROWS = 1_000
+ROWS_AT_ONCE = 20_000
+CHARACTERS_AT_ONCE = 4_000_000
+"""A batch is full at either limit, which keeps memory bounded."""
 
 Placed = tuple[str, Mapping[str, Any]]
 
@@ -160,7 +162,7 @@ def scan_texts(folder: Path, paths: list[Path]) -> Iterator[pl.DataFrame]:
             name = path.relative_to(folder).as_posix()
             yield {"id": name, "document": name, "text": read_text(path), "start": 0}
 
-    yield from in_tables(rows(), rows_at_once=50)
+    yield from in_tables(rows())
 
 
 def read_text(path: Path) -> str:
@@ -217,22 +219,33 @@ def _chunks(sight: Probe) -> Iterator[Placed]:
         yield from keyed(inner, f"{sight.name} $")
 
 
-def in_tables(rows: Iterator[dict[str, Any]], rows_at_once: int = ROWS) -> Iterator[pl.DataFrame]:
-    """Yield rows in batches as tables."""
-    while some := list(islice(rows, rows_at_once)):
-        columns = {name: [row.get(name) for row in some] for name in CORPUS_SCHEMA}
-        yield frame_of_columns(columns, CORPUS_SCHEMA)
+def in_tables(rows: Iterable[dict[str, Any]]) -> Iterator[pl.DataFrame]:
+    """Yield rows in batches as tables; a document larger than a batch is its own batch."""
+    some: list[dict[str, Any]] = []
+    characters = 0
+    for row in rows:
+        length = len(row["text"])
+        if some and (len(some) >= ROWS_AT_ONCE or characters + length > CHARACTERS_AT_ONCE):
+            yield _table(some)
+            some, characters = [], 0
+        some.append(row)
+        characters += length
+    if some:
+        yield _table(some)
+
+
+def _table(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    columns = {name: [row.get(name) for row in rows] for name in CORPUS_SCHEMA}
+    return frame_of_columns(columns, CORPUS_SCHEMA)
 
 
 def scan_table(table: InputTable) -> Iterator[pl.DataFrame]:
     """Yield a table in batches, with our columns."""
-    seen = 0
     with explained(table.name, table.fault, what="corpus"):
-        for batch in table.batches(table.names(), ROWS):
-            rows = enumerate(batch.iter_rows(named=True), seen + 1)
-            placed = ((f"{table.name}, row {number}", row) for number, row in rows)
-            yield from in_tables(rows_from_mappings(placed))
-            seen += batch.height
+        batches = (batch.iter_rows(named=True) for batch in table.batches(table.names(), ROWS))
+        rows = enumerate((row for batch in batches for row in batch), 1)
+        placed = ((f"{table.name}, row {number}", row) for number, row in rows)
+        yield from in_tables(rows_from_mappings(placed))
 
 
 def keyed(value: Mapping[Any, Any], name: str) -> Iterator[Placed]:
@@ -241,10 +254,6 @@ def keyed(value: Mapping[Any, Any], name: str) -> Iterator[Placed]:
         inner = one if isinstance(one, Mapping) else {"text": one}
         yield f"{name}[{key!r}]", {**inner, "id": key}
 
-
-ROWS_AT_ONCE = 20_000
-CHARACTERS_AT_ONCE = 4_000_000
-"""A batch is full at either limit, which keeps memory bounded."""
 
 Scan = Callable[[], Iterator[pl.DataFrame]]
 
@@ -263,7 +272,7 @@ class Corpus:
         ``end`` is computed from start and text; the file's own value is not used.
         """
         empty = True
-        for batch in _regrouped(self.scan()):
+        for batch in self.scan():
             empty = False
             yield batch.with_columns(
                 start=pl.when(pl.col("document").is_null())
@@ -324,14 +333,10 @@ def _as_mapping(one: Any, number: int) -> Mapping[str, Any]:
         # Ids that only a corpus accepts, such as a title, may be in the metadata.
         inner = next((getattr(one, name) for name in METADATA if hasattr(one, name)), None)
         return {**(inner or {}), **as_result(one)}
-    fields = (*ID, *TEXT, "metadata")
-    found = {name: getattr(one, name) for name in fields if getattr(one, name, None) is not None}
-    if not found:
-        raise InvalidInput(
-            f"corpus[{number}] is a {type(one).__name__}; it can be a mapping with a text, a "
-            "text, or an object with page_content or text."
-        )
-    return found
+    raise InvalidInput(
+        f"corpus[{number}] is a {type(one).__name__}; it can be a mapping with a text, a text, or "
+        "a document of LangChain, LlamaIndex or Haystack."
+    )
 
 
 def _of_rows(rows: Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]) -> Corpus:
@@ -349,24 +354,3 @@ def _folder(folder: Path) -> Corpus:
         f"The folder {folder} holds no document that can be read: found no .txt, .md, .jsonl, "
         ".csv or .parquet file in it or below; name the folder of the documents."
     )
-
-
-def _regrouped(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Regroup rows into batches that are neither tiny nor huge."""
-    waiting: list[pl.DataFrame] = []
-    rows = characters = 0
-    for batch in batches:
-        while batch.height:
-            lengths = batch["text"].str.len_chars().cum_sum()
-            fitting = int((lengths <= CHARACTERS_AT_ONCE - characters).sum())
-            take = min(fitting, ROWS_AT_ONCE - rows)
-            if not take and waiting:
-                yield pl.concat(waiting)
-                waiting, rows, characters = [], 0, 0
-                continue
-            take = max(1, take)  # A document larger than a batch is its own batch.
-            waiting.append(batch[:take])
-            rows, characters = rows + take, characters + int(lengths[take - 1])
-            batch = batch[take:]
-    if waiting:
-        yield pl.concat(waiting)

@@ -54,8 +54,6 @@ class Output:
     """The facets (see ``entries.FACETS``) that survive."""
     endings: tuple[str, ...] = ()
     """The file extensions that select this output."""
-    fits: tuple[str, ...] = ()
-    """Further extensions that are allowed if the output is named."""
     can_be_packed: bool = True
     """Whether it can be written compressed, to a path that ends in .gz."""
 

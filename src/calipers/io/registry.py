@@ -188,13 +188,6 @@ def choose(path: Path, name: str | None) -> Writer:
         chosen = _chosen(path, name, known)
     if chosen is None:
         raise InvalidInput(_cannot_be_written(path, name, known))
-    own = (*chosen.output.endings, *chosen.output.fits)
-    others = {one for each in known.values() for one in each.output.endings}
-    if own and ending(path) in others - set(own):
-        raise InvalidInput(
-            f"The output {path} has the ending of another form: {chosen.output.title} would stand "
-            f"in a file that says {ending(path)}; name it {path.with_suffix(own[0])}."
-        )
     if not chosen.output.can_be_packed and path.suffix.lower() == PACKED:
         raise InvalidInput(
             f"The output {path} cannot be packed: {chosen.output.title} is not written with gzip; "

@@ -5,7 +5,6 @@ block by block. Only the DataFrame API is used, so that Spark Connect works as w
 """
 
 import pickle
-import re
 import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,7 +30,6 @@ from calipers.names import DISTANCES, plain_name
 _TRACEBACK = "Traceback (most recent call last):"
 _CALL = "An error occurred while calling "
 """How an error of the JVM begins, which says no more than the number of an object."""
-_OURS = re.compile(r"calipers\.errors\.\w+: (.*)")
 
 
 @contextmanager
@@ -50,8 +48,7 @@ def spoken() -> Iterator[None]:
         yield
     except errors as error:
         cause = _cause(str(error)) or type(error).__name__
-        ours = _OURS.match(cause)
-        raise InvalidInput(ours[1] if ours else f"Spark cannot do this: {cause}") from None
+        raise InvalidInput(f"Spark cannot do this: {cause}") from None
 
 
 _KNOWN = {
@@ -181,8 +178,6 @@ HASH = "__hash"
 """The hash of a query, by which rows are shuffled and sorted: faster than by its name."""
 _OF_TRUTH = "__truth_"
 """Before the names of a target's columns, beside those of a result."""
-MOST_AT_ONCE = 256 << 20
-"""Bytes that are collected to the driver at once."""
 ROWS_AT_ONCE = 200_000
 """Rows that a worker processes together."""
 _SETTLING = ("text", "document", "start")
@@ -215,7 +210,7 @@ def _run(frame: Any, name: str, said: Columns) -> Run:
         "run",
     )
     reader = ResultReader(tuple(chosen), chosen, natural_order(chosen), name)
-    rows = SparkRows(kept, reader, head)
+    rows = SparkRows(kept, reader)
     # Every step after this one shares its reader.
     weakref.finalize(reader, _unpersist, kept).atexit = False
     return replace(
@@ -277,8 +272,6 @@ class SparkRows:
     frame: Any
     """One row per result, in our names; cached by Spark while in use."""
     reader: ResultReader
-    head: pl.DataFrame
-    """The first rows in the order of all columns."""
     steps: tuple[Callable[[Run], Run], ...] = ()
     scan: Scan | None = None
     """How to scan the rows after the steps."""
@@ -288,28 +281,17 @@ class SparkRows:
         if self.scan is not None:
             yield from self.scan()
             return
-        yield self.reader.checked(self.head)
-        if self.head.height < SAMPLE:
-            return
-        skipped = 0
         with spoken():
-            packed = _sorted(self.frame).mapInArrow(_packed, "rows binary")
-            for row in packed.toLocalIterator(prefetchPartitions=True):
-                rows = pl.read_ipc_stream(bytes(row[0]))
-                known = min(SAMPLE - skipped, rows.height)
-                skipped += known
-                if known < rows.height:
-                    yield self.reader.checked(rows[known:])
+            rows = pl.DataFrame(_sorted(self.frame).toArrow())
+        for part in rows.iter_slices(ROWS_AT_ONCE):
+            yield self.reader.checked(part)
 
     def then(self, step: Callable[[Run], Run], scan: Scan) -> "SparkRows":
         """The same rows after one more step."""
         return replace(self, steps=(*self.steps, step), scan=scan)
 
     def over_blocks(self, truth: GroundTruth, work: Callable[[Block], Any]) -> Iterator[Any]:
-        """Yield the result of ``work`` for each block of whole queries, in any order.
-
-        Spark keeps the results until they arrive; if many, they come partition by partition.
-        """
+        """Yield the result of ``work`` for each block of whole queries, in any order."""
         with spoken():
             named = _sent(truth).rename(lambda name: name if name == "query" else _OF_TRUTH + name)
             targets = self.frame.sparkSession.createDataFrame(_arrow(named))
@@ -317,23 +299,14 @@ class SparkRows:
             hashed = both.selectExpr("*", f"xxhash64(query) AS {HASH}").repartition(HASH)
             answers = (
                 hashed.sortWithinPartitions(HASH)
-                .mapInArrow(_worker(self.reader, self.steps, work), "answer binary, failed boolean")
-                .persist()
+                .mapInArrow(_worker(self.reader, self.steps, work), "answer binary")
+                .toArrow()
             )
-            try:
-                size, failed = answers.selectExpr(
-                    "sum(length(answer))", "count_if(failed)"
-                ).collect()[0]
-                if failed:
-                    errors = answers.where("failed").select("answer").toArrow().column(0)
-                    raise min((_unpacked(one.as_py()) for one in errors), key=str)
-                few = (size or 0) <= MOST_AT_ONCE
-                rows = answers.select("answer")
-                blobs = rows.toArrow().column(0) if few else rows.toLocalIterator(True)
-                for one in blobs:
-                    yield _unpacked(one.as_py() if few else bytes(one[0]))
-            finally:
-                answers.unpersist()
+        found = [_unpacked(one.as_py()) for one in answers.column(0)]
+        if errors := [one for one in found if isinstance(one, CalipersError)]:
+            # The same one, whichever worker was faster.
+            raise min(errors, key=str)
+        yield from found
 
 
 def _unpacked(content: bytes) -> Any:
@@ -374,8 +347,7 @@ def _worker(
             except CalipersError as error:
                 answer = error
             packed = zlib.compress(pickle.dumps(answer), 1)
-            failed = isinstance(answer, CalipersError)
-            yield pa.RecordBatch.from_pydict({"answer": [packed], "failed": [failed]})
+            yield pa.RecordBatch.from_pydict({"answer": [packed]})
 
     return answers
 
@@ -429,12 +401,3 @@ def _block(
     asked = queries.select("query", pl.lit(None, pl.String).alias("text"))
     codes, rows = queries[CODE].to_numpy(), targets[ROW].to_numpy()
     return Block(GroundTruth(whole, asked), codes, rows, run)
-
-
-def _packed(batches: Any) -> Iterator[Any]:
-    import pyarrow as pa
-
-    for batch in batches:
-        if batch.num_rows:
-            content = pl.DataFrame(batch).write_ipc_stream(None, compression="zstd").getvalue()
-            yield pa.RecordBatch.from_pydict({"rows": [content]})

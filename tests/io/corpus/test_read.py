@@ -174,16 +174,14 @@ def test_nothing_to_read(tmp_path):
         read(tmp_path / "bad.parquet")
 
 
-@given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(1, 9))
-def test_batches_stay_small_and_lose_nothing(lengths, at_once):
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=40))
+def test_batches_stay_small_and_lose_nothing(lengths):
     texts = [chr(97 + n % 26) * length for n, length in enumerate(lengths)]
-    frame = pl.DataFrame({"id": [str(n) for n in range(len(texts))], "text": texts})
-    pieces = [frame[at : at + at_once] for at in range(0, frame.height, at_once)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(corpus_module, "CHARACTERS_AT_ONCE", 40)
         patch.setattr(corpus_module, "ROWS_AT_ONCE", 5)
-        out = list(corpus_module._regrouped(iter(pieces)))
-    assert pl.concat(out).rows() == frame.rows()
+        out = list(open_corpus(texts).batches())
+    assert pl.concat(out)["text"].to_list() == texts
     assert all(batch.height <= 5 for batch in out)
     assert all(batch["text"].str.len_chars().sum() <= 40 for batch in out)
 

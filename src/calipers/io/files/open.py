@@ -33,8 +33,6 @@ class Source:
     """One input file. It can be read several times; nothing is kept open."""
 
     path: Path
-    block: int | None = None
-    """Bytes to read at a time, if the usual block would dominate memory."""
     encoding: str = "utf-8"
     """The encoding of the file; what is read from here is always UTF-8."""
 
@@ -129,22 +127,23 @@ class Source:
                 yield number, line
 
     def _pieces(self) -> Iterator[bytes]:
-        total = 0
-        if self._held is not None:
-            total = len(self._held)
-        elif self.path.exists():
-            total = self.path.stat().st_size
         with self._open() as file:
+            packed = isinstance(file, gzip.GzipFile)
+            most = most_unpacked(self._size) if packed else sys.maxsize
             unpacked = 0
-            while piece := self._take(file, _up_to_a_line(file, self.block or BLOCK)):
+            while piece := self._take(file, _up_to_a_line(file, BLOCK)):
                 unpacked += len(piece)
-                if isinstance(file, gzip.GzipFile) and unpacked > most_unpacked(total):
+                if unpacked > most:
                     raise UnreadableFile(
-                        f"The compressed file {self.name} of {total:,} bytes unpacks to more than "
-                        f"{most_unpacked(total) >> 20:,} MB, as if made to fill the memory; if it "
-                        "is sound, unpack it and give the result."
+                        f"The compressed file {self.name} of {self._size:,} bytes unpacks to more "
+                        f"than {most >> 20:,} MB, as if made to fill the memory; if it is sound, "
+                        "unpack it and give the result."
                     )
                 yield piece
+
+    @property
+    def _size(self) -> int:
+        return self.path.stat().st_size if self._held is None else len(self._held)
 
     def _take(self, file: "BinaryIO | gzip.GzipFile", size: int) -> bytes:
         try:

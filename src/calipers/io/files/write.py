@@ -143,17 +143,13 @@ def check_place(path: str | os.PathLike[str]) -> None:
         raise InvalidInput(f"An output is written to a path; found {short(path)}; name a file.")
     if is_standard_output(path):
         return
-    if "\0" in os.fspath(path):
-        raise InvalidInput(
-            f"The output {os.fspath(path)!r} has a NUL character in its name; name another file."
-        )
     try:
         target = Path(path).resolve()
         if target.is_symlink():  # from 3.13 on a loop is no error
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         _check_target(path, target)
-    except (OSError, RuntimeError) as error:
-        # A name that is too long, or links in a loop.
+    except (OSError, RuntimeError, ValueError) as error:
+        # A name that is too long or has a NUL, or links in a loop.
         if isinstance(error, CalipersError):
             raise
         raise WriteFailed(_sentence(path, error)) from error

@@ -7,7 +7,7 @@ LangSmith runs and Langfuse observations, which differ only in their field names
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -37,7 +37,6 @@ class Span:
     question: str | None = None
     record: Record | None = None
     """What a retriever returned; None for any other step."""
-    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
@@ -54,10 +53,7 @@ def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
             ordered = sorted(steps, key=lambda one: one.began)
             records = [one.record for one in ordered if one.record is not None]
             calls = [(calls[0][0], _merge_calls(str(first.question), records))]
-        tags = {name: value for span in steps for name, value in span.tags.items()}
-        for at, record in calls:
-            record.tags = dict(tags) or None
-            yield at, record
+        yield from calls
 
 
 def _merge_calls(question: str, records: list[Record]) -> Record:
@@ -211,8 +207,6 @@ def plain_tags(given: Any) -> dict[str, str]:
         str(name): str(value)
         for name, value in (metadata.items() if isinstance(metadata, Mapping) else ())
         if isinstance(value, str | int | float | bool) and len(str(value)) <= 40
-        # LangSmith's own settings.
-        if not str(name).startswith(("ls_", "LANGSMITH_", "LANGCHAIN_"))
     }
 
 
@@ -239,9 +233,7 @@ class Platform(TraceFormat):
             own = _one_of(row, "trace_id", "traceId") or trace
             if self.kind not in row:
                 own, began = row.get("id"), ""  # the trace itself, which is the outermost span
-            extra = row.get("extra")
-            tags = plain_tags(extra.get("metadata") if isinstance(extra, dict) else None)
-            yield Span(own, began, at, asked, record, tags | plain_tags(row.get("metadata")))
+            yield Span(own, began, at, asked, record)
             inside = opened(row.get(self.steps))
             listed = inside if isinstance(inside, list) else ()
             inner = (one for one in listed if isinstance(one, dict))

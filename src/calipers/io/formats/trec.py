@@ -122,7 +122,7 @@ JUDGEMENTS = LineLayout(
 
 
 class TrecRun(Format):
-    """A TREC run, alone or with its judgements."""
+    """A TREC run."""
 
     name = "trec_run"
     title = "a TREC run"
