@@ -19,11 +19,14 @@ def test_the_notebook(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([source, os.environ.get("PYTHONPATH", "")]))
     notebook = nbformat.read(EXAMPLES / "quickstart.ipynb", as_version=4)
     nbformat.validate(notebook)
+    kept = [cell.outputs[0].data["text/plain"] for cell in notebook.cells if "outputs" in cell]
     nbclient.NotebookClient(
         notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": EXAMPLES}}
     ).execute()
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert len(cells) == 8
+    now = [cell.outputs[0].data["text/plain"] for cell in cells]
+    assert now[:-1] == kept[:-1], "what is kept in the notebook is older than its code; run it"
     for cell in cells:
         (shown,) = cell.outputs
         assert shown.output_type == "execute_result", "a result is shown, and nothing is printed"
