@@ -83,6 +83,7 @@ GONE = {
     "labels list": _POOLS,
     "labels close": _POOLS,
     "labels questions": _QUESTIONS,
+    "labels draft --mask": "Mask in the file that it writes, such as with sed; it is JSON lines.",
     "labels traces": "`calipers labels draft --from-traces FILE -o questions.jsonl` does it.",
     "inst": _METRIC,
     "nerr8": _METRIC,

@@ -248,7 +248,7 @@ FURTHER: dict[str, dict[str, Ask]] = {
         "seal": lambda a, b: calipers.seal("truth.jsonl", share=0.6),
         "confirm": _confirmed,
         "agreement": _agreement,
-        "traces": lambda a, b: calipers.labels_traces(str(TRACES), mask="email", n=2),
+        "traces": lambda a, b: calipers.labels_traces(str(TRACES), n=2),
     },
 }
 """What is asked of one input alone."""

@@ -190,7 +190,7 @@ def test_too_few_labels_say_nothing(tmp_path):
 
 
 def test_a_sample_of_queries_corrects_no_mean_of_clusters(judged):
-    with pytest.raises(InvalidInput, match="drawn query by query"):
+    with pytest.raises(InvalidInput, match="counts every query as one"):
         corrected(judged, cluster="intent")
 
 

@@ -246,8 +246,8 @@ SAMPLES: dict[str, Sample] = {
         ("evals.jsonl", "turned.jsonl", "-k", "3", "--changes", "--json"),
     ),
     "labels_traces": Sample(
-        lambda: calipers.labels_traces(TRACES, mask="email", n=2),
-        ("--from-traces", TRACES, "--mask", "email", "-n", "2", "--json"),
+        lambda: calipers.labels_traces(TRACES, n=2),
+        ("--from-traces", TRACES, "-n", "2", "--json"),
     ),
     "calls": Sample(lambda: calipers.calls("agent.jsonl"), ("agent.jsonl", "--calls", "--json")),
     "floor": Sample(

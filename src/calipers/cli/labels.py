@@ -45,7 +45,7 @@ def labels_draft(asked: CommandInput, output: str | None) -> None:
     Examples:
       calipers labels draft bm25.jsonl dense.jsonl --questions questions.jsonl -o label.csv
       calipers labels draft old.jsonl new.jsonl --changed -k 5 -o label.csv
-      calipers labels draft --from-traces spans.jsonl --mask email -n 200 -o questions.jsonl
+      calipers labels draft --from-traces spans.jsonl -n 200 -o questions.jsonl
     """
     from calipers.labels.draft import check_unfilled, document
 

@@ -97,7 +97,6 @@ def labels_draft(runs: Runs = (), **settings: Unpack[LabelsDraftSettings]) -> "D
     return what_changed(loaded, truth, how, allow=allow, filled=filled, **texts)[0]
 
 
-_MASK = "Mask this first: a regular expression, or email, phone, iban, ip, url. Repeatable."
 _TRACES = "Take questions from these traces instead. Repeatable."
 
 
@@ -105,7 +104,6 @@ class LabelsTracesSettings(TypedDict, total=False):
     """What `labels_traces` takes."""
 
     n: Annotated[int | None, Setting("How many questions. [default: all]", "--n -n", "N")]
-    mask: Annotated[str | Sequence[str], Setting(_MASK, "", "PATTERN", (), several=True)]
     seed: Seed
 
 
@@ -119,21 +117,17 @@ def labels_traces(
     ``files`` are exports of OpenInference or OTLP spans, of LangSmith runs, of Langfuse
     observations, or of the queries and events of OpenSearch UBI, whose clicks become labels of the
     judge "machine:clicks". ``n`` questions (default: all) are drawn at random by ``seed``.
-    ``mask`` are regular expressions, or "email", "phone", "iban", "ip" and "url": what they match
-    is masked in questions, texts and tags before anything else is done.
     """
     from calipers.io.files.open import Source
     from calipers.io.files.probe import Probe
     from calipers.io.formats.ubi import read_behaviour, read_traces
     from calipers.questions.begin.traces import sample_traces
 
-    mask = settings["mask"]
     # Each is opened once: a pipe has nothing to say the second time.
     opened = [(Path(one).name.split(".")[0], Probe(Source(Path(one)))) for one in _listed(files)]
     records = ((name, record) for name, file in opened for record in read_traces(file))
     clicks = read_behaviour(file for _, file in opened)
-    patterns = [mask] if isinstance(mask, str) else list(mask)
-    return sample_traces(records, patterns, settings["n"], settings["seed"], clicks)
+    return sample_traces(records, settings["n"], settings["seed"], clicks)
 
 
 class Pooling(TypedDict, total=False):

@@ -1,11 +1,10 @@
-"""Questions out of traces: each once, masked first; and labels out of clicks."""
+"""Questions out of traces, each once; and labels out of clicks."""
 
 import json
 import os
 import random
 import threading
 from collections import Counter
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +14,7 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.io.formats.ubi import Behaviour, Search
 from calipers.io.records.records import Record, Result
-from calipers.questions.begin.traces import Mask, grades_by_clicks, sample_traces
+from calipers.questions.begin.traces import grades_by_clicks, sample_traces
 from tests.command import calipers_command
 from tests.io.formats.expect import FIXTURES
 
@@ -43,16 +42,6 @@ def test_each_question_once_and_as_many_as_asked_for(made, n):
     assert some == sample_traces(records, n=n)
 
 
-def test_what_is_masked_is_masked_everywhere_and_first():
-    result = Result(id="a", text="ben@example.org wrote")
-    tags: dict[str, Any] = {"user": "cy@example.org"}
-    one = Record("Mail to ann@example.org", retrieved=[result], tags=tags)
-    other = Record("Mail to bob@example.org", retrieved=[Result(id="a")])
-    found = sample_traces([("f", one), ("f", other)], ["email"])
-    assert (found.unique, found.masked) == (1, 4)
-    assert "example.org" not in json.dumps([q.record() for q in found.questions])
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are those of Unix")
 def test_a_pipe_is_read_once(tmp_path):
     os.mkfifo(tmp_path / "otlp.json")
@@ -68,9 +57,7 @@ def test_from_traces_to_a_file_to_label(tmp_path):
     output, label = tmp_path / "questions.jsonl", tmp_path / "label.csv"
     files = (FIXTURES / "langsmith.jsonl", FIXTURES / "langfuse.jsonl")
     flags = [part for one in files for part in ("--from-traces", one)]
-    done = calipers_command(
-        "labels", "draft", *flags, "--mask", "email", "-n", "5", "-o", str(output)
-    )
+    done = calipers_command("labels", "draft", *flags, "-n", "5", "-o", str(output))
     assert done.code == 0, done.err
     assert "2 of 2 different questions, from 4 askings" in done.out
     drafted = calipers_command("labels", "draft", str(output), "-o", str(label))
@@ -88,35 +75,6 @@ def test_other_files_are_refused_with_what_is_allowed(tmp_path):
         calipers.labels_traces(path)
     with pytest.raises(InvalidInput, match="of at least 1"):
         calipers.labels_traces(FIXTURES / "langsmith.jsonl", n=0)
-
-
-ADDRESS = st.from_regex(r"[a-z0-9._+-]{1,12}@[a-z0-9-]{1,9}(\.[a-z]{2,4}){1,2}", fullmatch=True)
-
-
-@given(ADDRESS, st.text(max_size=20))
-def test_no_address_survives(address, around):
-    assert address not in Mask(["email"])(f"{around} {address} {around}")
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "masked"),
-    [
-        ("phone", "call +49 (0)30 1234-567 now", "call [phone] now"),
-        ("phone", "in 2024 there were 12 of 300", "in 2024 there were 12 of 300"),
-        ("iban", "to DE89 3704 0044 0532 0130 00 please", "to [iban] please"),
-        ("ip", "from 10.0.0.17?", "from [ip]?"),
-        ("url", "see https://a.example/x?y=1 there", "see [url] there"),
-        ("K-[0-9]{4}", "customer K-1174", "customer [masked]"),
-    ],
-)
-def test_what_is_known_is_masked(name, text, masked):
-    assert Mask([name])(text) == masked
-
-
-@pytest.mark.parametrize("bad", ["(", "a*"])
-def test_a_pattern_that_cannot_be_meant_gets_a_sentence(bad):
-    with pytest.raises(InvalidInput, match="to mask"):
-        Mask([bad])
 
 
 def search(number, question, *hits):

@@ -82,18 +82,8 @@ def test_files_in_and_out(tmp_path, form):
     assert rows[0]["ground_truth"][0]["end"] == 19
 
 
-def test_plain_strings_that_read_like_texts_are_quotes():
-    found = resolve([record("is a lock")], DOCS)
-    assert found.records[0]["ground_truth"][0]["start"] == 9
-    assert found.notes
-    graded = resolve([{"query": "q", "ground_truth": {"is a lock": 2}}], DOCS)
-    assert graded.records[0]["ground_truth"] == [
-        {"quote": "is a lock", "grade": 2, "document": "gil.md", "start": 9, "end": 19}
-    ]
-
-
 @pytest.mark.parametrize(
-    "targets", [["chunk-1"], [{"document": "gil.md", "start": 0, "end": 3}], []]
+    "targets", [["chunk-1"], ["is a lock"], [{"document": "gil.md", "start": 0, "end": 3}], []]
 )
 def test_nothing_to_resolve_is_an_error(targets):
     with pytest.raises(InvalidInput, match="no quote to resolve"):

@@ -2,7 +2,6 @@
 
 import hashlib
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +32,6 @@ class TracedQuestion:
 
     id: str
     query: str
-    """The text, with personal data masked."""
     asked: int
     """The number of traces with it."""
     tags: Mapping[str, str]
@@ -63,8 +61,6 @@ class TracedQuestions(Plain, HasRows):
     """Requests that were read."""
     unique: int
     """Unique questions among them."""
-    masked: int
-    """Places in questions and texts where something was masked."""
     notes: tuple[str, ...] = ()
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -74,54 +70,8 @@ class TracedQuestions(Plain, HasRows):
         write_records([one.record() for one in self.questions], str(path))
 
 
-KNOWN = {
-    "email": r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
-    "phone": r"(?<![\w.])\+?\d[\d ()/-]{6,}\d(?![\w])",
-    "iban": r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b",
-    "ip": r"\b\d{1,3}(?:\.\d{1,3}){3}\b",
-    "url": r"https?://\S+",
-}
-"""Named patterns; broad on purpose: a mask too many costs less than one too few."""
-
-
-class Mask:
-    """Replaces the matches of patterns, and counts them.
-
-    >>> mask = Mask(["email", "K-[0-9]+"])
-    >>> mask("Ann <ann@example.org> asks for K-117")
-    'Ann <[email]> asks for [masked]'
-    >>> mask.count
-    2
-    """
-
-    def __init__(self, patterns: Iterable[str]) -> None:
-        self.count, self._patterns = 0, [self._read(one) for one in patterns]
-
-    def __call__(self, text: str) -> str:
-        """The text with every match masked."""
-        for pattern, word in self._patterns:
-            text, found = pattern.subn(word, text)
-            self.count += found
-        return text
-
-    @staticmethod
-    def _read(text: str) -> tuple[re.Pattern[str], str]:
-        try:
-            pattern = re.compile(KNOWN.get(text, text))
-            why = "it is found everywhere, also in nothing" if pattern.match("") else ""
-        except re.error as error:
-            why = str(error)
-        if why:
-            raise InvalidInput(
-                f"The pattern {text!r} to mask cannot be used: {why}; write a regular expression, "
-                f"or one of {', '.join(KNOWN)}."
-            )
-        return pattern, f"[{text}]" if text in KNOWN else "[masked]"
-
-
 def sample_traces(
     records: Iterable[tuple[str, Record]],
-    mask: Sequence[str] = (),
     n: int | None = None,
     seed: int = 0,
     behaviour: Behaviour | None = None,
@@ -132,32 +82,28 @@ def sample_traces(
     """
     if n is not None:
         check_number("The number of questions", n, whole=True, least=1)
-    masked = Mask(mask)
-    askings: dict[str, list[tuple[str, str, Record]]] = {}
+    askings: dict[str, list[tuple[str, Record]]] = {}
     for source, record in records:
-        # Masked first, so that questions that differ only in a name are the same.
-        query = masked(str(record.query))
-        askings.setdefault(_key(query), []).append((query, source, record))
+        askings.setdefault(_key(str(record.query)), []).append((source, record))
     if not askings:
         if behaviour is not None and (behaviour.clicked or behaviour.others):
             raise InvalidInput(Ubi.without_calls)
         raise InvalidInput(NO_CALLS)
-    found = [_question(key, several, masked) for key, several in askings.items()]
+    found = [_question(key, several) for key, several in askings.items()]
     chosen, many = found, len(found)
     if n is not None:
         drawn = random.Random(seed).sample(range(many), min(n, many))  # noqa: S311 - no secret
         chosen = [found[at] for at in sorted(drawn)]
     notes = []
     if behaviour is not None and behaviour.clicked:
-        same = Mask(mask)
-        grades = grades_by_clicks(behaviour, lambda asked: _key(same(asked)))
+        grades = grades_by_clicks(behaviour, _key)
         chosen = [replace(one, ground_truth=grades.get(_key(one.query))) for one in chosen]
         notes.append(NOTE)
     elif behaviour is not None and behaviour.others:
         actions = ", ".join(f"{name} ({many:,})" for name, many in behaviour.others.items())
         notes.append(f"No event is a click, so there are no labels; the events are {actions}.")
     total = sum(map(len, askings.values()))
-    return TracedQuestions(tuple(chosen), total, len(found), masked.count, tuple(notes))
+    return TracedQuestions(tuple(chosen), total, len(found), tuple(notes))
 
 
 def _key(question: str) -> str:
@@ -165,21 +111,20 @@ def _key(question: str) -> str:
     return normalise(question, ignore_case=True)
 
 
-def _question(key: str, askings: Sequence[tuple[str, str, Record]], mask: Mask) -> TracedQuestion:
+def _question(key: str, askings: Sequence[tuple[str, Record]]) -> TracedQuestion:
     results: dict[str, dict[str, str]] = {}
     tags: dict[str, str] = {}
-    for _, source, record in askings:
+    for source, record in askings:
         for one in record.retrieved if isinstance(record.retrieved, list) else ():
             result = one if isinstance(one, Result) else Result(id=one)
-            text = None if result.text is None else mask(result.text)
-            facts = {"id": result.id, "text": text, "document": result.document}
+            facts = {"id": result.id, "text": result.text, "document": result.document}
             plain = {name: str(value) for name, value in facts.items() if value is not None}
             results.setdefault(next(filter(None, plain.values()), "None"), plain)
-        tags |= {name: mask(str(value)) for name, value in (record.tags or {}).items()}
+        tags |= {name: str(value) for name, value in (record.tags or {}).items()}
         tags["source"] = source
     return TracedQuestion(
         id="t-" + hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()[:12],
-        query=askings[0][0],
+        query=str(askings[0][1].query),
         asked=len(askings),
         tags=tags,
         retrieved=tuple(results.values()),
@@ -243,7 +188,7 @@ def document(found: TracedQuestions) -> Document:
     for one in found.questions[:SHOWN]:
         about = f"asked {one.asked}×" if one.asked > 1 else "asked once"
         lines.append(f"{printable(one.query, 90)}  ({about})")
-    notes = [Note("input", f"Masked in {found.masked:,} places.")] if found.masked else []
+    notes = []
     labelled = [one.ground_truth for one in found.questions if one.ground_truth is not None]
     if labelled:
         none = sum(not one for one in labelled)

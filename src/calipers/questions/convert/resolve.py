@@ -14,7 +14,6 @@ from calipers.io.records.entries import kept_records, write_records
 from calipers.io.tables.columns import Columns
 from calipers.match.locate import QuoteFinder, locate
 from calipers.model.document import Column, Document, Lines, Note, Table
-from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.result import HasRows, Plain, plain
 from calipers.present.escape import printable
@@ -99,9 +98,15 @@ def resolve_truth(ground_truth: Any, data: Dataset, corpus: Corpus, columns: Col
             f"There is no ground truth to resolve: found {data.kind}, which holds results only; "
             "give the file with the quotes."
         )
-    notes = _check_kinds(truth)
+    if "quote" not in truth.kinds:
+        shown = ", ".join(repr(one) for one in truth.targets["item"].drop_nulls().head(3))
+        what = f"ids such as {shown}" if shown else "spans" if truth.kinds else "no target"
+        raise InvalidInput(
+            f"There is no quote to resolve in the ground truth: found {what}; a target to resolve "
+            'is {"quote": "a passage of the text"}.'
+        )
     records = [
-        {**record, "ground_truth": _targets(record["ground_truth"], as_quotes=bool(notes))}
+        {**record, "ground_truth": _targets(record["ground_truth"])}
         for record in kept_records(ground_truth, data, columns)
     ]
     unplaced = list(_unplaced(records))
@@ -117,32 +122,14 @@ def resolve_truth(ground_truth: Any, data: Dataset, corpus: Corpus, columns: Col
     for (_, target), found in zip(unplaced, located, strict=True):
         if found.outcome == "once":
             target.update(found.places[0].to_dict())
-    return Resolution(located, tuple(records), (*truth.notes, *notes))
+    return Resolution(located, tuple(records), tuple(truth.notes))
 
 
-def _check_kinds(truth: GroundTruth) -> tuple[str, ...]:
-    """Return a note if plain strings are taken as quotes; raise if there is no quote at all."""
-    if "quote" in truth.kinds:
-        return ()
-    if truth.kinds == {"item"} and truth.targets["item"].str.contains(r"\s").all():
-        return ("The targets are plain strings that read like texts: they were taken as quotes.",)
-    shown = ", ".join(repr(one) for one in truth.targets["item"].drop_nulls().head(3))
-    found = f"ids such as {shown}" if shown else "spans" if truth.kinds else "no target"
-    raise InvalidInput(
-        f"There is no quote to resolve in the ground truth: found {found}; a target to resolve "
-        'is {"quote": "a passage of the text"}.'
-    )
-
-
-def _targets(given: Any, *, as_quotes: bool) -> list[Any]:
+def _targets(given: Any) -> list[Any]:
     """The targets of a record as a list, copied."""
     if isinstance(given, dict):
-        name = "quote" if as_quotes else "id"
-        return [{name: one, "grade": grade} for one, grade in given.items()]
-    return [
-        dict(one) if isinstance(one, dict) else {"quote": str(one)} if as_quotes else one
-        for one in given or []
-    ]
+        return [{"id": one, "grade": grade} for one, grade in given.items()]
+    return [dict(one) if isinstance(one, dict) else one for one in given or []]
 
 
 def _unplaced(records: list[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:

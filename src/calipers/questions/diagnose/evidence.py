@@ -35,7 +35,7 @@ class ShownFacts:
 
     queries: pl.DataFrame
     """By query: ``repeated`` (how many of the first k repeat an earlier one), ``listed`` (a hash of
-    their ids), ``first`` (the document, or else the id, ranked first), ``scored``."""
+    their ids), ``first`` (the document, or else the id, ranked first)."""
     near: Bools | None
     """Which targets have a chunk of their document in the first k; None without documents."""
 
@@ -60,7 +60,6 @@ _NOTHING = pl.DataFrame(
         "repeated": pl.Int64,
         "listed": pl.UInt64,
         "first": pl.String,
-        "scored": pl.Boolean,
     }
 )
 
@@ -68,12 +67,11 @@ _NOTHING = pl.DataFrame(
 def _of_block(k: int, block: Context) -> tuple[pl.DataFrame, tuple[Ints, Bools]]:
     """The facts of one block of whole queries, and its targets that are near."""
     frame = block.first(k)
-    missing = [name for name in ("item", "document", "score") if name not in frame.columns]
+    missing = [name for name in ("item", "document") if name not in frame.columns]
     frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in missing)
     listed = frame.group_by("code", maintain_order=True).agg(
         pl.col("item").str.join("\n").hash().alias("listed"),
         pl.coalesce("document", "item").first().cast(pl.String).alias("first"),
-        pl.col("score").is_not_null().all().alias("scored"),
     )
     if "item" in missing:
         listed = listed.with_columns(pl.lit(None, dtype=pl.UInt64).alias("listed"))

@@ -250,16 +250,10 @@ def too_selective(seen: Evidence) -> Symptom | None:
         tuple(lines),
         (
             f"Let the retriever return more: {free:.1f} places are free in each of these queries. "
-            f"Raise its own limit, or lower its score threshold{_floor(seen)}.",
+            "Raise its own limit, or lower its score threshold.",
             "For questions that need several pieces, retrieve for each part of the question.",
         ),
     )
-
-
-def _floor(seen: Evidence) -> str:
-    if not seen.facts.queries["scored"].drop_nulls().all():
-        return ""
-    return " (`calipers sweep --floor` shows how many that have no answer would be answered)"
 
 
 @rule("right document, wrong chunk", "chunks")
