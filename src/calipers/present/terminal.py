@@ -38,8 +38,6 @@ STYLES: dict[Standing, str] = {
 """Colours only repeat what the sign and the words say."""
 WIDTH = 80
 """The width of plain text, whatever the terminal, as it may go to a file."""
-UNBROKEN = 10_000
-"""The width of lines that are never broken."""
 COMMAND = "`calipers "
 """How a command begins in a sentence."""
 _WORDS = re.compile(r"`calipers [^`]*`\S*|\S+")

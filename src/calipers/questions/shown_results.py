@@ -1,22 +1,19 @@
 """The results of every query as a language model sees them, with the targets they contain."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
 import polars as pl
 
-from calipers.match.pair import match_block
 from calipers.match.tally import QueryPlaces
-from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.arrays import Bools, Ints
 from calipers.model.fingerprint import mixed_hashes, suspected_duplicates
-from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import FAILED, Matched, Matches
-from calipers.model.matching import Matching
 from calipers.model.policy import Ties
-from calipers.model.run import RUN_SCHEMA, Block, Run, remote_rows
+from calipers.model.run import RUN_SCHEMA, Run
 from calipers.statistics.clusters import exact_mean
 
 KEPT = ("item", "text", "document")
@@ -44,7 +41,7 @@ def list_results(
         **{name: RUN_SCHEMA[name] for name in columns},
     }
     tables = [pl.DataFrame(schema={**kinds, "repeated": pl.Boolean()})]
-    for frame, codes in _known_results(run, matches, ties, ROWS_AT_ONCE):
+    for frame, codes in _known_results(run, matches, ties):
         code = frame["code"].to_numpy()
         frame = frame.with_columns(
             pl.Series("query", codes[code]), pl.Series("repeated", repeated(code, frame))
@@ -85,8 +82,7 @@ def repeated(query: Ints, results: pl.DataFrame) -> Bools:
 class Context:
     """A block of whole queries: their results, sorted by query and rank, and their targets.
 
-    Questions about results process one block at a time: part of the run on this machine, or a
-    partition on a cluster. It has plain values only, so that it can be built on any machine.
+    Questions about results process one block at a time.
     """
 
     frame: pl.DataFrame
@@ -179,31 +175,32 @@ class Context:
 
 ROWS_AT_ONCE = 1 << 17
 """The number of results per block."""
-MOST_ROWS = 1 << 62
 
 
-def contexts(
-    pair: Matched, rows: int | None = None, targets: pl.DataFrame | None = None
-) -> Iterator[Context]:
-    """The results of every query in the ground truth, as blocks of whole queries.
+Answer = TypeVar("Answer")
+
+
+def over_contexts(
+    pair: Matched, work: Callable[[Context], Answer], targets: pl.DataFrame | None = None
+) -> Iterator[Answer]:
+    """Apply ``work`` to the results of every query in the ground truth, in blocks of whole queries.
 
     In the order of the run, which is read again: nothing of it stays in memory. A query on which
     the retriever failed has no results. ``targets`` replace those of the pair if they have more
     fields.
     """
     targets = pair.targets if targets is None else targets
-    rows = rows or ROWS_AT_ONCE
-    for frame, codes in _known_results(pair.run, pair.matches, pair.policy.ties, rows):
-        yield Context(frame, *_cut(pair, targets, codes))
+    for frame, codes in _known_results(pair.run, pair.matches, pair.policy.ties):
+        yield work(Context(frame, *_cut(pair, targets, codes)))
 
 
 def _known_results(
-    run: Run, matches: Matches, ties: Ties | None, rows: int
+    run: Run, matches: Matches, ties: Ties | None
 ) -> Iterator[tuple[pl.DataFrame, Ints]]:
     """The frame of a ``Context``, and the rows of its queries in the ground truth."""
     places = QueryPlaces(matches.asked["query"])
     failed = matches.having_status(FAILED)
-    for batch in run.ranked(ties, rows):
+    for batch in run.ranked(ties, ROWS_AT_ONCE):
         found = places.following(batch.queries)
         kept = np.flatnonzero((found >= 0) & ~failed[found])
         kept = kept[np.argsort(found[kept], kind="stable")]
@@ -250,46 +247,6 @@ def relevant_units(matches: Matches, rel: float | None = None) -> tuple[Ints, In
 def wanted_per_query(matches: Matches, rel: float | None = None) -> Ints:
     """The number of targets per query; alternatives count as one."""
     return np.bincount(relevant_units(matches, rel)[1], minlength=matches.n_queries)
-
-
-Answer = TypeVar("Answer")
-
-
-def over_contexts(
-    pair: Matched, work: Callable[[Context], Answer], targets: pl.DataFrame | None = None
-) -> Iterator[Answer]:
-    """Apply ``work`` to each block of ``contexts``; the results come in any order.
-
-    If the rows of the run are on other machines, the work runs there and only its results come
-    back.
-    """
-    there = remote_rows(pair.run)
-    if there is None:
-        yield from map(work, contexts(pair, targets=targets))
-        return
-    # Rows in the order of the target numbers in the matches.
-    truth = GroundTruth(pair.targets if targets is None else targets, pair.ground_truth.queries)
-    grades = pair.matches.some(np.arange(0))[0].grades_in_all
-    for found in there.over_blocks(truth, partial(_in_block, pair.matching, grades, work)):
-        yield from found
-
-
-def _in_block(
-    matching: Matching,
-    grades: Floats | None,
-    work: Callable[[Context], Answer],
-    block: Block,
-) -> list[Answer]:
-    if not block.codes.size:
-        return []  # none of these queries is in the ground truth
-    matches, tally = match_block(block, matching, fingerprint=False)
-    both = block.ground_truth, block.run
-    matches = replace(matches, grades_in_all=grades)
-    pair = Matched(*both, matches, tally, matching, {}, both, matching)
-    return [
-        work(replace(one, codes=block.codes[one.codes], target_rows=block.rows[one.target_rows]))
-        for one in contexts(pair, rows=MOST_ROWS)
-    ]
 
 
 def known_in_run(pair: Matched, name: str, items: pl.Series) -> pl.DataFrame:
