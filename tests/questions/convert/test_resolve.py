@@ -97,7 +97,7 @@ def test_another_form_becomes_ours(tmp_path):
     assert [one["query"] for one in found.records] == ["q1", "q2"]
     assert found.records[0]["ground_truth"] == [
         {"grade": 2.0, "quote": "is a lock", "document": "gil.md", "start": 9, "end": 19},
-        {"grade": 1.0, "quote": "not there"},
+        {"quote": "not there"},
     ]
 
 

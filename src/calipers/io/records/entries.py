@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from calipers.io.tables.cells import TAG
 from calipers.io.tables.columns import Columns
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
-from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
 from calipers.names import EMPTY
 
@@ -173,110 +172,74 @@ AT_ONCE = 2_000
 """Queries held as Python objects at once."""
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One query with its targets and results; empty fields of a row are left out."""
+def query_records(dataset: Dataset, missing: Counter[str]) -> Iterator[dict[str, Any]]:
+    """Yield every query once as one of our records, a few thousand in memory at a time.
 
-    query: str
-    text: str | None = None
-    tags: dict[str, str] = field(default_factory=dict)
-    targets: list[dict[str, Any]] | None = None
-    forbidden: list[dict[str, Any]] = field(default_factory=list)
-    excluded: list[dict[str, Any]] = field(default_factory=list)
-    results: list[dict[str, Any]] | None = None
-    stages: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    latency_ms: float | None = None
-    error: str | None = None
-    missing_from: str | None = None
-    """The side without this query (run or ground_truth), whose list is then empty."""
-
-
-def entries(dataset: Dataset, filled: Counter[str] | None = None) -> Iterator[Entry]:
-    """Yield every query once, a few thousand in memory at a time.
-
-    A query that only one side has is given an empty list on the other; ``filled`` counts them.
+    ``missing`` counts the queries that only one side has.
     """
     truth, run = dataset.ground_truth, dataset.run
-    maker = _Maker(truth, run, Counter() if filled is None else filled)
     seen: set[str] = set()
     if run is not None and run.queries is None:
         # Results streamed from a file set the order, so that they need not wait.
         for batch in run.ranked():
-            seen.update(batch.queries.to_list())
-            yield from maker.make_batch(batch)
-    if truth is not None:
-        yield from maker.make_all(_rest(truth.queries, seen))
-    if run is not None and run.queries is not None:
-        yield from maker.make_all(_rest(run.queries, seen))
-        yield from maker.make_all(
-            _rest(run.frame.select("query").unique(maintain_order=True), seen)
-        )
+            names = batch.queries.to_list()
+            seen.update(names)
+            ends = [*batch.starts[1:].tolist(), batch.frame.height]
+            for first in range(0, len(names), AT_ONCE):
+                last = min(first + AT_ONCE, len(names))
+                rows = batch.frame[int(batch.starts[first]) : ends[last - 1]]
+                yield from _records(dataset, names[first:last], rows, missing)
+    kept = run.frame if run is not None and run.queries is not None else None
+    sides = [one.queries for one in (truth, run) if one is not None]
+    asked = [one["query"] for one in (*sides, kept) if one is not None]
+    waiting = (one for one in dict.fromkeys(chain.from_iterable(asked)) if one not in seen)
+    while some := list(islice(waiting, AT_ONCE)):
+        yield from _records(dataset, some, kept, missing)
 
 
-def _rest(queries: pl.DataFrame, seen: set[str]) -> list[str]:
-    rest = [query for query in queries["query"].to_list() if query not in seen]
-    seen.update(rest)
-    return rest
-
-
-@dataclass(frozen=True, eq=False)
-class _Maker:
-    truth: GroundTruth | None
-    run: Run | None
-    filled: Counter[str]
-
-    def make_batch(self, batch: RankedBatch) -> Iterator[Entry]:
-        """Yield the queries of a batch with their results."""
-        names = batch.queries.to_list()
-        ends = [*batch.starts[1:].tolist(), batch.frame.height]
-        for first in range(0, len(names), AT_ONCE):
-            last = min(first + AT_ONCE, len(names))
-            rows = batch.frame[int(batch.starts[first]) : ends[last - 1]]
-            yield from self._make(names[first:last], rows)
-
-    def make_all(self, names: Iterable[str]) -> Iterator[Entry]:
-        """Yield queries by name, with the results in memory."""
-        waiting, run = iter(names), self.run
-        while some := list(islice(waiting, AT_ONCE)):
-            yield from self._make(some, None if run is None or run.queries is None else run.frame)
-
-    def _make(self, names: list[str], rows: pl.DataFrame | None) -> Iterator[Entry]:
-        asked = pl.DataFrame({"query": names}, schema={"query": pl.String})
-        truth, run = self.truth, self.run
-        targets = _by_query(None if truth is None else truth.targets, asked)
-        forbidden = _by_query(None if truth is None else truth.forbidden, asked)
-        excluded = _by_query(None if truth is None else truth.excluded, asked)
-        known = _by_query(None if truth is None else with_tags(truth), asked)
-        results = _by_query(rows, asked)
-        answered = _by_query(None if run is None else run.queries, asked)
-        stages: dict[str, dict[str, list[dict[str, Any]]]] = {
-            name: {query: [] for query in _by_query(stage.queries, asked)}
-            | _by_query(stage.frame, asked)
-            for name, stage in (run.stages if run is not None else {}).items()
-        }
-        for name in names:
-            missing = None
-            if truth is not None and name not in known:
-                missing = "ground_truth"
-            elif run is not None and name not in results and name not in answered:
-                missing = "run"
-            if missing is not None:
-                self.filled[f"missing_from_{missing}"] += 1
-            # From either side; the ground truth's text of a query wins over the run's.
-            about = {**answered.get(name, [{}])[0], **known.get(name, [{}])[0]}
-            yield Entry(
-                query=name,
-                text=about.get("text"),
-                tags={k.removeprefix(TAG): v for k, v in about.items() if k.startswith(TAG)},
-                targets=None if truth is None else targets.get(name, []),
-                forbidden=forbidden.get(name, []),
-                excluded=excluded.get(name, []),
-                results=None if run is None else results.get(name, []),
-                stages={stage: lists[name] for stage, lists in stages.items() if name in lists},
-                latency_ms=about.get("latency_ms"),
-                error=about.get("error"),
-                missing_from=missing,
-            )
+def _records(
+    dataset: Dataset, names: list[str], rows: pl.DataFrame | None, missing: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield some queries, each in its shortest form, as written by hand."""
+    asked = pl.DataFrame({"query": names}, schema={"query": pl.String})
+    truth, run = dataset.ground_truth, dataset.run
+    targets = _by_query(None if truth is None else truth.targets, asked)
+    further = {
+        "forbidden": _by_query(None if truth is None else truth.forbidden, asked),
+        "excluded": _by_query(None if truth is None else truth.excluded, asked),
+    }
+    known = _by_query(None if truth is None else with_tags(truth), asked)
+    results = _by_query(rows, asked)
+    answered = _by_query(None if run is None else run.queries, asked)
+    stages: dict[str, dict[str, list[Any]]] = {
+        name: {query: [] for query in _by_query(stage.queries, asked)}
+        | _by_query(stage.frame, asked)
+        for name, stage in (run.stages if run is not None else {}).items()
+    }
+    for name in names:
+        lacking = None
+        if truth is not None and name not in known:
+            lacking = "ground_truth"
+        elif run is not None and name not in results and name not in answered:
+            lacking = "run"
+        # From either side; the ground truth's text of a query wins over the run's.
+        about = {**answered.get(name, [{}])[0], **known.get(name, [{}])[0]}
+        text = about.get("text", name)
+        found: dict[str, Any] = {"id": name, "query": text} if text != name else {"query": name}
+        if tags := {k.removeprefix(TAG): v for k, v in about.items() if k.startswith(TAG)}:
+            found["tags"] = tags
+        if run is not None and lacking != "run":
+            found["retrieved"] = _results(results.get(name, []))
+        if truth is not None and lacking != "ground_truth":
+            found["ground_truth"] = _targets(targets.get(name, []))
+        found |= {part: _results(some[name]) for part, some in further.items() if name in some}
+        if of_stages := {one: _results(some[name]) for one, some in stages.items() if name in some}:
+            found["stages"] = of_stages
+        found |= {part: about[part] for part in ("latency_ms", "error") if part in about}
+        if lacking is not None:
+            missing[lacking] += 1
+            found["missing_from"] = lacking
+        yield found
 
 
 def with_tags(truth: GroundTruth) -> pl.DataFrame:
@@ -301,60 +264,30 @@ def _by_query(frame: pl.DataFrame | None, asked: pl.DataFrame) -> dict[str, list
 def records(parts: Iterable[Dataset], remarks: Remarks) -> Iterator[dict[str, Any]]:
     """Yield every query as one of our records."""
     for part in parts:
-        yield from map(record, entries(part, kept := Counter[str]()))
+        yield from query_records(part, missing := Counter[str]())
         for side in ("run", "ground_truth"):
             remarks.add(
                 f"Queries that the {side.replace('_', ' ')} does not have, marked as missing_from "
                 "it: {n}.",
-                kept[f"missing_from_{side}"],
+                missing[side],
             )
-
-
-def record(entry: Entry) -> dict[str, Any]:
-    """One query as a record in its shortest form, as written by hand.
-
-    >>> record(Entry("q1", "What?", targets=[{"item": "a", "grade": 2.0}], results=[{"item": "b"}]))
-    {'id': 'q1', 'query': 'What?', 'retrieved': ['b'], 'ground_truth': {'a': 2}}
-    """
-    worded = entry.text is not None and entry.text != entry.query
-    found: dict[str, Any] = {"id": entry.query} if worded else {}
-    found["query"] = entry.text if worded else entry.query
-    if entry.tags:
-        found["tags"] = entry.tags
-    if entry.results is not None and entry.missing_from != "run":
-        found["retrieved"] = _results(entry.results)
-    if entry.targets is not None and entry.missing_from != "ground_truth":
-        found["ground_truth"] = _targets(entry.targets)
-    if entry.forbidden:
-        found["forbidden"] = _results(entry.forbidden)
-    if entry.excluded:
-        found["excluded"] = _results(entry.excluded)
-    if entry.stages:
-        found["stages"] = {name: _results(rows) for name, rows in entry.stages.items()}
-    if entry.latency_ms is not None:
-        found["latency_ms"] = entry.latency_ms
-    if entry.error is not None:
-        found["error"] = entry.error
-    if entry.missing_from is not None:
-        found["missing_from"] = entry.missing_from
-    return found
 
 
 def _results(rows: list[dict[str, Any]]) -> list[Any]:
     """Results as plain ids if they have nothing else, else objects."""
     if all(list(row) == ["item"] for row in rows):
         return [row["item"] for row in rows]
-    return [named(row) for row in rows]
+    return [_named(row) for row in rows]
 
 
 def _targets(rows: list[dict[str, Any]]) -> Any:
     """Targets as a mapping of id to grade if they have nothing else, else objects."""
     if rows and all(row.keys() == {"item", "grade"} for row in rows):
         return {row["item"]: plain_number(row["grade"]) for row in rows}
-    return [_graded(named(row)) for row in rows]
+    return [_graded(_named(row)) for row in rows]
 
 
-def named(row: dict[str, Any]) -> dict[str, Any]:
+def _named(row: dict[str, Any]) -> dict[str, Any]:
     """A result or target with its id under ``id``, as in records."""
     if "item" not in row:
         return row
@@ -393,11 +326,14 @@ def kept_records(
     raw = _raw(value, columns or Columns())
     if raw and all(isinstance(one, dict) and all(name in one for name in OURS) for one in raw):
         return raw
-    return [
-        {**record(one), "ground_truth": [named(row) for row in one.targets]}
-        for one in entries(dataset)
-        if one.targets is not None and one.missing_from != "ground_truth"
-    ]
+    found = (one for one in query_records(dataset, Counter()) if "ground_truth" in one)
+    return [{**one, "ground_truth": _listed(one["ground_truth"])} for one in found]
+
+
+def _listed(targets: Any) -> list[Any]:
+    if not isinstance(targets, dict):
+        return [*targets]
+    return [{"id": item, "grade": grade} for item, grade in targets.items()]
 
 
 def _raw(value: Any, columns: Columns) -> list[Any]:

@@ -1,7 +1,7 @@
 """Read results of ``calipers eval --json`` back into scores."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,11 @@ from calipers.model.arrays import Floats, frozen_array
 from calipers.model.policy import Policy
 from calipers.model.result import SCHEMA
 from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
-from calipers.model.slicing import query_weights_of
 from calipers.version import __version__
 
 _AGAIN = "write it again with `calipers eval … --json`"
 _SCHEMA_NUMBER = re.compile(rb'"schema"\s*:\s*\d')
 _WRITER = re.compile(rb'"calipers"\s*:\s*"')
-ROUNDING = 1e-6
-"""Means of the same values may differ by less, if summed in another order."""
 
 
 class _Row(msgspec.Struct):
@@ -112,11 +109,10 @@ def read_result(path: str | Path | Source) -> Scores:
     values = np.empty((table.height, len(metrics)), order="F")
     for i, name in enumerate(metrics):
         values[:, i] = table[name].fill_null(np.nan).to_numpy()
-    _check_rows(queries["query"], result.metrics, values, about)
-    tags = tag_columns(table)
-    weights = query_weights_of(tags, result.settings.get("weight_by"))
-    _check_means(result, values, weights, about)
-    return result.scores(values, queries, tags)
+    if queries["query"].is_duplicated().any():
+        twice = queries.filter(queries["query"].is_duplicated())["query"][0]
+        raise InvalidInput(f"{about} has the query {twice!r} twice; {_AGAIN}.")
+    return result.scores(values, queries, tag_columns(table))
 
 
 def _per_query(rows: list[_Row]) -> pl.DataFrame:
@@ -164,23 +160,6 @@ def _check_schema(content: bytes, source: Source) -> None:
         )
 
 
-def _check_means(result: StoredResult, values: Floats, weights: Floats | None, about: str) -> None:
-    """Refuse a mean that differs from the mean of its queries."""
-    means = {one.metric: one.mean for one in result.summaries}
-    for column, metric in zip(values.T, result.metrics, strict=True):
-        known = ~np.isnan(column)
-        mean = means.get(metric.name)
-        if metric.aggregate != "mean" or mean is None or not known.any():
-            continue
-        each = None if weights is None else weights[known]
-        found = float(np.average(column[known], weights=each))
-        if not np.isclose(found, mean, ROUNDING, ROUNDING):
-            raise UnreadableFile(
-                f"{about} contradicts itself: the mean of {metric.name} is {mean:g}, and that of "
-                f"its queries {found:g}; {_AGAIN}."
-            )
-
-
 QUERY_SCHEMA: dict[str, pl.DataType] = {
     "query": pl.String(),
     "text": pl.String(),
@@ -199,24 +178,3 @@ def _in_words(message: str) -> str:
     what, _, place = message.partition(" - at ")
     words = (what[:1].lower() + what[1:]).replace("`", "")
     return f"{words} at {place.strip('`')}" if place else words
-
-
-def _check_rows(
-    queries: pl.Series,
-    metrics: Sequence[MetricFacts],
-    values: Floats,
-    about: str,
-) -> None:
-    """Refuse scores with two rows for one query, or with a value outside a metric's bounds."""
-    if queries.is_duplicated().any():
-        twice = queries.filter(queries.is_duplicated())[0]
-        raise InvalidInput(f"{about} has the query {twice!r} twice; {_AGAIN}.")
-    for column, metric in zip(values.T, metrics, strict=True):
-        low, high = (np.inf if end is None else end for end in metric.bounds)
-        outside = np.flatnonzero((column < low - ROUNDING) | (column > high + ROUNDING))
-        if outside.size:
-            at = int(outside[0])
-            raise UnreadableFile(
-                f"{about} holds a value that cannot be: {metric.name} is {column[at]:g} for the "
-                f"query {queries[at]!r:.60}; {_AGAIN}."
-            )
