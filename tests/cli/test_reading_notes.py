@@ -6,7 +6,7 @@ import pytest
 
 from tests.command import calipers_command
 
-SAID = "query ← Frage, target ← Chunk, grade ← Relevanz (0–1); not read: Kommentar."
+SAID = "query ← Frage, target ← Chunk, grade ← Relevanz; not read: Kommentar."
 PAIR = ("-g", "fragen.csv", "-r", "run.jsonl")
 COMMANDS = {
     "eval": ("eval", *PAIR),

@@ -150,18 +150,17 @@ def test_a_rule_for_ids_that_would_make_them_meet_is_proposed_and_works(ours, th
     assert mean("mrr", **given, map_ids=rule) == 1.0
 
 
-BESIDE = {"query": "q", "expected_ids": ["u", "z"], "grades": [0, 1]}
-
-
 @pytest.mark.parametrize("name", ["expected_ids", "ground_truth", "positives"])
 @pytest.mark.parametrize("lines", [False, True])
 def test_lists_beside_the_targets_are_merged_with_them(name, lines, tmp_path):
-    record = {name if key == "expected_ids" else key: one for key, one in BESIDE.items()}
-    negative = {"query": "q", name: ["z"], "negatives": ["u"]}
-    for given in (record, negative):
-        text = json.dumps(given) if lines else json.dumps([given])
-        for value in (put(tmp_path, text), [given], pl.DataFrame([given])):
-            assert targets(value) == {("q", "u"): 0, ("q", "z"): 1}, value
+    given = {"query": "q", name: ["z"], "negatives": ["u"]}
+    text = json.dumps(given) if lines else json.dumps([given])
+    for value in (put(tmp_path, text), [given], pl.DataFrame([given])):
+        assert targets(value) == {("q", "u"): 0, ("q", "z"): 1}, value
+    graded = {"query": "q", name: ["u", "z"], "grades": [0, 1]}
+    for value in (put(tmp_path, json.dumps([graded])), [graded], pl.DataFrame([graded])):
+        with pytest.raises(InvalidInput, match="--column ignore=grades"):
+            targets(value)
 
 
 @pytest.mark.parametrize(
@@ -171,9 +170,8 @@ def test_a_grade_is_one_number_in_every_form(written, grade, tmp_path):
     row = {"question": "q", "chunk_id": "a", "relevance": written}
     table = f'question;chunk_id;relevance\nq;a;"{written}"\n'
     inside = {"query": "q", "ground_truth": [{"chunk_id": "a", "relevance": written}]}
-    beside = {"query": "q", "ground_truth": ["a"], "grades": [written]}
     forms = (put(tmp_path, table), put(tmp_path, json.dumps(row), "f.jsonl"), [row], [inside])
-    for given in (*forms, [beside], pl.DataFrame([row]), {"q": {"a": written}}):
+    for given in (*forms, pl.DataFrame([row]), {"q": {"a": written}}):
         if not isinstance(given, dict):
             assert targets(given) == {("q", "a"): grade}, given
     assert targets([{"query": "q", "ground_truth": {"a": written}}]) == {("q", "a"): grade}
@@ -258,7 +256,6 @@ _GRADED = {
     "in a table": "query,item,grade\nq,a,2\nq,b,1.0\n",
     "in targets": '{"query": "q", "expected": [{"id": "a", "grade": 2}, {"id": "b", "grade": 1}]}',
     "by item": '{"query": "q", "ground_truth": {"a": 2, "b": "1"}}',
-    "beside": '{"query": "q", "ground_truth": ["a", "b"], "grades": [2.0, 1]}',
 }
 
 

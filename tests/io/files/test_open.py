@@ -95,7 +95,7 @@ def test_standard_input_is_read_once(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert b"0.500" in done.stdout
-    assert b"2 ids, divided by ';'" in done.stdout
+    assert b"hold several ids" in done.stdout
 
 
 @pytest.fixture

@@ -57,7 +57,6 @@ from calipers.io.tables.resolve import (
 from calipers.io.tables.scan import (
     InputTable,
     explained,
-    in_one_piece,
 )
 from calipers.model.ground_truth import (
     TARGET_SCHEMA,
@@ -75,8 +74,6 @@ CELLS_AT_ONCE = 4_000
 ROW = "__row"
 DIVIDED = r"[;|,、，(\[{\s\x1c-\x1f]"
 """Characters of cells that may hold several ids or padding; other cells are one id."""
-_NOT_JUST = r"[|,、，(\[{\s\x1c-\x1f]|^;"
-"""What else than semicolons between ids may need a look at each cell."""
 ONE_EACH = ("grade", "score", "rank", "start", "group")
 """Columns that describe one item: a row that has them holds one."""
 
@@ -109,7 +106,7 @@ def read_long(table: InputTable, role: Role) -> Dataset:
                 "--ground-truth FILE."
             )
         check_fields(table, names, left, role, has_truth=has_truth, has_results=has_results)
-        said = reading_note(table, names, left, of_targets=has_truth)
+        said = reading_note(names, left, of_targets=has_truth)
         tags = [pl.col(one) for one in found if one.startswith(TAG)]
         named = table.then(lambda rows: rows.select(meant + tags), notes=(*said, *table.notes))
         truth = _truth(named, ours, found, has_results) if has_truth else None
@@ -141,7 +138,7 @@ def _truth(
     texts = ["query_text"] if "query_text" in ours else []
     tags = [one for one in found if one.startswith(TAG)]
     lazy = table.open().select(columns + texts + tags).with_row_index(ROW)
-    frame = in_one_piece(lazy.collect(engine="streaming"))
+    frame = lazy.collect(engine="streaming").rechunk()
     if not frame.height:
         raise InvalidInput(
             f"{table.name} has the names of columns and no rows: nothing is said about what should "
@@ -159,8 +156,6 @@ def _truth(
         notes += splitter.notes()
     elif "item" in columns:
         notes += _kept_whole(frame["item"], ours["item"])
-    if "item" in columns:
-        notes += _became_decimals(frame["item"], ours["item"])
     if "quote" in columns and frame["quote"].dtype.is_nested():
         frame = _split(frame, "quote", Splitter(ours["quote"]), table)
     if (by_question and "grade" not in columns) or emptied:
@@ -233,12 +228,6 @@ def _split(frame: pl.DataFrame, column: str, splitter: Splitter, table: InputTab
     if frame[column].dtype == pl.String and not frame[column].str.contains(DIVIDED).any():
         one = pl.col(column)
         return frame.with_columns(pl.when(one != "").then(one).otherwise(None).name.keep())
-    if frame[column].dtype == pl.String and not frame[column].str.contains(_NOT_JUST).any():
-        listed = frame[column].str.split(";")
-        if frame[column].str.contains(";;|;$|^$").any():
-            listed = listed.list.eval(pl.element().filter(pl.element() != ""))
-        splitter.count(listed.list.len())
-        return frame.with_columns(listed).explode(column)
     rows = frame[ROW].to_list()
     cells = frame[column].to_list()
     if frame[column].dtype.is_float():
@@ -262,18 +251,6 @@ def _kept_whole(cells: pl.Series, called: str) -> Iterator[str]:
         yield (
             f"Ids such as {first!r:.60} in {called!r} are taken as one each: the table has a "
             "column about single items. Give each id a row of its own if they are several."
-        )
-
-
-def _became_decimals(ids: pl.Series, called: str) -> Iterator[str]:
-    """A note on ids such as 2.0 beside ids such as 4: a spreadsheet may have changed the first."""
-    if ids.dtype != pl.String:
-        return
-    decimal = ids.str.contains(r"^\d+\.0$").fill_null(False)
-    if decimal.any() and ids.str.contains(r"^\d+$").fill_null(False).any():
-        yield (
-            f"Ids such as {ids.filter(decimal)[0]!r} stand beside whole numbers in {called!r}: "
-            "they may be numbers that became decimals, and then they match nothing."
         )
 
 

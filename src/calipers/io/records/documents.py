@@ -81,7 +81,7 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
         # A response of Elasticsearch's client, which is not a mapping itself.
         return results_in(answer.body, most)
     if isinstance(answer, tuple):
-        return _side_by_side(answer) or answer
+        return answer
     if answer is None or isinstance(answer, str | bytes | Real):
         raise BadDocument("is no list of results")
     if isinstance(answer, set | frozenset):
@@ -159,18 +159,6 @@ def _from_columns(answer: Mapping[Any, Any]) -> Sequence[Any]:
         raise BadDocument(f"has columns of different lengths: {lengths}")
     rows = zip(*columns.values(), strict=True)
     return [dict(zip(columns, values, strict=True)) for values in rows]
-
-
-def _side_by_side(answer: tuple[Any, ...]) -> Sequence[Any] | None:
-    """A pair of equally long lists: ids and scores, or scores and ids as in FAISS."""
-    if len(answer) != 2 or any(isinstance(one, str | tuple | Mapping) for one in answer):
-        return None
-    first, second = (one.tolist() if hasattr(one, "tolist") else one for one in answer)
-    if not isinstance(first, list) or not isinstance(second, list) or len(first) != len(second):
-        return None
-    if all(map(is_number, second)) and not all(isinstance(one, float) for one in first):
-        return list(zip(first, second, strict=True))
-    return list(zip(second, first, strict=True)) if all(map(is_number, first)) else None
 
 
 def read_document(one: Any) -> Row:

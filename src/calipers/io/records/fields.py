@@ -197,7 +197,7 @@ def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
             name: _results(one, _inside(at, f".stages.{name}"))
             for name, one in made["stages"].items()
         }
-    _add_judgements(made, at)
+    _add_negatives(made, at)
     if isinstance(made.get("ground_truth"), Mapping):
         made["ground_truth"] = _graded(made["ground_truth"], _inside(at, ".ground_truth"))
     for part in ("ground_truth", "forbidden", "excluded"):
@@ -206,31 +206,23 @@ def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
     return made
 
 
-def _add_judgements(made: dict[str, Any], at: At) -> None:
-    """Merge separate lists of grades and of irrelevant items into the targets."""
-    plain = {plain_name(str(key)): key for key in made}
-    lists = {name: plain[name] for name in (*PARALLEL, *NEGATIVES) if name in plain}
-    lists = {name: key for name, key in lists.items() if isinstance(made[key], list)}
+def _add_negatives(made: dict[str, Any], at: At) -> None:
+    """Merge lists of irrelevant items into the targets; a list of their grades is refused."""
     truth = made.get("ground_truth")
-    for name, key in lists.items():
-        values = made[key]
-        if name in NEGATIVES and isinstance(truth, list | Mapping):
-            listed = truth if isinstance(truth, list) else []
-            if isinstance(truth, Mapping):
-                listed = [{"id": item, "grade": grade} for item, grade in truth.items()]
-            truth = made["ground_truth"] = [*listed, *(_not_relevant(one) for one in values)]
-        elif name in PARALLEL and not any(isinstance(one, Mapping | list) for one in values):
-            if not isinstance(truth, list) or len(truth) != len(values):
-                about = f"{len(truth)} targets" if isinstance(truth, list) else "no list of targets"
-                raise InvalidInput(
-                    f"The field {key!r} lists {len(values)} values beside {about} at {at()}; give "
-                    f"one grade for each target, or, if they are no grades, say "
-                    f"{say((IGNORE, key))}."
-                )
-            truth = made["ground_truth"] = [
-                {**(one if isinstance(one, Mapping) else {"id": one}), "grade": grade}
-                for one, grade in zip(truth, values, strict=True)
-            ]
+    if not isinstance(truth, list | Mapping):
+        return
+    plain = {plain_name(str(key)): key for key, one in made.items() if isinstance(one, list)}
+    for key in (plain[name] for name in PARALLEL if name in plain):
+        if not any(isinstance(one, Mapping | list) for one in made[key]):
+            raise InvalidInput(
+                f'Write each target with its grade, {{"id": "a", "grade": 2}}, or say '
+                f"{say((IGNORE, key))}; the field {key!r} at {at()} seems to grade the targets."
+            )
+    listed = truth
+    if isinstance(truth, Mapping):
+        listed = [{"id": item, "grade": grade} for item, grade in truth.items()]
+    for key in (plain[name] for name in NEGATIVES if name in plain):
+        made["ground_truth"] = listed = [*listed, *map(_not_relevant, made[key])]
 
 
 def _not_relevant(one: Any) -> dict[str, Any]:

@@ -6,7 +6,6 @@ that a sentence stays whole; a cell with two different separators is refused.
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -20,15 +19,6 @@ from calipers.io.tables.columns import words_as_grades
 from calipers.model.ground_truth import check_direction
 from calipers.names import EMPTY
 
-SIGNS: dict[str, str] = {
-    ";": "';'",
-    "|": "'|'",
-    "\n": "line ends",
-    ",": "commas",
-    "、": "'、'",
-    "，": "'，'",
-}
-LIST = "lists"
 ENDS = ".!?…。"
 """Characters that end a sentence."""
 At = Callable[[], str]
@@ -40,8 +30,8 @@ class Splitter:
     def __init__(self, column: str, *, any_order: bool = False) -> None:
         self.column = column
         self._any_order = any_order
-        self._split: Counter[str] = Counter()
-        self._parts = 0
+        self._first: Any = None
+        """The first cell that was split."""
 
     def split(self, cell: Any, at: At) -> list[str]:
         """The ids in one cell, in order; ``at`` gives its place for errors."""
@@ -51,10 +41,10 @@ class Splitter:
             return self._ids(list(cell), at)
         text = str(cell).strip()
         if _BRACKETED.fullmatch(text):
-            return self._noted(LIST, self._ids(_bracketed(text), at))
+            return self._noted(text, self._ids(_bracketed(text), at))
         if text.startswith("{") and isinstance(found := decoded_text(text), set):
             ordered = in_order(found, self.column, self._any_order, at)
-            return self._noted(LIST, self._ids(ordered, at))
+            return self._noted(text, self._ids(ordered, at))
         signs = [sign for sign in (";", "|", "\n") if sign in text.strip(";|")]
         if len(signs) > 1:
             raise InvalidInput(
@@ -69,30 +59,16 @@ class Splitter:
             self._check_blanks(text, at)
             single = text.strip(";|, ") if text[-1:] in ";|," else text
             return [single] if single else []
-        return self._noted(signs[0], _parts(text, signs[0]))
+        return self._noted(text, _parts(text, signs[0]))
 
     def notes(self) -> Iterable[str]:
         """A note on what was split, if anything."""
-        if self._split:
-            cells = sum(self._split.values())
-            by = " and ".join(SIGNS.get(sign, sign) for sign in self._split)
-            held = "cell holds" if cells == 1 else "cells hold"
-            yield (
-                f"{cells:,} {held} several ids in {self.column!r}: {self._parts:,} ids, "
-                f"divided by {by}."
-            )
+        if self._first is not None:
+            yield f"Cells of {self.column!r} hold several ids, such as {self._first!r:.60}."
 
-    def count(self, counts: pl.Series) -> None:
-        """Count cells that were split at semicolons, by how many ids each has."""
-        several = counts.filter(counts > 1)
-        if len(several):
-            self._split[";"] += len(several)
-            self._parts += int(several.sum())
-
-    def _noted(self, sign: str, parts: list[str]) -> list[str]:
-        if len(parts) > 1:
-            self._split[sign] += 1
-            self._parts += len(parts)
+    def _noted(self, text: str, parts: list[str]) -> list[str]:
+        if len(parts) > 1 and self._first is None:
+            self._first = text
         return parts
 
     def _ids(self, found: Any, at: At) -> list[str]:

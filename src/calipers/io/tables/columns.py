@@ -15,7 +15,6 @@ from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.matched import Role
 from calipers.model.run import RUN_SCHEMA
 from calipers.names import (
-    PARALLEL,
     QUERY_ID,
     QUERY_TEXT,
     ROW,
@@ -219,9 +218,6 @@ class Columns:
             made["ground_truth"] = {item: number(grade) for item, grade in truth.items()}
         elif isinstance(truth, list):
             made["ground_truth"] = [graded(one) for one in truth]
-        for key in made:
-            if plain_name(str(key)) in PARALLEL and isinstance(made[key], list):
-                made[key] = [number(one) for one in made[key]]
         return made
 
     def _inside(self, one: Any, part: str, name: str) -> Any:

@@ -172,24 +172,3 @@ def grade_of(value: Any) -> float | None:
             return 1.0
         return 0.0 if word in _NO | _NOT_MARKED else number_in(word)
     return finite(value)
-
-
-def in_words(column: pl.Series) -> str:
-    """Summarise the values of a column of grades.
-
-    >>> in_words(pl.Series(["1", "0"])), in_words(pl.Series(["Ja", "nein"]))
-    ('0–1', 'Ja, nein')
-    """
-    if column.dtype == pl.String and holds_words(column):
-        known = column.str.strip_chars().replace("", None).drop_nulls()
-        listed = known.unique(maintain_order=True).to_list()
-        marks_only = len(known) < len(column) and not as_numbers(column).null_count()
-        return ", ".join(listed[:4]) + ("; empty is no" if marks_only else "")
-    numbers = as_numbers(column)
-    if numbers.dtype == pl.String:
-        numbers = numbers.str.replace(",", ".", literal=True)
-    numbers = numbers.cast(pl.Float64, strict=False).drop_nulls()
-    if not len(numbers):
-        return ""
-    low, high = (float(one) for one in (numbers.min(), numbers.max()))  # type: ignore[arg-type]
-    return f"{low:g}–{high:g}" if low != high else f"{low:g}"

@@ -29,7 +29,6 @@ from calipers.io.tables.grades import (
     cells_of,
     holds_grades,
     holds_words,
-    in_words,
     may_hide_grades,
     may_tell_apart,
 )
@@ -503,9 +502,7 @@ def left_over(found: Iterable[str], names: dict[str, str]) -> list[str]:
     ]
 
 
-def reading_note(
-    table: InputTable, names: dict[str, str], left: list[str], *, of_targets: bool
-) -> tuple[str, ...]:
+def reading_note(names: dict[str, str], left: list[str], *, of_targets: bool) -> tuple[str, ...]:
     """A one-line note on how columns were mapped; none if all have the usual names."""
     called = {
         "item": "target" if of_targets else "result",
@@ -521,10 +518,7 @@ def reading_note(
         return ()
     said = [f"{called.get(ours, ours)} ← {theirs.strip()}" for theirs, ours in renamed]
     for number, (theirs, ours) in enumerate(renamed):
-        if ours == "grade":
-            held = in_words(table.rows(theirs).to_series())
-            said[number] += f" ({held})" if held else ""
-        elif ours == "score" and plain_name(theirs) in DISTANCES:
+        if ours == "score" and plain_name(theirs) in DISTANCES:
             said[number] += " (a distance: the smallest comes first)"
         elif ours == "quote":
             said[number] += " (found where the text of a result holds it)"

@@ -308,16 +308,6 @@ def in_memory(lazy: pl.LazyFrame, name: str) -> InputTable:
     return InputTable(lambda: lazy, name, lambda row: f"{name}, row {row + 1}", columns)
 
 
-def in_one_piece(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rechunk each column into one piece, which makes taking rows faster.
-
-    One column at a time, so that at most one of them is in memory twice.
-    """
-    for number, column in enumerate(frame.iter_columns()):
-        frame.replace_column(number, column.rechunk(in_place=False))
-    return frame
-
-
 @contextmanager
 def explained(
     name: str, fault: Callable[[], str | None] | None = None, what: str = "table"
@@ -527,16 +517,6 @@ def from_other_library(value: Any, name: str) -> pl.DataFrame:
     except Exception as error:  # noqa: BLE001 - two libraries, each with errors of its own
         why = f"{type(error).__name__}: {said_by(error).partition(chr(10))[0][:160]}"
         raise InvalidInput(
-            f"{name} is a table that cannot be read{_of_column(value)}: {why}; give every column "
+            f"{name} is a table that cannot be read: {why}; give every column "
             "values of one type, and texts or numbers for ids."
         ) from None
-
-
-def _of_column(value: Any) -> str:
-    """The column that cannot be converted, if it is only one."""
-    for column in getattr(value, "columns", ()):
-        try:
-            pl.DataFrame(value[[column]])
-        except Exception:  # noqa: BLE001 - what went wrong is known, only not where
-            return f" in its column {column!r:.60}"
-    return ""
