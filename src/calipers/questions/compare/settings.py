@@ -101,11 +101,11 @@ def diff(
 ) -> "Diff":
     """Compare the first k results of two runs; no ground truth is needed.
 
-    ``old`` and ``new`` are runs in any shape that ``read`` takes. Each query gets its rank-biased
-    overlap, the overlap of the first k, and the new and the lost results.
+    ``old`` and ``new`` are runs in any shape that ``read`` takes. Each query gets the
+    overlap of the first k, and the new and the lost results.
 
     >>> found = diff({"q": ["a", "b", "c"]}, {"q": ["a", "c", "d"]})
-    >>> [moved.item for moved in found.queries[0].new], round(found.means["overlap"], 2)
+    >>> [moved.item for moved in found.queries[0].new], round(found.overlap, 2)
     (['d'], 0.67)
     """
     from calipers.io.load import load

@@ -1,9 +1,6 @@
-"""What changed between two runs, query by query, without ground truth.
+"""What changed between two runs, query by query, without ground truth."""
 
-Rankings are compared by rank-biased overlap and overlap at k.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,7 +10,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.measures.spec import check_cutoff
 from calipers.model.arrays import Floats
-from calipers.model.document import Document, Lines, Note, Table
+from calipers.model.document import Document, Lines, Note
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.result import HasRows, plain
 from calipers.model.run import Run
@@ -42,8 +39,6 @@ class QueryDiff:
 
     query: str
     text: str | None
-    rbo: float
-    """Rank-biased overlap: 1 for the same ranking, 0 for nothing in common."""
     overlap: float
     """The share of the first k that both have."""
     changed: bool
@@ -67,8 +62,8 @@ class Diff(HasRows):
     """How many queries both runs have."""
     changed: int
     """How many of them have different results or a different order."""
-    means: Mapping[str, float]
-    """The means of ``rbo`` and ``overlap``."""
+    overlap: float
+    """The mean over all queries."""
     new_results: int
     lost_results: int
     only_old: tuple[str, ...]
@@ -103,13 +98,13 @@ def diff_runs(old: Run, new: Run, *, k: int = 10, truth: GroundTruth | None = No
     for names, both in by_queries(frames, shared):
         was, now = map(_listed, both)
         found = [_row(one, texts.get(one), was.get(one, []), now.get(one, [])) for one in names]
-        counts = [(q.rbo, q.overlap, q.changed, len(q.new), len(q.lost)) for q in found]
+        counts = [(q.overlap, q.changed, len(q.new), len(q.lost)) for q in found]
         numbers.append(np.array(counts, dtype=np.float64))
-        listed = sorted([*listed, *found], key=lambda one: (one.rbo, one.overlap))[:MOST_LISTED]
+        listed = sorted([*listed, *found], key=lambda one: (one.overlap, not one.changed))
+        listed = listed[:MOST_LISTED]
     every = np.concatenate(numbers)
     # Sum in one order, whatever that of the files: another would round differently.
-    every = every[np.lexsort((every[:, 1], every[:, 0]))]
-    rbo, overlap, changed, came, went = (sum(column.tolist()) for column in every.T)
+    overlap, changed, came, went = (sum(column.tolist()) for column in np.sort(every, axis=0).T)
     said = (*(() if truth is None else truth.notes), *old.notes, *new.notes)
     return Diff(
         old=old.name or "old",
@@ -118,7 +113,7 @@ def diff_runs(old: Run, new: Run, *, k: int = 10, truth: GroundTruth | None = No
         queries=tuple(listed),
         total=len(every),
         changed=int(changed),
-        means={"rbo": rbo / len(every), "overlap": overlap / len(every)},
+        overlap=overlap / len(every),
         new_results=int(came),
         lost_results=int(went),
         only_old=tuple(before.filter(~before.is_in(after.implode()))),
@@ -136,45 +131,6 @@ def _first(run: Run, k: int) -> pl.DataFrame:
         return frame.with_columns(text=pl.when(pl.col("item").is_null()).then("text"))
 
     return replace(run, scan=lambda: map(short, run.scan())).first(k)
-
-
-PERSISTENCE = 0.9
-"""The chance that a reader goes on to the next result; the first ten weigh 86%."""
-
-
-def rank_biased_overlap(a: Sequence[str], b: Sequence[str], p: float = PERSISTENCE) -> float:
-    """Agreement of two rankings, extrapolated past their ends (Webber, Moffat, Zobel 2010).
-
-    The agreement at depth d is the share of the first d that both have; depths weigh (1-p)·p^(d-1).
-    Beyond the end of a list the agreement is assumed to stay the same.
-
-    >>> rank_biased_overlap(["a", "b"], ["a", "b"]), rank_biased_overlap(["a"], ["b"])
-    (1.0, 0.0)
-    >>> round(rank_biased_overlap(["a", "b", "c"], ["a", "c", "b"]), 3)
-    0.955
-    """
-    short, long = sorted((a, b), key=len)
-    s, l = len(short), len(long)  # noqa: E741 - the names of the paper
-    if not s:
-        return 1.0 if not l else 0.0
-    seen_short: set[str] = set()
-    seen_long: set[str] = set()
-    common = common_at_s = 0
-    total, weight = 0.0, 1 - p
-    for depth in range(1, l + 1):
-        one, other = short[depth - 1] if depth <= s else None, long[depth - 1]
-        common += (one is not None and one in seen_long) + (other in seen_short) + (one == other)
-        seen_long.add(other)
-        if one is not None:
-            seen_short.add(one)
-        if depth == s:
-            common_at_s = common
-        beyond = common_at_s * (depth - s) / s if depth > s else 0.0
-        agreement = (common + beyond) / depth
-        total += weight * agreement
-        weight *= p
-    # Rounding may carry the sum slightly beyond 1.
-    return min(1.0, total + agreement * p**l)
 
 
 def overlap_at(a: Sequence[str], b: Sequence[str]) -> float:
@@ -206,8 +162,8 @@ def _listed(frame: pl.DataFrame) -> dict[str, list[str]]:
 
 def _row(query: str, text: str | None, old: Sequence[str], new: Sequence[str]) -> QueryDiff:
     """How much the results for one query changed."""
-    overlap = (rank_biased_overlap(old, new), overlap_at(old, new))
-    return QueryDiff(query, text, *overlap, old != new, _without(new, old), _without(old, new))
+    moved = (_without(new, old), _without(old, new))
+    return QueryDiff(query, text, overlap_at(old, new), old != new, *moved)
 
 
 def _without(some: Sequence[str], others: Iterable[str]) -> tuple[Moved, ...]:
@@ -238,13 +194,11 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
         if not diff.new_results and not diff.lost_results:
             what = "the same results in another order"
         answer = f"{diff.changed:,} of {n} changed in the {first_results(diff.k)}: {what}."
-    heads = ("rank-biased overlap", f"overlap@{diff.k}")
     only = {"the old run": len(diff.only_old), "the new": len(diff.only_new)}
     return Document(
         answer,
         blocks=[
-            Table(heads, [[number(diff.means[name]) for name in ("rbo", "overlap")]]),
-            *([Lines(lines, "The most changed, with their rank-biased overlap")] if lines else []),
+            *([Lines(lines, f"The most changed, with their overlap@{diff.k}")] if lines else []),
         ],
         notes=[
             *(Note("input", one) for one in diff.notes),
@@ -255,8 +209,8 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
             ),
             Note(
                 "marks",
-                "1 means that nothing changed. Rank-biased overlap counts the top of both lists "
-                "most, overlap@k the results that both have.",
+                f"overlap@{diff.k} is the share of results that both have: {number(diff.overlap)} "
+                "on average.",
             ),
             *([Note("counted", f"{rest:,} more queries changed.")] if rest else []),
         ],
@@ -265,7 +219,7 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
 
 
 def _query(one: QueryDiff) -> Iterator[str]:
-    yield f"{number(one.rbo)}  {printable(one.text or one.query, LONGEST)}"
+    yield f"{number(one.overlap)}  {printable(one.text or one.query, LONGEST)}"
     for what, some in (("new", one.new), ("lost", one.lost)):
         if some:
             named = [f"{printable(two.item, 40)} (rank {two.rank})" for two in some[:MOST_MOVED]]

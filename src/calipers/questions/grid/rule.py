@@ -1,7 +1,6 @@
 """A grid: every combination of retrievers and parameters of a file, each asked every question."""
 
 import hashlib
-import inspect
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -23,6 +22,7 @@ from calipers.live.code import code_of
 from calipers.live.questions import Questions, read_questions
 from calipers.live.retrieve import retrieve_to_report
 from calipers.live.run_file import Meta, read_meta
+from calipers.measures.spec import check_cutoff
 from calipers.model.matched import Matched
 from calipers.model.slicing import clusters_of
 from calipers.operation import keys_of
@@ -54,8 +54,6 @@ class RetrieverTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab")
     make: str | None = None
     search: str | None = None
     params: dict[str, Any] = {}
-    k: int | None = None
-    label: str | None = None
 
 
 class GridTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab"):
@@ -64,7 +62,6 @@ class GridTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab"):
     retrievers: dict[str, RetrieverTable]
     params: dict[str, Any] = {}
     k: int | None = None
-    questions: str | None = None
     output: str = "grid"
     baseline: str | None = None
     workers: int | None = None
@@ -86,13 +83,6 @@ class Plan:
     measures: Mapping[str, Any]
     """Keyword arguments for ``compare``."""
     ground_truth: str
-    asked: str
-    """The file of the questions: the ground truth, unless another is named."""
-
-    @property
-    def questions(self) -> Questions:
-        """The questions to ask."""
-        return read_questions(self.asked, Columns.of(self.measures.get("columns")))
 
 
 def read_grid(
@@ -131,28 +121,28 @@ def read_grid(
         )
     folder = path.parent
     output = folder / inside(grid.output, path, f"The key grid.output of {path}")
-    grid.k = deepest(chosen, DEPTH) if grid.k is None else grid.k
+    grid.k = deepest(chosen, DEPTH) if grid.k is None else check_cutoff(grid.k)
     combinations = [
         one
         for name, table in grid.retrievers.items()
         for one in _combinations(name, table, grid, output, path)
     ]
     files = {str(one.output).casefold() for one in combinations}
+    names = [one.name for one in combinations]
     if len(combinations) < 2 or len(files) < len(combinations):
-        names = ", ".join(one.name for one in combinations)
         raise InvalidInput(
-            f"[grid] of {path} has the combinations: {names}. At least two are needed, each with a "
-            "name of its own; add a value for a parameter, or take out one that is there twice."
+            f"[grid] of {path} has the combinations: {', '.join(names)}. At least two are needed, "
+            "each with a name of its own; add a value for a parameter, or take out one that is "
+            "there twice."
         )
     return Plan(
         folder,
         tuple(combinations),
         output,
-        _baseline(baseline or grid.baseline or combinations[0].name, combinations),
+        _baseline(baseline or grid.baseline or names[0], names),
         {name: value for name in PACE if (value := getattr(grid, name)) is not None},
         measures,
         str(truth),
-        str(truth if grid.questions is None else folder / grid.questions),
     )
 
 
@@ -167,12 +157,8 @@ def _combinations(
             "function that is called with the parameters and returns the search function, 'search' "
             "the search function itself."
         )
-    k = cast("int", grid.k if table.k is None else table.k)
-    if k < 1:
-        raise InvalidInput(f"{path} has k = {k} in [grid]; it must be at least 1.")
     given = {**grid.params, **table.params}
     choices = {one: value if isinstance(value, list) else [value] for one, value in given.items()}
-    label = {} if table.label is None else {"label": table.label}
     for values in product(*choices.values()):
         params = dict(zip(choices, values, strict=True))
         shown = msgspec.to_builtins(without_secrets(params), enc_hook=str)
@@ -184,9 +170,9 @@ def _combinations(
             target,
             table.make is not None,
             params,
-            k,
+            cast("int", grid.k),
             output / f"{_file_name(full)}.jsonl",
-            {"make" if table.make else "search": target, "params": shown, **label},
+            {"make" if table.make else "search": target, "params": shown},
         )
 
 
@@ -194,14 +180,10 @@ def _said(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value, enc_hook=str).decode()
 
 
-def _baseline(given: str, combinations: list[Combination]) -> str:
-    """The combination of that name, or the only one of the retriever of that name."""
-    names = [one.name for one in combinations]
-    own = [one.name for one in combinations if one.retriever == given]
+def _baseline(given: str, names: list[str]) -> str:
+    """The combination of that name."""
     if given in names:
         return given
-    if len(own) == 1:
-        return own[0]
     raise InvalidInput(
         f"The baseline {given!r} is none of the combinations, which are {', '.join(names)}."
         f"{did_you_mean(given, names)}"
@@ -275,7 +257,7 @@ def _retrieved(
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
     """Run every combination; return the reports and the failures, both by name."""
     check_functions(plan)
-    questions = plan.questions
+    questions = read_questions(plan.ground_truth, Columns.of(plan.measures.get("columns")))
     try:
         plan.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -314,7 +296,7 @@ def _retrieved(
 
 
 def check_functions(plan: Plan) -> None:
-    """Check that every function exists and takes its parameters, before any question is asked."""
+    """Check that every function exists, before any question is asked."""
     for one in plan.combinations:
         if not one.is_factory:
             _build(one, plan.folder)
@@ -325,16 +307,6 @@ def check_functions(plan: Plan) -> None:
                 f"{one.target} of the retriever {one.retriever!r} is a {type(function).__name__}; "
                 "'make' names a function that returns the search function."
             )
-        try:
-            inspect.signature(function).bind(**one.params)
-        except ValueError:
-            continue  # a function of C that does not say what it takes
-        except TypeError as error:
-            takes = ", ".join(inspect.signature(function).parameters) or "nothing"
-            raise InvalidInput(
-                f"The retriever {one.name!r} cannot be made: {one.target} does not take its "
-                f"parameters ({error}); it takes {takes}."
-            ) from None
 
 
 class _InErrorsOnly(Secrets):
