@@ -226,7 +226,7 @@ def test_a_sample_waits_for_nobody_and_shows_its_corrected_number_to_the_owner(o
         press(anna, "30" * 3)
         anna.locator("#sample", has_text="4 of 60 questions judged").wait_for()
         said = anna.locator("#sample").text_content()
-        assert f"{first}, the next look" in said
+        assert f"the next look is at {first}" in said
         assert "left until ±0.25" in said
         # What a label moved would sway the judge.
         assert anna.locator("#blind").count() == 0

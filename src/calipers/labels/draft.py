@@ -383,19 +383,18 @@ def matched_alike(
     if truth is None or not truth.targets.height:
         by_id = any(one.item is not None for one in labels)
         return replace(settings, targets_as="id" if by_id else "quote")
-    kinds: list[TargetsAs] = []
     strange: NoCommonIds | None = None
     for run in runs.values():
         try:
             pair = match_pair(truth, run, matching_of(settings))
-            word = str(pair.settings["match"]).partition("(")[0]
-            kinds.append("quote" if word == "quote" else "span" if word == "span" else "id")
         except NoCommonIds as error:
             # One run may match nothing; if none does, the files do not belong together.
             strange = error
-    if not kinds and strange is not None:
-        raise strange
-    return replace(settings, targets_as=kinds[0] if kinds else "id")
+            continue
+        word = str(pair.settings["match"]).partition("(")[0]
+        kind: TargetsAs = "quote" if word == "quote" else "span" if word == "span" else "id"
+        return replace(settings, targets_as=kind)
+    raise strange or InvalidInput("No run is given; give at least one, and better several.")
 
 
 def keep(

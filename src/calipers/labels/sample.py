@@ -134,12 +134,11 @@ class SampleLook(Plain):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SampleState(Plain, HasRows):
-    """A sample for human judges: its estimate, and how wide the interval is and will be."""
+    """A sample for human judges: its estimate, and how wide the interval is."""
 
     shown_by: ClassVar[str] = "calipers.labels.sample"
     dict_keys: ClassVar[str] = (
-        "pool metric draw judged width next_look next_width enough left reached waiting looks "
-        "claims"
+        "pool metric draw judged width next_look enough left reached waiting looks claims"
     )
 
     pool: str
@@ -150,7 +149,6 @@ class SampleState(Plain, HasRows):
     width: float | None
     """Half the current width of the interval; None with fewer than two."""
     next_look: int | None
-    next_width: float | None
     enough: int | None
     """The look at which it is, or should be, as narrow as asked; None if at none."""
     waiting: str | None = None
@@ -178,8 +176,8 @@ class SampleState(Plain, HasRows):
         if self.reached:
             return f"{judged}: ±{self.width:.3f}, narrow enough ({until}). You may stop."
         now = "" if self.width is None else f": about ±{self.width:.3f} now"
-        if self.next_look is not None and self.next_width is not None:
-            now += f"; about ±{self.next_width:.3f} at {self.next_look:,}, the next look"
+        if self.next_look is not None:
+            now += f"; the next look is at {self.next_look:,}"
         if self.enough is None:
             return f"{judged}{now}; {until} will not be reached with these."
         return f"{judged}{now}; about {self.left:,} left until {until}."
@@ -280,7 +278,7 @@ class SampleWatch:
     def _state(self, queries: list[str], people: GroundTruth | None) -> SampleState:
         samples, judged = self._samples(people, queries), len(queries)
         first = next(iter(samples.values()))
-        last, ahead = first.last_look, first.next_look
+        last = first.last_look
         looks = []
         for name, one in samples.items():
             if last is not None and (result := one.at(last)) is not None:
@@ -288,19 +286,14 @@ class SampleWatch:
                 ends = Interval(*result.interval, self.draw.confidence, kind)
                 looks.append(SampleLook(name, result.machine, result.value, ends, result.people))
         enough = [one.enough(self.draw.until) for one in samples.values()]
-
-        def width(at: int | None) -> float | None:
-            widths = [one.width(at) for one in samples.values()] if at else []
-            return max((one for one in widths if one is not None), default=None)
-
+        widths = [one.width(judged) for one in samples.values()]
         return SampleState(
             pool=self.content.name,
             metric=self.content.settings.metric,
             draw=self.draw,
             judged=judged,
-            width=width(judged),
-            next_look=ahead,
-            next_width=width(ahead),
+            width=max((one for one in widths if one is not None), default=None),
+            next_look=first.next_look,
             enough=None if None in enough else max(one for one in enough if one is not None),
             looks=tuple(looks),
             counted=last,

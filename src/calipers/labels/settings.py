@@ -252,7 +252,7 @@ def labels_sample(
 
     ``ground_truth`` is a machine's; what people say of the sample corrects it. The results of
     ``runs`` are judged blind, in the order drawn, by one judge each; the same call again, or one
-    with ``pool`` alone, says how wide the corrected interval of ``metric`` is and will be, and how
+    with ``pool`` alone, says how wide the corrected interval of ``metric`` is, and how
     many are left ``until`` it is narrow enough. It may be read, and judging ended, at a few looks
     that are fixed beforehand: together they hold as often as ``confidence`` says.
 
