@@ -177,7 +177,7 @@ def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
 
     refuse_weighted(found.result, "The parts of a report")
     pair, by = found.pair, asked.get("by") or None
-    browse = Browse(name_of(pair), found.result, pair, corpus=asked.get("corpus"), every_text=True)
+    browse = Browse(name_of(pair), found.result, pair, corpus=asked.get("corpus"))
     intervals = {"confidence": asked.get("confidence", 0.95), "cluster": asked.get("cluster")}
     return Report((describe(browse, by=by, **intervals),))
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Ints
 from calipers.model.result import HasRows, Plain, plain
 
 
@@ -38,8 +39,6 @@ REASONS: tuple[Reason, ...] = (
 )
 """Every reason, in the order in which the rules are tried; the first match wins."""
 
-MOST_CASES = 100_000
-"""The most rows in a table of misses."""
 TELLS_MORE = ("corpus", "candidates", "exact")
 """The inputs that explain targets that were not returned."""
 
@@ -58,14 +57,19 @@ class Misses(Plain, HasRows):
     reasons: Mapping[str, int]
     """The number of misses per reason, in the order of the rules."""
     table: pl.DataFrame
-    """One row per miss: query, what was expected, reason, ranks, what came instead; the first
-    ``MOST_CASES`` of them."""
-    by_query: pl.DataFrame
-    """query, number of the target, reason and rank of every miss, without limit."""
+    """One row per miss: query, what was expected, reason, ranks, what came instead."""
+    numbers: Ints
+    """The number of the target of each row, in the ground truth."""
     given: frozenset[str]
     """The inputs beside the run that help to explain: corpus, candidates, exact."""
     notes: tuple[str, ...]
     """Sentences about what could not be decided or looks wrong."""
+
+    @property
+    def by_query(self) -> pl.DataFrame:
+        """query, number of the target, reason, rank and text of every miss."""
+        shown = self.table.select("query", "reason", "rank", "expected_text")
+        return shown.with_columns(target=pl.Series(self.numbers, dtype=pl.Int64))
 
     def remedy(self, reason: str) -> str:
         """What to do about a reason, without asking for inputs that were already given."""

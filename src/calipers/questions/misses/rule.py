@@ -22,7 +22,7 @@ from calipers.model.arrays import Bools, Ints
 from calipers.model.matched import EMPTY, FAILED, MISSING, Matched, Matches
 from calipers.model.run import Run
 from calipers.questions.misses.corpus_facts import CorpusFacts, study_corpus
-from calipers.questions.misses.result import MOST_CASES, REASONS, Misses
+from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.table import (
     CUT,
     MissFacts,
@@ -88,14 +88,8 @@ def explain_misses(
     corpus: Any = None,
     candidates: Any = None,
     exact: Any = None,
-    cases: int = MOST_CASES,
-    every_text: bool = False,
 ) -> Misses:
-    """Explain the misses of a pair; ``candidates`` and ``exact`` override stages in the records.
-
-    Counts are of all misses; the table has the first ``cases``.
-    ``every_text`` also looks up the texts of misses outside the tables.
-    """
+    """Explain the misses of a pair; ``candidates`` and ``exact`` override stages in the records."""
     runs = _stage_runs(pair.as_read[1], {"candidates": candidates, "exact": exact})
     if runs and pair.settings["match"] == "document":
         raise InvalidInput(
@@ -120,9 +114,8 @@ def explain_misses(
         facts.rank[counted],
     )
     missed = counted[missed]
-    kept = missed[:cases]
     wanted = np.zeros(matches.n_queries, dtype=np.bool_)
-    wanted[matches.target_query[kept]] = True
+    wanted[matches.target_query[missed]] = True
     targets = pair.targets
     if studied is not None:
         targets = targets.with_columns(document=studied.document)
@@ -132,14 +125,12 @@ def explain_misses(
     facts = replace(facts, repeats=shown.repeats, sibling=shown.sibling, crowd=shown.crowd)
     why = reasons(facts)[missed]
     names = pl.Series([reason.name for reason in REASONS])
-    with_text = missed if every_text else kept
-    texts = _expected_text(pair, with_text, studied)
     columns = {
-        "reason": names.gather(why[:cases]),
-        "rank": ranks_or_null(facts.rank[kept]),
-        "candidate_rank": ranks_or_null(facts.stage_rank["candidates"][kept]),
-        "exact_rank": ranks_or_null(facts.stage_rank["exact"][kept]),
-        "expected_text": texts[:cases],
+        "reason": names.gather(why),
+        "rank": ranks_or_null(facts.rank[missed]),
+        "candidate_rank": ranks_or_null(facts.stage_rank["candidates"][missed]),
+        "exact_rank": ranks_or_null(facts.stage_rank["exact"][missed]),
+        "expected_text": _expected_text(pair, missed, studied),
     }
     counts = np.bincount(why, minlength=len(REASONS)).tolist()
     return Misses(
@@ -151,27 +142,19 @@ def explain_misses(
         table=misses_table(
             matches,
             pair.targets,
-            kept,
+            missed,
             columns=columns,
             instead=shown.instead,
             tags=pair.ground_truth.tags,
         ),
-        by_query=pl.DataFrame(
-            {
-                "query": matches.queries["query"].gather(matches.target_query[missed]),
-                "target": missed,
-                "reason": names.gather(why),
-                "rank": ranks_or_null(facts.rank[missed]),
-                **({"expected_text": texts} if every_text else {}),
-            }
-        ),
+        numbers=missed,
         given=frozenset(
             [
                 *(["corpus"] if studied is not None else []),
                 *(name for name in STAGES if facts.known[name].any()),
             ]
         ),
-        notes=tuple(_notes(pair, facts, counted, missed.size - kept.size)),
+        notes=tuple(_notes(pair, facts, counted)),
     )
 
 
@@ -290,10 +273,8 @@ def _left_out(pair: Matched) -> np.ndarray:
     return out
 
 
-def _notes(pair: Matched, facts: Facts, counted: np.ndarray, left_out: int) -> list[str]:
+def _notes(pair: Matched, facts: Facts, counted: np.ndarray) -> list[str]:
     lines = list(pair.settings["notes"])
-    if left_out:
-        lines.append(f"The table lacks the last {left_out:,} misses; every count is of all.")
     if facts.corpus is None:
         lines.append(
             "No corpus is given (--corpus), so what is not in it, or split over its chunks, "

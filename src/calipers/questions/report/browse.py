@@ -31,8 +31,6 @@ SHOWN = ("recall", "precision", "ndcg", "mrr")
 RESULT = ("item", "score", "text", "document", "start", "end")
 """What is shown of a result."""
 DEFAULT_K = 10
-LISTED = 10_000
-"""The most misses whose texts are kept; counts include all."""
 FEWEST_SHOWN = 10
 """The fewest results of a ranking that a page shows, even if k is smaller."""
 
@@ -108,8 +106,6 @@ class Browse:
     pair: Matched | None = None
     corpus: Any = None
     """The indexed documents, to explain misses in more detail."""
-    every_text: bool = False
-    """Whether to keep the texts of all missed targets, for a page that shows every query."""
     _misses: Misses | None = field(default=None, repr=False)
 
     @cached_property
@@ -152,18 +148,12 @@ class Browse:
         return np.where(counts, wanted, 0), np.where(counts, found, 0)
 
     def explain(self) -> Misses:
-        """Why targets are missing: all counts and the first cases; computed once."""
+        """Why targets are missing; computed once."""
         if self.pair is None:
             raise InvalidInput("What was retrieved was not kept, so misses cannot be explained.")
         with _EXPLAINING:
             if self._misses is None:
-                self._misses = explain_misses(
-                    self.pair,
-                    self.k,
-                    corpus=self.corpus,
-                    cases=LISTED,
-                    every_text=self.every_text,
-                )
+                self._misses = explain_misses(self.pair, self.k, corpus=self.corpus)
             return self._misses
 
     def why(self, queries: Sequence[str]) -> dict[str, str]:

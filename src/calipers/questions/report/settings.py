@@ -56,7 +56,7 @@ def report(
     pairs = matched_to_report(data, systems, name, reading, looks=deepest(chosen, DEPTH))
     intervals: dict[str, Any] = {"confidence": confidence, "cluster": cluster}
     browsed = [
-        Browse(one, score(pair, chosen, **intervals), pair, corpus=corpus, every_text=True)
+        Browse(one, score(pair, chosen, **intervals), pair, corpus=corpus)
         for one, pair in pairs.items()
     ]
     if len(browsed) == 1:
