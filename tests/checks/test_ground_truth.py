@@ -1,7 +1,5 @@
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from calipers.checks import ground_truth as checks
 from calipers.errors import InvalidInput
@@ -48,15 +46,6 @@ def test_almost_the_same_question():
     assert found.count == 1
     assert (found.examples[0].query, found.severity) == ("a", "info")
     assert different == 16 / 6  # "c" asks what "a" asks
-
-
-@given(st.lists(st.text(st.sampled_from("ab ?A"), max_size=8), unique=True, min_size=1))
-def test_batches_change_nothing(texts):
-    asked = truth({str(n): text for n, text in enumerate(texts)})
-    whole = checks.near_duplicates(asked)[0].count
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checks, "QUERIES_AT_ONCE", 2)
-        assert checks.near_duplicates(asked)[0].count == whole
 
 
 def test_an_empty_quote_is_refused():

@@ -1,4 +1,3 @@
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -44,12 +43,6 @@ class ConnectError(Exception):
     pass
 
 
-class StatusError(Exception):
-    def __init__(self, status: int) -> None:
-        super().__init__("status")
-        self.response = SimpleNamespace(status_code=status)
-
-
 class Speechless(Exception):
     def __str__(self) -> str:
         raise RuntimeError("no text")
@@ -62,8 +55,6 @@ class Speechless(Exception):
         (ReadTimeout("late"), "timeout", True),
         (ConnectionRefusedError("no"), "refused", True),
         (ConnectError("gone"), "reset", True),
-        (StatusError(503), "http 503", True),
-        (StatusError(404), "http 404", False),
         (KeyError("x"), "KeyError", False),
         (SystemExit(3), "SystemExit", False),
         (Speechless(), "Speechless", False),

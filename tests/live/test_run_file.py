@@ -56,6 +56,13 @@ def test_a_file_cut_anywhere_is_completed(
     assert asked == len(QUESTIONS) - finished
 
 
+def test_a_whole_line_without_its_end_is_kept(whole: Path, tmp_path: Path) -> None:
+    output = stopped_after(whole, tmp_path, 1)
+    output.write_bytes(output.read_bytes().removesuffix(b"\n"))
+    assert retrieve(search, QUESTIONS, k=3, output=output).report.asked == 0
+    assert recorded(output) == recorded(whole)
+
+
 def _is_json(line: bytes) -> bool:
     try:
         json.loads(line)

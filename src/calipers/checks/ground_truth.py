@@ -20,7 +20,6 @@ from calipers.words import plural
 
 SIMILAR_QUERIES = 0.8
 """The share of common three-letter shingles from which two questions are near-duplicates."""
-QUERIES_AT_ONCE = 5_000
 FEWER = 0.9
 """The share of queries that must remain when those that ask the same count once."""
 
@@ -93,11 +92,7 @@ def near_duplicates(ground_truth: GroundTruth) -> tuple[HealthFinding, float]:
     shingled = letter_shingles(queries["plain"], np.arange(queries.height))
     index = SimilarTexts.of(shingled, SIMILAR_QUERIES)
     cluster = everyone.select(pl.col("number").first().over("plain")).to_series().to_numpy().copy()
-    some = (
-        shingled.filter(pl.col("owner").is_between(start, start + QUERIES_AT_ONCE - 1))
-        for start in range(0, max(queries.height, 1), QUERIES_AT_ONCE)
-    )
-    pairs = pl.concat([index.find(one).filter(pl.col("owner") < pl.col("other")) for one in some])
+    pairs = index.find(shingled).filter(pl.col("owner") < pl.col("other"))
     alike = queries["query"][pl.concat([pairs["owner"], pairs["other"]]).unique()]
     shared = _targets_by_query(ground_truth, alike)
     joined = 0

@@ -50,9 +50,6 @@ def explain(error: BaseException) -> AskFailed:
     name = type(error).__name__
     said = beginning(" ".join(said_by(error).split()), 300)
     kinds = [kind.__name__ for kind in type(error).__mro__]
-    status = _status(error)
-    if status is not None and status >= 400:
-        return AskFailed(f"http {status}", f"{name}: {said}", retry=status in WORTH_RETRYING)
     if isinstance(error, TimeoutError) or any("Timeout" in kind for kind in kinds):
         return AskFailed("timeout", f"{name}: {said}", retry=True)
     if isinstance(error, ConnectionRefusedError):
@@ -62,16 +59,6 @@ def explain(error: BaseException) -> AskFailed:
     ):
         return AskFailed("reset", f"{name}: {said}", retry=True)
     return AskFailed(name, said or "it gives no reason")
-
-
-def _status(error: BaseException) -> int | None:
-    """The HTTP status of a client's error, found under one of two names."""
-    for holder in (error, getattr(error, "response", None)):
-        for name in ("status_code", "status", "code"):
-            found = getattr(holder, name, None)
-            if isinstance(found, int) and not isinstance(found, bool) and 100 <= found < 600:
-                return found
-    return None
 
 
 def decoded(content: bytes, what: str) -> Any:

@@ -339,9 +339,11 @@ class RunWriter:
                         raise self._damaged(f"{line[:60].rstrip()!r} is no record") from None
                     os.ftruncate(self._file, start)
                     return
-                if not line.endswith(b"\n"):
-                    os.write(self._file, b"\n")
                 yield start, entry
+                if not line.endswith(b"\n"):
+                    # The last one: what is added now must not be read as another.
+                    os.write(self._file, b"\n")
+                    return
                 start += len(line)
 
     def _damaged(self, what: str) -> InvalidInput:
