@@ -118,16 +118,13 @@ OWN: dict[str, tuple[str, ...]] = {
     "calipers.toml": (
         "gate evals.jsonl --config calipers.toml",
         "eval evals.jsonl",
-        "grid calipers.toml --dry-run",
+        "grid calipers.toml",
     ),
     "anna.jsonl": (
         "labels export anna.jsonl bo.jsonl",
         "labels import pool anna.jsonl --store history.db",
     ),
-    "grid.toml": (
-        "grid grid.toml",
-        "grid grid.toml --dry-run",
-    ),
+    "grid.toml": ("grid grid.toml",),
     "map.csv": ("eval evals.jsonl --map-ids map.csv",),
     "run.jsonl": ("retrieve search.py:search evals.jsonl -k 3 -o run.jsonl --retry-errors",),
     "run.jsonl.meta.json": ("retrieve search.py:search evals.jsonl -k 3 -o run.jsonl",),

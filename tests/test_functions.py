@@ -38,7 +38,6 @@ ORACLES: dict[Callable[..., float], Callable[..., float | None]] = {
 }
 VALUES = [*ORACLES]
 EVERY: list[Callable[..., Any]] = [*VALUES, confusion_at_k]
-WITH_REL = [function for function in EVERY if function is not ndcg_at_k]
 
 ids = st.sampled_from("abcdefgh")
 rankings = st.lists(ids, max_size=12)
@@ -82,13 +81,6 @@ def test_ids_equal_the_reference(retrieved, grades, k) -> None:
 def test_texts_equal_the_reference(texts, grades, k) -> None:
     inside = {text: {target for target in grades if target in text} for text in texts}
     agree(documents(*texts), Query(texts, grades, inside=inside), k)
-
-
-@given(rankings, judgements, depths)
-@pytest.mark.parametrize("function", WITH_REL)
-def test_rel_2_is_the_ground_truth_without_lower_grades(function, retrieved, grades, k) -> None:
-    kept = {item: grade for item, grade in grades.items() if grade >= 2}
-    assert function(retrieved, grades, k, rel=2) == function(retrieved, kept, k)
 
 
 @given(rankings, judgements)
@@ -224,13 +216,6 @@ def test_input_that_cannot_be_meant_is_refused(function, retrieved, ground_truth
         function(retrieved, ground_truth, 3)
     assert isinstance(refusal.value, CalipersError)
     assert isinstance(refusal.value, ValueError)
-
-
-@pytest.mark.parametrize("rel", [0, -1, math.nan, math.inf, True, "2"])
-@pytest.mark.parametrize("function", WITH_REL)
-def test_rel_must_be_a_grade_above_0(function, rel) -> None:
-    with pytest.raises(InvalidInput, match="rel is not a"):
-        function(["a"], ["a"], 1, rel=rel)
 
 
 WHOLE = "corpus_size is not a whole number above 0"

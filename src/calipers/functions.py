@@ -18,8 +18,6 @@ texts, one result can hold several targets and several results the same one: pre
 results that hold any target and recall counts targets held by any result, while average
 precision and nDCG give each found target a position of its own, the first free one at or after its
 first rank, the best grade first. No value exceeds 1, and an empty ground truth gives 0.0.
-
-`rel` makes targets relevant from that grade on; without it every grade above 0 is relevant.
 """
 
 import math
@@ -81,20 +79,16 @@ class _Query(NamedTuple):
         return sorted(one for one in paid.items() if self.cut is None or one[0] <= self.cut)
 
 
-def precision_at_k(
-    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, rel: float | None = None
-) -> float:
+def precision_at_k(retrieved: Retrieved, ground_truth: GroundTruth, k: int) -> float:
     """Share of the first k ranks that hold a target; divided by k even if fewer came back.
 
     >>> precision_at_k(["a", "x", "b"], ["a", "b", "c"], 5)
     0.4
     """
-    return _read(retrieved, ground_truth, _whole("k", k), rel).precision()
+    return _read(retrieved, ground_truth, _whole("k", k)).precision()
 
 
-def recall_at_k(
-    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, rel: float | None = None
-) -> float:
+def recall_at_k(retrieved: Retrieved, ground_truth: GroundTruth, k: int) -> float:
     r"""Share of the relevant targets that are in the first k.
 
     >>> recall_at_k(["a", "x", "b"], {"a": 3, "b": 1, "c": 2, "d": 1, "x": 0}, 2)
@@ -103,29 +97,25 @@ def recall_at_k(
     >>> recall_at_k(chunks, ["is a lock", "share memory"], 2)
     1.0
     """
-    return _read(retrieved, ground_truth, _whole("k", k), rel).recall()
+    return _read(retrieved, ground_truth, _whole("k", k)).recall()
 
 
-def hit_rate_at_k(
-    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, rel: float | None = None
-) -> float:
+def hit_rate_at_k(retrieved: Retrieved, ground_truth: GroundTruth, k: int) -> float:
     """1.0 if any relevant target is in the first k, else 0.0.
 
     >>> hit_rate_at_k(["x", "a"], ["a", "b"], 1), hit_rate_at_k(["x", "a"], ["a", "b"], 2)
     (0.0, 1.0)
     """
-    return float(_read(retrieved, ground_truth, _whole("k", k), rel).found() > 0)
+    return float(_read(retrieved, ground_truth, _whole("k", k)).found() > 0)
 
 
-def f1_at_k(
-    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, rel: float | None = None
-) -> float:
+def f1_at_k(retrieved: Retrieved, ground_truth: GroundTruth, k: int) -> float:
     """Harmonic mean of precision and recall at k; 0.0 where both are 0.
 
     >>> f1_at_k(["a", "x"], ["a", "b"], 2)
     0.5
     """
-    query = _read(retrieved, ground_truth, _whole("k", k), rel)
+    query = _read(retrieved, ground_truth, _whole("k", k))
     precision, recall = query.precision(), query.recall()
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
@@ -134,15 +124,13 @@ def reciprocal_rank(
     retrieved: Retrieved,
     ground_truth: GroundTruth,
     k: int | None = None,
-    *,
-    rel: float | None = None,
 ) -> float:
     """1 / rank of the first relevant target; 0.0 if there is none (within k, if given).
 
     >>> reciprocal_rank(["x", "a"], ["a"]), reciprocal_rank(["x", "a"], ["a"], 1)
     (0.5, 0.0)
     """
-    query = _read(retrieved, ground_truth, None if k is None else _whole("k", k), rel)
+    query = _read(retrieved, ground_truth, None if k is None else _whole("k", k))
     return next((1 / rank for rank, targets in enumerate(query.held, 1) if targets), 0.0)
 
 
@@ -150,8 +138,6 @@ def average_precision(
     retrieved: Retrieved,
     ground_truth: GroundTruth,
     k: int | None = None,
-    *,
-    rel: float | None = None,
 ) -> float:
     """Precision at each position of a found target, summed, over the number of relevant targets.
 
@@ -160,7 +146,7 @@ def average_precision(
     >>> average_precision(["a", "x", "x2", "b"], ["a", "b"])
     0.75
     """
-    query = _read(retrieved, ground_truth, None if k is None else _whole("k", k), rel)
+    query = _read(retrieved, ground_truth, None if k is None else _whole("k", k))
     if not query.grades:
         return 0.0
     total = math.fsum(hits / rank for hits, (rank, _) in enumerate(query.claims(), 1))
@@ -182,7 +168,7 @@ def ndcg_at_k(
     """
     if gain not in ("linear", "exp"):
         raise InvalidInput(f"gain is not known: found {short(gain)}; use 'linear' or 'exp'.")
-    query = _read(retrieved, ground_truth, _whole("k", k), None)
+    query = _read(retrieved, ground_truth, _whole("k", k))
     if not query.grades:
         return 0.0
     best = max(query.grades)
@@ -203,7 +189,6 @@ def confusion_at_k(
     ground_truth: GroundTruth,
     k: int,
     *,
-    rel: float | None = None,
     corpus_size: int | None = None,
 ) -> Confusion:
     """Count targets found and missed, and ranks within k that hold none (copies included).
@@ -214,7 +199,7 @@ def confusion_at_k(
     >>> confusion_at_k(["a", "x", "b"], ["a", "b", "c"], 3, corpus_size=100)
     Confusion(tp=2, fp=1, fn=1, tn=96)
     """
-    query = _read(retrieved, ground_truth, _whole("k", k), rel)
+    query = _read(retrieved, ground_truth, _whole("k", k))
     tp = query.found()
     fp = sum(1 for targets in query.held if not targets)
     fn = len(query.grades) - tp
@@ -234,9 +219,7 @@ def confusion_at_k(
     return Confusion(tp, fp, fn, size - tp - fp - fn)
 
 
-def _read(
-    retrieved: Retrieved, ground_truth: GroundTruth, k: int | None, rel: float | None
-) -> _Query:
+def _read(retrieved: Retrieved, ground_truth: GroundTruth, k: int | None) -> _Query:
     items = _listed("retrieved", retrieved)
     if isinstance(retrieved, Mapping | set | frozenset):
         raise InvalidInput(
@@ -248,11 +231,11 @@ def _read(
     texts = texts_of(items)
     if texts is not None:
         _refuse_ids_of(items, texts, grades)
-        wanted = _relevant(targets_of(grades), rel)
+        wanted = _relevant(targets_of(grades))
         return _Query(list(wanted.values()), held_by(texts[:depth], list(wanted)), depth, True, k)
     ids = [_hashed(f"retrieved[{at}]", _id_of(item)) for at, item in enumerate(items)]
     _refuse_other_kind(ids, grades)
-    relevant = _relevant(grades, rel)
+    relevant = _relevant(grades)
     open_positions = {name: position for position, name in enumerate(relevant)}
     first = ids[:depth]
     # A position is removed when it is found, so a copy further down finds nothing.
@@ -312,13 +295,8 @@ def _grades(ground_truth: GroundTruth) -> dict[object, float]:
     return {_hashed(f"ground_truth[{at}]", name): 1.0 for at, name in enumerate(names)}
 
 
-def _relevant(grades: Mapping[T, float], rel: float | None) -> dict[T, float]:
-    least = 0.0 if rel is None else _number("rel", rel)
-    if rel is not None and (least <= 0 or isinstance(rel, bool)):
-        raise InvalidInput(
-            f"rel is not a grade above 0: found {short(rel)}; lower grades are never relevant."
-        )
-    return {name: grade for name, grade in grades.items() if grade > 0 and grade >= least}
+def _relevant(grades: Mapping[T, float]) -> dict[T, float]:
+    return {name: grade for name, grade in grades.items() if grade > 0}
 
 
 def _id_of(item: object) -> object:

@@ -72,7 +72,7 @@ GONE = {
     "--rate": "--workers 1 asks one question at a time; after 429 there is a pause.",
     "--max-errors": "Failed questions are counted, and --retry-errors asks them again.",
     "history --keep": "A history keeps every evaluation; --store begins another.",
-    "plan_grid": "`calipers grid --dry-run` lists the combinations of a grid file.",
+    "grid --dry-run": "The combinations are checked before the first question is asked.",
     "compare --retriever": "Ask each with `calipers retrieve`, and compare the files it writes.",
     "gate show": "`calipers eval main.json` shows what a baseline holds.",
     "eval --no-results": "What was retrieved is kept with every saved evaluation.",

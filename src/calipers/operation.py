@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, wraps
 from inspect import Parameter, Signature, cleandoc, signature, unwrap
-from itertools import repeat
 from numbers import Integral, Real
 from typing import (
     Annotated,
@@ -170,13 +169,11 @@ def refuses_unknown(function: F) -> F:
     return checked  # type: ignore[return-value]
 
 
-def _in_place(function: Callable[..., Any]) -> Iterator[str]:
-    """The names of positional arguments; that of ``*metrics`` repeats without end."""
-    for name, parameter in signature(function).parameters.items():
-        if parameter.kind is Parameter.VAR_POSITIONAL:
-            yield from repeat(name)
-        elif parameter.kind is Parameter.POSITIONAL_OR_KEYWORD:
-            yield name
+@cache
+def _in_place(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the arguments that may be given without one, in their order."""
+    placed = signature(function).parameters.values()
+    return tuple(one.name for one in placed if one.kind is Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def _unknown(name: str, given: list[str], known: list[str]) -> UnknownArgument:
@@ -349,10 +346,8 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
     except msgspec.ValidationError as error:
         said = re.match(r"Expected `(.*?)`.*?(?:at `\$(.*)`)?$", str(error))
         expected, inside = (said[1], said[2] or "") if said else ("float", "")
-    except UnicodeEncodeError:
-        raise InvalidInput(
-            f"{where} is {_short(value)}, which holds half a character; write it as whole text."
-        ) from None
+    except UnicodeEncodeError as error:
+        raise as_sentence(error) or error from None
     except (TypeError, AttributeError):
         # A union of classes that msgspec does not know, or an object that is half a mapping.
         if isinstance(plain, classes) and not _is_other(plain, classes):

@@ -165,7 +165,7 @@ def test_code_that_a_settings_file_names_is_announced(here):
     assert "Running" not in calipers_command("eval").err
     one = '[grid.retrievers.{}]\nsearch = "settled_search:search"\n'
     (here / "calipers.toml").write_text(f"{SETTINGS}\n{one.format('a')}{one.format('b')}")
-    assert "Running the retrievers that [grid] of" in calipers_command("grid", "--dry-run").err
+    assert "Running the retrievers that [grid] of" in calipers_command("grid").err
 
 
 def test_the_file_says_what_is_measured_and_options_go_before_it():
@@ -195,7 +195,7 @@ def test_columns_of_the_file_hold_wherever_questions_are_read(here):
         ("audit",),
         ("labels", "draft", "run.jsonl", "--questions", "questions.csv", "-o", "label.csv"),
         ("compare", "run.jsonl.bak", "run.jsonl", "-g", "questions.csv"),
-        ("grid", "--dry-run"),
+        ("grid",),
     ):
         printed = calipers_command(*command)
         assert printed.code == 0, (command, printed.err)

@@ -63,27 +63,6 @@ class _Terminated(KeyboardInterrupt):
     """SIGTERM: the program cleans up as after Ctrl-C."""
 
 
-class GivenOnce(click.Command):
-    """A command that refuses an option given twice; click would silently drop the first."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, and refuse repeated options."""
-        try:
-            _, _, given = self.make_parser(ctx).parse_args(list(args))
-        except click.UsageError:
-            given = []  # reported below
-        options = [one for one in given if isinstance(one, click.Option)]
-        single = [one for one in options if not (one.multiple or one.is_flag or one.count)]
-        twice = next((one for one in single if single.count(one) > 1), None)
-        if twice is not None and not ctx.resilient_parsing:
-            several = ", with commas between several" if twice.metavar == "LIST" else ""
-            raise click.UsageError(
-                f"{max(twice.opts, key=len)} is given twice, and only one can count; give it "
-                f"once{several}."
-            )
-        return super().parse_args(ctx, args)
-
-
 def every_command() -> dict[str, click.Command]:
     """Every command, by what is typed after `calipers`; also `gate save` and `sweep --floor`."""
     context, found = click.Context(group), dict[str, click.Command]()

@@ -22,7 +22,6 @@ from calipers.cli.options import (
     FileOption,
     LayeredHelp,
     Option,
-    in_group,
     parameter_of,
     text,
 )
@@ -38,7 +37,6 @@ from calipers.cli.output import (
 )
 from calipers.errors import InvalidInput, NoGroundTruth
 from calipers.operation import (
-    OUTPUT,
     Argument,
     Setting,
     arguments,
@@ -292,7 +290,7 @@ class Command(LayeredHelp):
         return dict(sorted(found, key=lambda pair: pair[0].name not in Inputs.__annotations__))
 
     @cached_property
-    def _own(self) -> list[click.Parameter]:
+    def _made(self) -> list[click.Parameter]:
         made: list[click.Parameter] = []
         for one, setting in self._offered.items():
             made.append(parameter_of(one, setting))
@@ -300,20 +298,12 @@ class Command(LayeredHelp):
                 text(f"--{name}", "NAME", said, group=setting.group) for name, said in setting.pairs
             )
         every = [*made, *self._face, *([CONFIG] if self._is_configured else [])]
-        if not self._answers:
-            return every
-        has_groups = any(getattr(one, "group", "") for one in every)
-        return [*every, *self._answers, in_group(QUIET, OUTPUT * has_groups)]
+        return [*every, *self._answers, *([QUIET] if self._answers else []), HELP_ALL]
 
     @cached_property
     def _is_configured(self) -> bool:
         """Whether the command takes anything from the settings file."""
         return any(setting.file for setting in self._offered.values())
-
-    @cached_property
-    def _made(self) -> list[click.Parameter]:
-        has_groups = any(getattr(one, "group", "") for one in self._own)
-        return [*self._own, HELP_ALL] if has_groups else self._own
 
     @property
     def params(self) -> list[click.Parameter]:

@@ -94,11 +94,10 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
 
 
 @command(
-    flag("--dry-run", "List the combinations, and ask nothing."),
     short_help="Run every combination of retrievers and parameters.",
     exits=lambda found: 2 if getattr(found, "failures", ()) else 0,
 )
-def grid(asked: CommandInput, dry_run: bool) -> None:
+def grid(asked: CommandInput) -> None:
     """Run every combination of retrievers and parameters in a file, and compare them all.
 
     FILE is a calipers.toml with a table [grid]; without it the nearest one is taken. Each
@@ -107,7 +106,6 @@ def grid(asked: CommandInput, dry_run: bool) -> None:
 
     \b
     Examples:
-      calipers grid calipers.toml --dry-run
       calipers grid calipers.toml
     """
     if "config" not in asked.settings:
@@ -116,16 +114,6 @@ def grid(asked: CommandInput, dry_run: bool) -> None:
         file = find_config()
         if file.grid:
             click.echo(f"Running the retrievers that [grid] of {file.path} names.", err=True)
-    if dry_run:
-        from calipers.present.escape import printable
-        from calipers.questions.grid.rule import check_functions, read_grid
-
-        if asked.form is not None:
-            raise InvalidInput("--dry-run lists names alone; leave out --json and --as.")
-        plan = read_grid(asked.settings.get("config"))
-        check_functions(plan)
-        click.echo("\n".join(printable(one.name) for one in plan.combinations))
-        return
     try:
         found = asked.answer()
     except KeyboardInterrupt:

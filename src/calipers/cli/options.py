@@ -4,13 +4,11 @@
 """
 
 from collections.abc import Callable
-from copy import copy
 from types import NoneType
 from typing import Any
 
 import click
 
-from calipers.cli import GivenOnce
 from calipers.cli.output import write_document, write_markdown
 from calipers.operation import (
     OUTPUT,
@@ -48,8 +46,28 @@ class FileOption(Option):
         self.kind, self.write = kind, write
 
 
-class LayeredHelp(GivenOnce):
-    """A command whose --help shows the common options, and --help-all every one."""
+class LayeredHelp(click.Command):
+    """A command whose --help shows the common options, and --help-all every one.
+
+    It refuses an option that is given twice; click would silently drop the first.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, and refuse repeated options."""
+        try:
+            _, _, given = self.make_parser(ctx).parse_args(list(args))
+        except click.UsageError:
+            given = []  # reported below
+        options = [one for one in given if isinstance(one, click.Option)]
+        single = [one for one in options if not (one.multiple or one.is_flag or one.count)]
+        twice = next((one for one in single if single.count(one) > 1), None)
+        if twice is not None and not ctx.resilient_parsing:
+            several = ", with commas between several" if twice.metavar == "LIST" else ""
+            raise click.UsageError(
+                f"{max(twice.opts, key=len)} is given twice, and only one can count; give it "
+                f"once{several}."
+            )
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, in groups if all are shown."""
@@ -126,15 +144,6 @@ def output(help_text: str, *, required: bool = False) -> click.Option:
     return text("--output -o", "FILE", help_text, required=required)
 
 
-def in_group(parameter: click.Parameter, group: str) -> click.Parameter:
-    """A copy of another command's option, in a group of this one."""
-    copied = copy(parameter)
-    copied.required = False
-    if isinstance(copied, Option):
-        copied.group = copied.group or group
-    return copied
-
-
 EXPLAIN = flag("--explain", "Print everything that is known, with every note.")
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print the whole result as JSON.")
 AS = Option(
@@ -148,7 +157,7 @@ CONFIG = text(
     "Take settings from this TOML file. [default: calipers.toml, here or in a folder above]",
     group=READING,
 )
-QUIET = flag("--quiet -q", "Print the first line of the answer and nothing else.")
+QUIET = flag("--quiet -q", "Print the first line of the answer and nothing else.", OUTPUT)
 PAGE = "Write a page with everything that is known."
 HTML = FileOption(
     "--html", PAGE, "page", lambda found, path: write_document(found.document(), path)
