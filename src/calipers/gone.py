@@ -31,9 +31,7 @@ GONE = {
     "history --branch": "`calipers history NAME` lists what was saved under one name.",
     "plan --queries": "`calipers compare` says which difference its queries show.",
     "gate_show": "A baseline is JSON: `baseline` has its name and date, `summaries` the means.",
-    "eval --score": _WEIGHTED,
-    "gate --score": _WEIGHTED,
-    "compare --score": _WEIGHTED,
+    **dict.fromkeys(("eval --score", "gate --score", "compare --score"), _WEIGHTED),
     "gate --strict": "No clear difference passes, and says so; require what must hold, such as "
     '--require "recall@10 >= 0.8".',
     "compare --output": "`calipers labels draft NEW -o label.csv` writes what nobody judged.",
@@ -41,16 +39,13 @@ GONE = {
     "--like trec_eval-c": "Take --like trec_eval --missing zero.",
     "--like trec_eval-9": "Take --like trec_eval, which is version 10.",
     "--ties trec-9": "Take --ties trec, as trec_eval has it from version 10 on.",
-    "--from rre": _FORM,
-    "--from ragchecker": _FORM,
-    "--from open_rag_eval": _FORM,
-    "--from trulens": _FORM,
+    **dict.fromkeys(
+        ("--from rre", "--from ragchecker", "--from open_rag_eval", "--from trulens"), _FORM
+    ),
     "audit --run": "`calipers compare A B` says on how many queries two runs differ.",
     "--from rank_eval_hits": "`calipers retrieve` records what a search returns.",
     "--to trec": "Take --to qrels for the judgements and --to run for the results.",
-    "--to beir": _WRITTEN,
-    "--to ragas": _WRITTEN,
-    "--to llama_index": _WRITTEN,
+    **dict.fromkeys(("--to beir", "--to ragas", "--to llama_index"), _WRITTEN),
     "convert --first": "Quote more of the passage, or give the target its document.",
     "convert --strict": "`calipers audit --corpus PATH --fail-on error` fails for a lost quote.",
     "explain --keep": "Append the question and its targets to the ground truth by hand.",
@@ -85,11 +80,7 @@ GONE = {
     "labels questions": _QUESTIONS,
     "labels draft --mask": "Mask in the file that it writes, such as with sed; it is JSON lines.",
     "labels traces": "`calipers labels draft --from-traces FILE -o questions.jsonl` does it.",
-    "inst": _METRIC,
-    "nerr8": _METRIC,
-    "nerr9": _METRIC,
-    "nerr10": _METRIC,
-    "nerr11": _METRIC,
+    **dict.fromkeys(("inst", "nerr8", "nerr9", "nerr10", "nerr11"), _METRIC),
 }
 """Keys are as typed: a command or a name of the package, `COMMAND --option`, `--option value`."""
 

@@ -64,7 +64,8 @@ def labels_judge(asked: CommandInput, output: str) -> None:
     """Let a language model grade what `calipers labels draft` wrote.
 
     FILE is sent to the endpoint that you name, one prompt per row, at temperature 0. Every row
-    comes back with the judge "machine:NAME". Compare it with people before you trust it.
+    comes back with the judge "machine:NAME". Compare it with people before you trust it. After
+    Ctrl-C the same command goes on.
 
     \b
     Examples:
@@ -76,12 +77,8 @@ def labels_judge(asked: CommandInput, output: str) -> None:
     from calipers.live.document import of_grades
 
     check_unfilled(output)
-    kept = asked.settings.setdefault("cache", ".calipers/answers")
-    try:
-        found = asked.answer()
-    except KeyboardInterrupt:
-        click.echo(f"Every answer is kept in {kept}; the same command goes on.", err=True)
-        raise
+    asked.settings.setdefault("cache", ".calipers/answers")
+    found = asked.answer()
     found.write(output)
     asked.show(found, document=of_grades(found, output), explain=True)
 

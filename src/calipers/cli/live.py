@@ -114,9 +114,4 @@ def grid(asked: CommandInput) -> None:
         file = find_config()
         if file.grid:
             click.echo(f"Running the retrievers that [grid] of {file.path} names.", err=True)
-    try:
-        found = asked.answer()
-    except KeyboardInterrupt:
-        click.echo("Every question that was finished is kept; the same command goes on.", err=True)
-        raise
-    asked.show(found)
+    asked.show(asked.answer())
