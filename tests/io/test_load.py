@@ -66,12 +66,12 @@ def test_a_second_file_replaces_the_part_of_the_first(tmp_path: Path) -> None:
     assert other.of("mrr").tolist() == [1.0]
 
 
-def test_an_address_is_refused_without_its_password_and_a_pattern_with_what_to_do(tmp_path):
+def test_an_address_is_refused_without_its_password_and_so_are_a_pattern_and_a_folder(tmp_path):
     for scheme in ("https", "s3"):
         with pytest.raises(InvalidInput, match=rf"^{scheme}://host/x\.parquet is an address"):
             load(f"{scheme}://me:hunter2@host/x.parquet?sig=hunter2", "run")
     (tmp_path / "a.csv").write_text("query,item,score\nq,a,1\n")
-    with pytest.raises(UnreadableFile, match="a pattern is not read"):
+    with pytest.raises(UnreadableFile, match="There is no file"):
         load(tmp_path / "*.csv", "run")
     with pytest.raises(UnreadableFile, match="Name a file in"):
         load(tmp_path, "run")

@@ -124,7 +124,6 @@ def _wrong(name: str, value: Any, place: str, allowed: str) -> str:
 
 
 TEXT_ENDINGS = (".txt", ".md", ".markdown")
-TABLE_ENDINGS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".csv.gz")
 ROWS = 1_000
 ROWS_AT_ONCE = 20_000
 CHARACTERS_AT_ONCE = 4_000_000
@@ -133,25 +132,15 @@ CHARACTERS_AT_ONCE = 4_000_000
 Placed = tuple[str, Mapping[str, Any]]
 
 
-def files_in(folder: Path) -> tuple[list[Path], list[Path]]:
-    """The text files and tables in a folder and its subfolders, sorted, without hidden ones."""
-    texts: list[Path] = []
-    tables: list[Path] = []
+def texts_in(folder: Path) -> Iterator[Path]:
+    """Yield the text files in a folder and its subfolders, sorted, without hidden ones."""
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(where, name)
-            if name.startswith(".") or path.is_fifo():  # a pipe nobody writes into never ends
-                continue
-            if name.lower().endswith(TEXT_ENDINGS):
-                texts.append(path)
-            elif name.lower().endswith(TABLE_ENDINGS):
-                tables.append(path)
-    # A BEIR folder keeps its queries and judgements beside its corpus.
-    named = [path for path in tables if path.name.lower().startswith("corpus.")]
-    asked = any(path.name.lower().startswith("queries.") for path in tables)
-    # Its README.md is no document.
-    return [] if named and asked else texts, named or tables
+            is_text = name.lower().endswith(TEXT_ENDINGS) and not name.startswith(".")
+            if is_text and not path.is_fifo():  # a pipe nobody writes into never ends
+                yield path
 
 
 def scan_texts(folder: Path, paths: list[Path]) -> Iterator[pl.DataFrame]:
@@ -291,8 +280,7 @@ class Corpus:
 def open_corpus(value: Any) -> Corpus:
     """Open a corpus: a folder, a file, a table, a mapping of id to text, or a list of mappings.
 
-    A folder is read for its .txt and .md files, each a document named by its path in the folder;
-    without any, for its JSON lines, CSV and Parquet files.
+    A folder is read for its .txt and .md files, each a document named by its path in the folder.
 
     >>> corpus = open_corpus({"gil": "The GIL is a lock."})
     >>> next(corpus.batches()).row(0, named=True)["end"]
@@ -344,13 +332,13 @@ def _of_rows(rows: Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]) -> Cor
 
 
 def _folder(folder: Path) -> Corpus:
-    texts, tables = files_in(folder)
-    if texts:
-        return Corpus(str(folder), lambda: scan_texts(folder, texts))
-    if tables:
-        scans = [scan_of(Source(path)) for path in tables]
-        return Corpus(str(folder), lambda: (batch for scan in scans for batch in scan()))
-    raise UnreadableFile(
-        f"The folder {folder} holds no document that can be read: found no .txt, .md, .jsonl, "
-        ".csv or .parquet file in it or below; name the folder of the documents."
-    )
+    # A BEIR folder has its texts in one file, and its README.md is no document.
+    if (rows := next(folder.glob("corpus.*"), None)) is not None:
+        raise UnreadableFile(f"Name the file of the corpus, {rows}, and not its folder.")
+    texts = list(texts_in(folder))
+    if not texts:
+        raise UnreadableFile(
+            f"The folder {folder} holds no document: found no .txt or .md file in it or below; "
+            "name the folder of the documents, or one file with all texts."
+        )
+    return Corpus(str(folder), lambda: scan_texts(folder, texts))

@@ -7,7 +7,7 @@ format is written once. A format of another package is the same kind of class; s
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import NoneType
@@ -19,7 +19,6 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.probe import Probe
 from calipers.io.records.entries import Remarks
-from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import (
     BROKEN,
     RawRecords,
@@ -35,7 +34,6 @@ from calipers.io.records.records import (
 )
 from calipers.io.tables.cells import TAG, cell_value, in_order
 from calipers.io.tables.scan import InputTable, explained
-from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.names import NEGATIVES, PARALLEL, plain_name
 
@@ -99,7 +97,7 @@ class Format(ABC):
         """Whether a file looks like this format."""
 
     @abstractmethod
-    def read(self, sight: Probe, role: Role) -> "Dataset | RecordStream":
+    def read(self, sight: Probe, role: Role) -> Dataset:
         """Read a file for a role."""
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
@@ -120,38 +118,32 @@ def wrong_form(sight: Probe, title: str) -> InvalidInput:
     return InvalidInput(f"{sight.name} cannot be read as {title}: it is not of that shape.")
 
 
-@dataclass(eq=False)
-class RecordStream:
-    """Records streamed from a file, which can be read once."""
+def dataset_of(
+    form: Format,
+    records: Iterator[Record],
+    place: Place,
+    sight: Probe,
+    notes: Iterable[str] = (),
+    proposal: str = "",
+) -> Dataset:
+    """All records as a dataset; results beyond the memory budget go to disk.
 
-    records: Iterator[Record]
-    place: Place
-    name: str
-    form: Format
-    proposal: str = ""
-    """The options that name a missing part, where a field may be it."""
-    notes: list[str] = field(default_factory=list)
-    """Notes on how it was read; complete when all records have been read."""
-
-    def dataset(self, room: MemoryBudget | None = None) -> Dataset:
-        """All records as a dataset; results beyond the memory budget go to disk."""
-        form = self.form
-        made = build(self.records, self.place, self.name, self.name, form.fields, room)
-        truth, run = made.ground_truth, made.run
-        if truth is not None:
-            truth = replace(truth, notes=(*self.notes, *truth.notes, *self._notes(truth)))
-        elif run is not None:
-            run = replace(run, notes=(*run.notes, *self.notes))
-        return Dataset(truth, run, form.title, form.no_truth, self.proposal)
-
-    def _notes(self, truth: GroundTruth) -> Iterator[str]:
-        """Notes on how the ground truth of another tool was read, if that is not obvious."""
-        called = self.form.fields.get("ground_truth")
+    ``proposal`` has the options that name a missing part, where a field may be it.
+    """
+    made = build(records, place, sight.name, sight.name, form.fields, sight.room)
+    truth, run = made.ground_truth, made.run
+    if truth is not None:
+        notes = [*notes, *truth.notes]
+        called = form.fields.get("ground_truth")
         if called is not None and truth.kinds == {"quote"}:
-            yield (
+            notes.append(
                 f"The texts in {called!r} are taken as quotes: one is found where the text of a "
                 "result holds it."
             )
+        truth = replace(truth, notes=tuple(notes))
+    elif run is not None:
+        run = replace(run, notes=(*run.notes, *notes))
+    return Dataset(truth, run, form.title, form.no_truth, proposal)
 
 
 def is_of_spark(value: Any) -> bool:
@@ -197,15 +189,15 @@ class RowFormat(Format):
         """Whether the rows of a file, or of a list in it, have the keys of this format."""
         return any(self.recognise(keys) for keys in sight.row_keys.values())
 
-    def read(self, sight: Probe, role: Role) -> Dataset | RecordStream:
+    def read(self, sight: Probe, role: Role) -> Dataset:
         """The records in a table, a list, lines, or the list under a key."""
         del role
         if sight.table is not None:
-            return stream_table(self, sight.table)
+            return read_rows(self, sight, sight.table)
         if sight.look is None:
             raise wrong_form(sight, self.title)
         owner = next((key for key, keys in sight.row_keys.items() if self.recognise(keys)), None)
-        return stream(self, sight.records(owner), sight.name)
+        return read_records(self, sight, sight.records(owner))
 
     @cached_property
     def not_text(self) -> frozenset[str]:
@@ -251,7 +243,7 @@ class WholeFormat(Format):
         look = sight.look
         return look is not None and look.shape == "object" and self.recognise(look.first)
 
-    def read(self, sight: Probe, role: Role) -> RecordStream:
+    def read(self, sight: Probe, role: Role) -> Dataset:
         """The records of the object: JSON text, or a dictionary in memory."""
         del role
         if sight.look is None or sight.look.shape != "object":
@@ -274,11 +266,13 @@ class WholeFormat(Format):
                 places.append(place)
                 yield record
 
-        return RecordStream(records(), places.__getitem__, name, self)
+        return dataset_of(self, records(), places.__getitem__, sight)
 
 
-def stream(form: RowFormat, raw: RawRecords, name: str) -> RecordStream:
-    """Stream records from JSON or memory."""
+def read_records(
+    form: RowFormat, sight: Probe, raw: RawRecords, notes: Iterable[str] = (), proposal: str = ""
+) -> Dataset:
+    """Read records from JSON or memory."""
     decoders = {kind: msgspec.json.Decoder(kind) for kind in (form.row, form.strict)}
 
     def typed(item: Any, number: int, kind: Any) -> Any:
@@ -317,8 +311,8 @@ def stream(form: RowFormat, raw: RawRecords, name: str) -> RecordStream:
             yield at, row
 
     records = form.records(rows())
-    where = raw.place if form.one_each else lambda _: name
-    return RecordStream(records, where, name, form)
+    where = raw.place if form.one_each else lambda _: sight.name
+    return dataset_of(form, records, where, sight, notes, proposal)
 
 
 def typed_rows(form: RowFormat, raw: RawRecords) -> Rows:
@@ -364,8 +358,10 @@ def has_lists_beside(table: InputTable) -> bool:
     return any(plain_name(name) in BESIDE for name in lists)
 
 
-def stream_table(form: RowFormat, table: InputTable) -> RecordStream:
-    """Stream the rows of a table in a tool's own format as records."""
+def read_rows(
+    form: RowFormat, sight: Probe, table: InputTable, notes: Iterable[str] = ()
+) -> Dataset:
+    """Read the rows of a table in a tool's own format as records."""
     # A format without a struct may use any column.
     every = not hasattr(form.row, "__struct_fields__")
     tagged = "tags" in form.kept
@@ -394,8 +390,8 @@ def stream_table(form: RowFormat, table: InputTable) -> RecordStream:
                 for row in batch.iter_rows(named=True):
                     yield {key: value(key, one) for key, one in row.items()}
 
-    made = stream(form, RawRecords(rows(), lambda i: f"{table.where(i)} $"), table.name)
-    return replace(made, notes=[*table.notes])
+    raw = RawRecords(rows(), lambda i: f"{table.where(i)} $")
+    return read_records(form, sight, raw, [*table.notes, *notes])
 
 
 def _parts(hint: Any) -> set[Any]:

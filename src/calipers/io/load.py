@@ -4,17 +4,16 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from glob import has_magic
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import polars as pl
 
-from calipers.errors import InvalidInput, NoGroundTruth, SealedQueries, UnreadableFile
+from calipers.errors import InvalidInput, NoGroundTruth, SealedQueries
 from calipers.io.files.open import Source, is_standard_input
 from calipers.io.files.probe import Probe
-from calipers.io.format import RecordStream, WholeFormat, is_of_spark
+from calipers.io.format import WholeFormat, is_of_spark
 from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import columns_of_object
 from calipers.io.registry import formats, read_probe, read_source
@@ -34,8 +33,12 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 def read_value(
-    value: Any, role: Role, name: str, columns: Columns | None = None
-) -> Dataset | RecordStream | None:
+    value: Any,
+    role: Role,
+    name: str,
+    columns: Columns | None = None,
+    room: MemoryBudget | None = None,
+) -> Dataset | None:
     """Read a value in memory; None if its type is unknown."""
     said = columns or Columns()
     if is_of_spark(value):
@@ -58,9 +61,10 @@ def read_value(
     elif role == "run" and isinstance(value, Mapping):
         from calipers.io.formats.mapping import answers_by_query
 
-        if (answers := answers_by_query(value, role, name)) is not None:
+        sight = Probe(Source(Path(name)), said, value, room)
+        if (answers := answers_by_query(value, role, sight)) is not None:
             return answers
-    return read_probe(Probe(Source(Path(name)), said, value), role)
+    return read_probe(Probe(Source(Path(name)), said, value, room), role)
 
 
 def scores_by_item(value: Any) -> Dataset | None:
@@ -178,21 +182,16 @@ def _read(value: Any, role: Role, said: Columns, room: MemoryBudget) -> Dataset:
         return _at(value, role, said, room)
 
     name = ARGUMENT[role]
-    found = read_value(value, role, name, said)
+    found = read_value(value, role, name, said, room)
     if found is not None:
-        return found if isinstance(found, Dataset) else found.dataset(room)
+        return found
     raise InvalidInput(
         f"{name} is a {type(value).__name__}; it can be a path, a mapping of query to items, a "
         "list of records, or a polars, pandas or Arrow table."
     )
 
 
-def _at(
-    place: str | os.PathLike[str],
-    role: Role,
-    said: Columns,
-    room: MemoryBudget,
-) -> Dataset:
+def _at(place: str | os.PathLike[str], role: Role, said: Columns, room: MemoryBudget) -> Dataset:
     """Read a file or a folder in a known format."""
     path = Path(place)
     if _ADDRESS.match(str(place)):
@@ -201,11 +200,6 @@ def _at(
         shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
         raise InvalidInput(
             f"{shown} is an address, and data is read from files; download it first."
-        )
-    if has_magic(str(path)) and not path.exists():
-        raise UnreadableFile(
-            f"There is no file {path}; a pattern is not read. Put the rows into one file, or give "
-            "them in Python as one table, such as polars.scan_parquet(pattern)."
         )
     return read_source(Source(path), role, said, room)
 

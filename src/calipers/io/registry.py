@@ -17,7 +17,7 @@ from calipers.errors import CalipersError, InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.files.probe import UTF_16, Probe
 from calipers.io.files.write import PACKED, ending, is_stream
-from calipers.io.format import Format, RecordStream, Writer
+from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.records.gather import MemoryBudget
 from calipers.io.tables.columns import Columns
@@ -79,12 +79,11 @@ def read_source(
     source: Source, role: Role, columns: Columns, room: MemoryBudget | None = None
 ) -> Dataset:
     """Read a file or folder in any known format."""
-    opened = read_probe(Probe(source, columns), role)
-    return opened if isinstance(opened, Dataset) else opened.dataset(room)
+    return read_probe(Probe(source, columns, room=room), role)
 
 
-def read_probe(sight: Probe, role: Role) -> Dataset | RecordStream:
-    """Read a file, a folder or a value in memory, as a stream if possible."""
+def read_probe(sight: Probe, role: Role) -> Dataset:
+    """Read a file, a folder or a value in memory."""
     return recognise(sight, role).read(sight, role)
 
 

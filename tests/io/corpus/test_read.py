@@ -104,15 +104,6 @@ def test_a_folder_of_texts(tmp_path):
     ]
 
 
-def test_a_folder_of_tables(tmp_path):
-    write(tmp_path / "1.jsonl", lines(ROWS[:1]))
-    write(tmp_path / "2.jsonl", lines(ROWS[1:]))
-    assert read(tmp_path) == EXPECTED
-    write(tmp_path / "corpus.jsonl", lines(ROWS))
-    write(tmp_path / "queries.jsonl", '{"_id": "q", "text": "not a chunk"}\n')
-    assert read(tmp_path) == EXPECTED
-
-
 def test_one_text_file_and_one_long_line(tmp_path):
     assert read(write(tmp_path / "a.md", "# Title")) == [("a.md", "a.md", "# Title", 0, 7)]
     long = "x" * 200_000
@@ -189,9 +180,8 @@ def test_batches_stay_small_and_lose_nothing(lengths):
 def test_the_readme_of_a_benchmark_is_no_document(tmp_path):
     (tmp_path / "README.md").write_text("About this benchmark.")
     (tmp_path / "corpus.jsonl").write_text('{"_id": "a", "text": "It is a lock."}\n')
-    assert [row[0] for row in read(tmp_path)] == ["README.md"]
-    (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "What is it?"}\n')
-    assert [row[0] for row in read(tmp_path)] == ["a"]
+    with pytest.raises(UnreadableFile, match=r"Name the file of the corpus, .*corpus\.jsonl"):
+        open_corpus(tmp_path)
 
 
 def test_marks_inside_of_cells_and_blank_lines_in_csv(tmp_path):

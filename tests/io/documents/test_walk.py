@@ -5,7 +5,7 @@ import os
 import pytest
 
 from calipers.errors import InvalidInput
-from calipers.io.corpus import files_in
+from calipers.io.corpus import texts_in
 from calipers.io.documents import walk
 from calipers.io.documents.walk import read_documents, read_folder
 
@@ -91,7 +91,7 @@ def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path):
     write(tmp_path, docs__a_md=PROSE)
     os.mkfifo(tmp_path / "docs" / "b.md")
     assert names(tmp_path) == (["docs/a.md"], {"no file": ["docs/b.md"]})
-    assert [path.name for path in files_in(tmp_path)[0]] == ["a.md"]
+    assert [path.name for path in texts_in(tmp_path)] == ["a.md"]
 
 
 @pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.corpus import Corpus, files_in, in_tables, open_corpus
+from calipers.io.corpus import Corpus, in_tables, open_corpus
 from calipers.io.documents.sections import TextDocument, as_document
 from calipers.version import pip_install
 
@@ -220,7 +220,7 @@ def read_documents(
     documents = []
     if place.is_dir():
         documents = [as_document(*one) for one in read_folder(place, passed, progress)]
-    if not documents and (not place.is_dir() or files_in(place)[1]):
+    else:
         batches = open_corpus(place).batches()
         rows = dict(row for one in batches for row in one.select("id", "text").iter_rows())
         documents = [as_document(name, "markdown", text) for name, text in rows.items()]

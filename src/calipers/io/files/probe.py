@@ -13,6 +13,7 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.records import json_files
+from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import Look, RawRecords
 from calipers.io.tables.columns import Columns, is_flat_table, is_long
 from calipers.io.tables.scan import InputTable, delimited, explained, header, in_memory
@@ -34,6 +35,8 @@ class Probe:
     """The user's column mapping."""
     given: Any = None
     """A value in memory instead of a file: records, a mapping, or a table."""
+    room: MemoryBudget | None = None
+    """The memory for results in records."""
 
     @property
     def name(self) -> str:

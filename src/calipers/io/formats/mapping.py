@@ -11,7 +11,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Probe
-from calipers.io.format import Format, RecordStream, stream, wrong_form
+from calipers.io.format import Format, read_records, wrong_form
 from calipers.io.formats.ours import Ours
 from calipers.io.records import json_files
 from calipers.io.records.documents import finite, is_answer, is_document
@@ -38,17 +38,17 @@ class MappingFormat(Format):
         """Any object."""
         return sight.look is not None and sight.look.shape == "object"
 
-    def read(self, sight: Probe, role: Role) -> Dataset | RecordStream:
+    def read(self, sight: Probe, role: Role) -> Dataset:
         """A ground truth or a run, as the caller says."""
         if not self.detect(sight):
             raise wrong_form(sight, self.title)
         value = sight.given
         if value is None:
             value = json_files.decoded(sight.source.read(), sight.source)
-        return answers_by_query(value, role, sight.name) or read_mapping(value, role, sight.name)
+        return answers_by_query(value, role, sight) or read_mapping(value, role, sight.name)
 
 
-def answers_by_query(value: Mapping[Any, Any], role: Role, name: str) -> RecordStream | None:
+def answers_by_query(value: Mapping[Any, Any], role: Role, sight: Probe) -> Dataset | None:
     """The answers of a retriever, or lists of targets as objects, by query; else None."""
     fits = is_answer if role == "run" else _lists_targets
     if role == "both" or not any(map(fits, value.values())):
@@ -61,8 +61,8 @@ def answers_by_query(value: Mapping[Any, Any], role: Role, name: str) -> RecordS
     queries = list(value)
     part = "retrieved" if role == "run" else "ground_truth"
     rows = ({"query": query, part: answer} for query, answer in value.items())
-    raw = json_files.RawRecords(rows, lambda i: f"{name}[{queries[i]!r:.60}]")
-    return stream(Ours(), raw, name)
+    raw = json_files.RawRecords(rows, lambda i: f"{sight.name}[{queries[i]!r:.60}]")
+    return read_records(Ours(), sight, raw)
 
 
 def _lists_targets(items: Any) -> bool:

@@ -20,10 +20,9 @@ from calipers.io.format import (
     EachRow,
     Output,
     Parts,
-    RecordStream,
     has_lists_beside,
-    stream,
-    stream_table,
+    read_records,
+    read_rows,
     wrong_form,
 )
 from calipers.io.records.entries import EVERYTHING, Remarks
@@ -169,15 +168,15 @@ class Ours(EachRow):
 
         return bool(keys & {"retrieved", "ground_truth"}) and not is_old_ragas(keys)
 
-    def read(self, sight: Probe, role: Role) -> Dataset | RecordStream:
+    def read(self, sight: Probe, role: Role) -> Dataset:
         """Read the records; the two parts may have other usual names."""
         table = sight.table or (sight.flat if _are_texts(sight) else None)
         if table is not None:
-            return self.read_table(table, role)
+            return self.read_table(sight, table, role)
         if sight.look is None:
             raise wrong_form(sight, self.title)
         if self.recognise(sight.look.keys) and sight.look.keys <= self.kept:
-            return stream(self, sight.records(), sight.name)
+            return read_records(self, sight, sight.records())
         records = first_records(sight)
         owner = next(
             (
@@ -189,15 +188,15 @@ class Ours(EachRow):
         )
         first = records[owner]
         names = names_of_parts(first, role)
-        made = stream(self, sight.records(owner, names), sight.name)
-        made.notes += notes_on_names(names, first.keys() - self.kept)
         held = {*names, *first}
         has = {"has_truth": "ground_truth" in held, "has_results": "retrieved" in held}
+        proposal = ""
         if not all(has.values()) and not first.keys() <= self.kept:
-            made.proposal = missing_part(_sample(sight, owner), role, **has)
-        return made
+            proposal = missing_part(_sample(sight, owner), role, **has)
+        notes = notes_on_names(names, first.keys() - self.kept)
+        return read_records(self, sight, sight.records(owner, names), notes, proposal)
 
-    def read_table(self, table: InputTable, role: Role) -> Dataset | RecordStream:
+    def read_table(self, sight: Probe, table: InputTable, role: Role) -> Dataset:
         """Read records in a table; one with plain ids or texts is read as any other."""
         from calipers.io.tables.resolve import check_no_grade_is_hidden, left_over, numbered_as_one
 
@@ -211,9 +210,8 @@ class Ours(EachRow):
             check_no_grade_is_hidden(table, left_over(table.names(), dict.fromkeys(self.kept, "")))
         columns = table.columns
         names = names_of_parts(dict.fromkeys(sorted(columns)), role)
-        made = stream_table(self, table.renamed(Columns(names)) if names else table)
-        made.notes += notes_on_names(names, columns - self.kept)
-        return made
+        notes = notes_on_names(names, columns - self.kept)
+        return read_rows(self, sight, table.renamed(Columns(names)) if names else table, notes)
 
     def record(self, row: Handwritten, at: At) -> Record:
         """The record under our names; refused without a question."""
@@ -271,7 +269,7 @@ class PlainRecords(Ours):
         asked = isinstance(opened(look.first.get("question")), str)
         return asked or holds_objects(sight)
 
-    def read(self, sight: Probe, role: Role) -> Dataset | RecordStream:
+    def read(self, sight: Probe, role: Role) -> Dataset:
         """Read the records; refused if none of their fields names the question."""
         keys = sight.look.keys if sight.look else frozenset()
         alone = len(keys) > 1 and len(sight.row_keys) == 1

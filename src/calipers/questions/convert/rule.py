@@ -14,7 +14,7 @@ from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
 from calipers.io.files.spill import memory_in_bytes
 from calipers.io.files.write import check_place
-from calipers.io.format import Output, RecordStream, Writer
+from calipers.io.format import Output, Writer
 from calipers.io.load import ARGUMENT, load, not_sealed, read_value
 from calipers.io.records.entries import DETAILS, FACETS, Counts, Remarks, counted
 from calipers.io.records.gather import MemoryBudget
@@ -110,16 +110,16 @@ class ToConvert:
         return self._side(value, role)
 
     def _side(self, value: Any, role: Role) -> Dataset:
-        opened = self._opened(value, role)
-        found = opened if isinstance(opened, Dataset) else opened.dataset(self.room)
+        found = self._opened(value, role)
         for held in (found.ground_truth, found.run):
             self.notes += held.notes if held is not None else ()
         return _only(not_sealed(found, role, value), role)
 
-    def _opened(self, value: Any, role: Role) -> Dataset | RecordStream:
+    def _opened(self, value: Any, role: Role) -> Dataset:
         if not isinstance(value, str | os.PathLike):
-            return read_value(value, role, ARGUMENT[role], self.columns) or load(value, role)
-        sight = Probe(Source(Path(value)), self.columns)
+            found = read_value(value, role, ARGUMENT[role], self.columns, self.room)
+            return found or load(value, role)
+        sight = Probe(Source(Path(value)), self.columns, room=self.room)
         form = registry.named(self.form) if self.form else registry.recognise(sight, role)
         self.forms.append(form.name)
         return form.read(sight, role)
