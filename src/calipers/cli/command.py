@@ -257,6 +257,7 @@ class Command(LayeredHelp):
         """Parse the arguments; an option that no longer exists gets a helpful error."""
         given = ctx.meta[TYPED] = list(args)
         try:
+            self._refuse_twice(ctx, given)
             return super().parse_args(ctx, args)
         except click.UsageError:
             from calipers.gone import gone_option
@@ -264,6 +265,19 @@ class Command(LayeredHelp):
             if (said := gone_option(" ".join(ctx.command_path.split()[1:]), given)) is None:
                 raise
             raise click.UsageError(said, ctx) from None
+
+    def _refuse_twice(self, ctx: click.Context, given: list[str]) -> None:
+        """Refuse an option that is given twice; click would silently drop the first."""
+        _, _, typed = self.make_parser(ctx).parse_args(list(given))
+        options = [one for one in typed if isinstance(one, click.Option)]
+        single = [one for one in options if not (one.multiple or one.is_flag or one.count)]
+        twice = next((one for one in single if single.count(one) > 1), None)
+        if twice is not None and not ctx.resilient_parsing:
+            several = ", with commas between several" if twice.metavar == "LIST" else ""
+            raise click.UsageError(
+                f"{max(twice.opts, key=len)} is given twice, and only one can count; give it "
+                f"once{several}."
+            )
 
     @cached_property
     def operation(self) -> Callable[..., Any]:

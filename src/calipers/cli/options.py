@@ -47,27 +47,7 @@ class FileOption(Option):
 
 
 class LayeredHelp(click.Command):
-    """A command whose --help shows the common options, and --help-all every one.
-
-    It refuses an option that is given twice; click would silently drop the first.
-    """
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, and refuse repeated options."""
-        try:
-            _, _, given = self.make_parser(ctx).parse_args(list(args))
-        except click.UsageError:
-            given = []  # reported below
-        options = [one for one in given if isinstance(one, click.Option)]
-        single = [one for one in options if not (one.multiple or one.is_flag or one.count)]
-        twice = next((one for one in single if single.count(one) > 1), None)
-        if twice is not None and not ctx.resilient_parsing:
-            several = ", with commas between several" if twice.metavar == "LIST" else ""
-            raise click.UsageError(
-                f"{max(twice.opts, key=len)} is given twice, and only one can count; give it "
-                f"once{several}."
-            )
-        return super().parse_args(ctx, args)
+    """A command whose --help shows the common options, and --help-all every one."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, in groups if all are shown."""
