@@ -56,7 +56,6 @@ OTHERWISE = {
     ("eval --calls", "k"): "with --calls it counts results of each call",
     ("sweep", "k"): "looks at every k",
     ("sweep", "metrics"): "takes them without a cut-off",
-    ("grid", "metrics"): "reads the file itself, which it is named",
     ("labels judge", "workers"): "asks a language model",
     ("convert --resolve=DOCUMENTS", "ground_truth"): "converts what is named",
     ("seal", "ground_truth"): "seals what is named; the file names the open part",

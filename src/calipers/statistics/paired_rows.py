@@ -116,13 +116,6 @@ class PairedRow:
         """How many more queries lost than gained; below zero where more gained."""
         return self.worse - self.better
 
-    @property
-    def effect_size(self) -> float | None:
-        """The mean in standard deviations; None where all differences are equal, but not 0."""
-        if not self.difference:
-            return self.difference
-        return self.difference / self.spread if self.spread else None
-
 
 def paired_rows(
     columns: Sequence[ArrayLike],

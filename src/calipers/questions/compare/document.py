@@ -122,7 +122,7 @@ def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
             }
 
 
-TESTED = ("p_value", "p_adjusted", "effect_size", "wins", "losses", "ties", "verdict")
+TESTED = ("p_value", "p_adjusted", "wins", "losses", "ties", "verdict")
 IN_TABLES = {
     *("metric", "system", "baseline", "mean", "low", "high", "n", "difference", "difference_low"),
     *("difference_high", *TESTED, "primary", "overridden"),

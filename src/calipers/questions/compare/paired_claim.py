@@ -37,7 +37,6 @@ def difference_of(
         interval=turned_interval(row, facts),
         p_value=None if facts.better == "neither" else row.p,
         p_adjusted=row.adjusted if decides else None,
-        effect_size=row.effect_size and facts.turn * row.effect_size,
         wins=row.better,
         losses=row.worse,
         ties=row.same,

@@ -56,7 +56,6 @@ class Difference:
     """Two-sided."""
     p_adjusted: float | None
     """Adjusted for all tests that decide; None for a supporting metric."""
-    effect_size: float | None
     wins: int
     losses: int
     ties: int

@@ -29,7 +29,7 @@ from calipers.statistics.clusters import as_units
 from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.statistics.queries_needed import visibility
 from calipers.version import __version__
-from calipers.words import did_you_mean, listed
+from calipers.words import did_you_mean
 
 REPAIR = (
     "Repair that, or compare all the same with --anyway (anyway=True in Python); the result will "
@@ -87,7 +87,6 @@ def compare_scores(
     apart = [found.gains(name, ranking[0], asked[0]) for name in ranking]
     near = zip(ranking, rows(apart, [False] * len(apart)), strict=True)
     notes = [
-        *_equal(complete, baseline),
         *uneven_clusters(clusters, cluster),
         *copies_in_words(queries, cluster),
         *_notes(systems),
@@ -142,21 +141,6 @@ def _visibility(
         gains, units = as_units(gains, units, weights).values, None
     largest = None if high is None else high - low
     return visibility(gains, first[hardest].alpha, clusters=units, largest=largest)
-
-
-def _equal(values: Mapping[str, Floats], baseline: str) -> list[str]:
-    """Warn of systems identical to the baseline: the same file may have been given twice."""
-    same = [
-        name
-        for name, table in values.items()
-        if name != baseline and np.array_equal(table, values[baseline], equal_nan=True)
-    ]
-    if not same:
-        return []
-    return [
-        f"{listed(same)} {'scores' if len(same) == 1 else 'score'} the same as {baseline} in every "
-        "query: the change has no effect here, or one run was given twice."
-    ]
 
 
 def _notes(systems: Mapping[str, Scores]) -> list[str]:

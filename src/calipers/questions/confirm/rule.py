@@ -13,6 +13,7 @@ would show the tuner which way the sealed queries lean.
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calipers.errors import InvalidInput
+from calipers.errors import CalipersError, InvalidInput
 from calipers.io.load import SEAL, load
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints
@@ -186,7 +187,7 @@ def _checked(path: Path, ledger: str | os.PathLike[str] | None) -> tuple[GroundT
             "that `calipers seal GROUND_TRUTH` wrote."
         )
     seals = set(truth.tags[SEAL].drop_nulls())
-    known = read_ledger(kept)
+    known = read_ledger(kept if kept.is_file() else _near(path, seals) or kept)
     if known.seal.seal not in seals:
         raise InvalidInput(
             f"The ledger {kept} is of another set: {path} carries the seal "
@@ -201,6 +202,16 @@ def _checked(path: Path, ledger: str | os.PathLike[str] | None) -> tuple[GroundT
         )
     tags = {name: values for name, values in truth.tags.items() if name != SEAL}
     return replace(truth, tags=tags), known
+
+
+def _near(path: Path, seals: set[str]) -> Path | None:
+    """Find the ledger of a sealed part that was written to another folder than its source."""
+    for folder in (path.parent, path.resolve().parent.parent, Path.cwd()):
+        for one in sorted(folder.glob("*.ledger.jsonl")):
+            with suppress(CalipersError):
+                if read_ledger(one).seal.seal in seals:
+                    return one
+    return None
 
 
 def _names(old: Any, new: Any) -> dict[str, Any]:
@@ -261,8 +272,6 @@ def _look(
     ledger: LookLedger, row: PairedRow, metric: str, names: Mapping[str, Any], key: str
 ) -> TakenLook:
     """A new look at the sealed queries; an error where the budget is spent."""
-    from calipers.store.git import git_state
-
     if not ledger.left:
         taken, last = plural(len(ledger.looks), "look"), ledger.looks[-1].time[:10]
         raise InvalidInput(
@@ -270,13 +279,10 @@ def _look(
             f"{'was' if len(ledger.looks) == 1 else 'were'} taken, the last on {last}. "
             f"{_renewal(ledger.seal.sealed.queries)}"
         )
-    state = git_state()
     old, new = names
     return TakenLook(
         look=len(ledger.looks) + 1,
         time=moment(datetime.now(UTC)),
-        commit=state.commit,
-        dirty=state.dirty,
         metric=metric,
         new=new,
         old=old,

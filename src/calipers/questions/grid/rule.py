@@ -85,10 +85,8 @@ class Plan:
     ground_truth: str
 
 
-def read_grid(
-    config: str | os.PathLike[str] | None, baseline: str | None = None, metrics: Any = None
-) -> Plan:
-    """Read the plan from a configuration file; ``baseline`` and ``metrics`` override its own."""
+def read_grid(config: str | os.PathLike[str] | None) -> Plan:
+    """Read the plan from a configuration file."""
     found = find_config() if config is None else read_config(Path(config))
     path, shared = found.path, found.shared
     if path is None or not found.grid:
@@ -111,9 +109,6 @@ def read_grid(
         if name in MEASURES and key in shared
     }
     chosen = choose_metrics(*map(measures.get, ("metrics", "k", "rel")))
-    if metrics is not None:
-        choose_metrics(metrics, measures.get("k"))
-        measures["metrics"] = metrics
     truth = shared.get("ground-truth", shared.get("data"))
     if truth is None:
         raise InvalidInput(
@@ -139,7 +134,7 @@ def read_grid(
         folder,
         tuple(combinations),
         output,
-        _baseline(baseline or grid.baseline or names[0], names),
+        _baseline(grid.baseline or names[0], names),
         {name: value for name in PACE if (value := getattr(grid, name)) is not None},
         measures,
         str(truth),
@@ -211,7 +206,7 @@ def run_grid(plan: Plan, settings: Mapping[str, Any]) -> Grid:
     matching = {name: plan.measures[name] for name in plan.measures if name in MATCHING}
     pairs = matched_systems(runs, plan.ground_truth, cast("MatchingSettings", matching))
     rest = {name: value for name, value in plan.measures.items() if name not in MATCHING}
-    comparison = compare(pairs, baseline=plan.baseline, anyway=settings["anyway"], **rest)
+    comparison = compare(pairs, baseline=plan.baseline, **rest)
     gain = _best_of(comparison, pairs, rest.get("cluster"))
     return Grid(
         plan.combinations,

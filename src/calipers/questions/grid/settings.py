@@ -5,34 +5,16 @@ from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 from calipers.live.keywords import Watched
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Anyway
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from calipers.measures import Metric
     from calipers.questions.grid.result import Grid
 
 
 class GridSettings(TypedDict, total=False):
     """What `grid` takes."""
 
-    baseline: Annotated[
-        str | None,
-        Setting(
-            "The combination that the others are compared with. [default: as in the file, or the "
-            "first]",
-            "--against",
-            "NAME",
-        ),
-    ]
-    metrics: Annotated[
-        "str | Iterable[str | Metric] | None",
-        Setting("Metrics to compare by. [default: as in the file]", "-m", "LIST"),
-    ]
     retry_errors: Annotated[bool, Setting("Ask the failed questions again.", default=False)]
     restart: Annotated[bool, Setting("Begin again, replacing the runs.", default=False)]
-    anyway: Anyway
     watch: Watched
 
 
@@ -47,9 +29,9 @@ def grid(
     of the working folder is taken. Each combination has a run file of its own: a grid that was
     interrupted goes on where it stopped, and what is finished is neither built nor asked again,
     unless its parameters, the questions or the code of its retriever changed. ``restart``
-    begins again, ``retry_errors`` asks again what failed. ``baseline`` and ``metrics`` go before
-    those of the file. A combination that fails is reported, and the others go on.
+    begins again, ``retry_errors`` asks again what failed. A combination that fails is reported,
+    and the others go on.
     """
     from calipers.questions.grid.rule import read_grid, run_grid
 
-    return run_grid(read_grid(config, settings["baseline"], settings["metrics"]), settings)
+    return run_grid(read_grid(config), settings)

@@ -57,13 +57,10 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TakenLook(msgspec.Struct, frozen=True, kw_only=True):
-    """A later line: what was asked, when, on which commit, and the answer."""
+    """A later line: what was asked, when, and the answer."""
 
     look: int
     time: str
-    commit: str | None
-    dirty: bool | None
-    """Whether there were uncommitted changes; None without a commit."""
     metric: str
     new: str
     old: str
