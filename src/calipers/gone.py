@@ -13,6 +13,7 @@ _WRITTEN = "Take --to jsonl, which holds everything; a few lines of a script mak
 _WEIGHTED = "Name the metrics with -m: all of them decide, and --primary leads."
 _RULES = "docs/diagnose.md lists the rules with their thresholds, which are fixed."
 _METRIC = "Take err, nerr or rbp, or compute it with cwl-eval."
+_BASELINE = "A baseline is JSON: `baseline` has its name and date, `summaries` the means."
 
 GONE = {
     "bounds": _UNJUDGED,
@@ -30,7 +31,7 @@ GONE = {
     "history_prune": "A history grows slowly; begin another where it is too large (store=).",
     "history --branch": "`calipers history NAME` lists what was saved under one name.",
     "plan --queries": "`calipers compare` says which difference its queries show.",
-    "gate_show": "A baseline is JSON: `baseline` has its name and date, `summaries` the means.",
+    **dict.fromkeys(("gate show", "gate_show"), _BASELINE),
     **dict.fromkeys(("eval --score", "gate --score", "compare --score"), _WEIGHTED),
     "gate --strict": "No clear difference passes, and says so; require what must hold, such as "
     '--require "recall@10 >= 0.8".',
@@ -69,7 +70,6 @@ GONE = {
     "history --keep": "A history keeps every evaluation; --store begins another.",
     "grid --dry-run": "The combinations are checked before the first question is asked.",
     "compare --retriever": "Ask each with `calipers retrieve`, and compare the files it writes.",
-    "gate show": "`calipers eval main.json` shows what a baseline holds.",
     "eval --no-results": "What was retrieved is kept with every saved evaluation.",
     "confirm --strict": "--json says whether it is confirmed.",
     "labels judge --no-cache": "--cache-folder names another place for the answers of the model.",
