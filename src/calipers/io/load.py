@@ -25,8 +25,6 @@ from calipers.model.run import Run
 from calipers.shell import join_words
 
 ARGUMENT: dict[Role, str] = {"ground_truth": "ground_truth", "run": "run", "both": "data"}
-WHOLE_PARTS = ("queries", "corpus", "relevant_docs")
-"""The attributes of a LlamaIndex question set."""
 PLAIN = (list, tuple, dict, set, str, int, float, pl.DataFrame, pl.LazyFrame, type(None))
 """Types whose attributes need no inspection, also as the first value of a mapping."""
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -50,8 +48,6 @@ def read_value(
     first = next(iter(value.values()), None) if isinstance(value, Mapping) else value
     if not isinstance(first, PLAIN):
         value = plain_object(value, name)
-    if not isinstance(value, PLAIN) and all(hasattr(value, part) for part in WHOLE_PARTS):
-        value = {part: getattr(value, part) for part in WHOLE_PARTS}
     if isinstance(value, pl.DataFrame | pl.LazyFrame):
         value = in_memory(value.lazy(), name)
     elif hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):

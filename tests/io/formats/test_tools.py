@@ -4,7 +4,6 @@
 """
 
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -60,10 +59,6 @@ TARGETS: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
         [("q", "d1", "1"), ("q", "2", "1")],
     ),
     "llama_index: a dictionary": (NODES, held(READ["llama_index.json"]["targets"])),
-    "llama_index: an object": (
-        SimpleNamespace(**NODES),
-        held(READ["llama_index.json"]["targets"]),
-    ),
     "opensearch: in memory": (WHOLE, MEANT),
     "quepid: ratings": (
         TABLES / "quepid_ratings.json",

@@ -22,8 +22,6 @@ import polars as pl
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.model.run import bytes_of
 
-_THIN = 64
-"""Rows up to this many bytes are ids and numbers, faster to write than to compress."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
 SHARE_TO_HOLD = 16
@@ -61,13 +59,8 @@ class ScratchFile:
     def write(self, frame: pl.DataFrame) -> Piece:
         """Append some rows, and return where they are."""
         packed, size = BytesIO(), bytes_of(frame)
-        thin = size <= _THIN * frame.height
         # With the oldest format, only the slice of a column is written and not all of it.
-        frame.write_ipc_stream(
-            packed,
-            compression="uncompressed" if thin else "lz4",
-            compat_level=pl.CompatLevel.oldest(),
-        )
+        frame.write_ipc_stream(packed, compat_level=pl.CompatLevel.oldest())
         content = packed.getbuffer()
         with self._lock:
             piece, file = Piece(self._end, len(content), size), self._file

@@ -200,16 +200,6 @@ def milliseconds(begin: Any, end: Any) -> float | None:
     return (times[1] - times[0]).total_seconds() * 1000
 
 
-def plain_tags(given: Any) -> dict[str, str]:
-    """The short values of metadata as tags; long or nested ones are no use as slices."""
-    metadata = opened(given)
-    return {
-        str(name): str(value)
-        for name, value in (metadata.items() if isinstance(metadata, Mapping) else ())
-        if isinstance(value, str | int | float | bool) and len(str(value)) <= 40
-    }
-
-
 class Platform(TraceFormat):
     """Spans as exported by a platform, declared by its field names."""
 
@@ -295,7 +285,6 @@ class ExportedExample(msgspec.Struct):
 
     inputs: Any
     outputs: Any = None
-    metadata: Any = None
 
 
 class LangSmithExamples(EachRow):
@@ -330,9 +319,7 @@ class LangSmithExamples(EachRow):
         named = {plain_name(str(key)): key for key in outputs} if isinstance(outputs, dict) else {}
         known = next((named[one] for one in (*EXPECTED, *WANTED_IDS) if one in named), None)
         truth = None if known is None else outputs[known]
-        made = record_from({"query": asked, "ground_truth": truth}, at)
-        made.tags = dict(plain_tags(row.metadata)) or None
-        return made
+        return record_from({"query": asked, "ground_truth": truth}, at)
 
 
 DOCUMENTS, OWN_DOCUMENTS = "retrieval.documents", "gen_ai.retrieval.documents"
