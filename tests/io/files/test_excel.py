@@ -83,9 +83,6 @@ def test_what_is_wrong_is_said(folder):
     sentence = refused("eval", "-g", "cover.xlsx", *run)
     assert "cover.xlsx was read from its first sheet, 'Cover'; --sheet takes another" in sentence
     (folder / "gold.csv").write_text("question,chunk_id\nWhat is the GIL?,gil#2\n")
-    assert "no file is a spreadsheet; leave --sheet out" in refused(
-        "eval", "-g", "gold.csv", *run, "--sheet", "Data"
-    )
     write_workbook(folder / "empty.xlsx", {"Data": QUESTIONS[:1]})
     assert "holds no rows below a header" in refused("eval", "-g", "empty.xlsx", *run)
     write_workbook(folder / "twice.xlsx", {"Data": [["question", "a", "a"], ["q", 1, 2]]})

@@ -1,7 +1,6 @@
 """Read results of ``calipers eval --json`` back into scores."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from calipers.io.files.open import Source
 from calipers.io.records.json_files import decoded, opening
 from calipers.io.tables.cells import TAG, tag_columns
 from calipers.measures.spec import find_name
-from calipers.model.arrays import Floats, frozen_array
+from calipers.model.arrays import frozen_array
 from calipers.model.policy import Policy
 from calipers.model.result import SCHEMA
 from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
@@ -35,9 +34,7 @@ class _Row(msgspec.Struct):
     scores: dict[str, float | None]
 
 
-class StoredResult(msgspec.Struct):
-    """A result without the scores per query, which may be stored separately."""
-
+class _StoredResult(msgspec.Struct):
     calipers: str
     summaries: tuple[Summary, ...]
     metrics: tuple[MetricFacts, ...]
@@ -46,23 +43,6 @@ class StoredResult(msgspec.Struct):
     fingerprints: dict[str, str]
     settings: dict[str, Any]
     per_query: list[_Row] | None = None
-
-    def scores(
-        self, values: Floats, queries: pl.DataFrame, tags: Mapping[str, pl.Series]
-    ) -> Scores:
-        """Combine the result with its values per query."""
-        return Scores(
-            metrics=self.metrics,
-            values=frozen_array(values),
-            queries=queries,
-            tags=tags,
-            audit=self.audit,
-            policy=self.policy,
-            fingerprints=self.fingerprints,
-            settings={"calipers": self.calipers, **self.settings},
-            summaries={one.metric: one for one in self.summaries},
-            find_name=find_name,
-        )
 
 
 def is_result(path: str | Path) -> bool:
@@ -112,7 +92,18 @@ def read_result(path: str | Path | Source) -> Scores:
     if queries["query"].is_duplicated().any():
         twice = queries.filter(queries["query"].is_duplicated())["query"][0]
         raise InvalidInput(f"{about} has the query {twice!r} twice; {_AGAIN}.")
-    return result.scores(values, queries, tag_columns(table))
+    return Scores(
+        metrics=result.metrics,
+        values=frozen_array(values),
+        queries=queries,
+        tags=tag_columns(table),
+        audit=result.audit,
+        policy=result.policy,
+        fingerprints=result.fingerprints,
+        settings={"calipers": result.calipers, **result.settings},
+        summaries={one.metric: one for one in result.summaries},
+        find_name=find_name,
+    )
 
 
 def _per_query(rows: list[_Row]) -> pl.DataFrame:
@@ -130,11 +121,11 @@ def _per_query(rows: list[_Row]) -> pl.DataFrame:
     )
 
 
-def decode(content: bytes, source: Source) -> StoredResult:
+def decode(content: bytes, source: Source) -> _StoredResult:
     """Decode a result from JSON, or raise an error that says what is wrong."""
     _check_schema(content, source)
     try:
-        return msgspec.json.decode(content, type=StoredResult)
+        return msgspec.json.decode(content, type=_StoredResult)
     except msgspec.ValidationError as error:
         raise UnreadableFile(
             f"The result in {source.name} is not whole: {_in_words(str(error))}; {_AGAIN}."

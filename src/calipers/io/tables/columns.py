@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import chain
 from typing import Any, TypeVar
 
 from calipers.errors import InvalidInput
@@ -243,7 +244,8 @@ class Columns:
 
     def check_used(self) -> None:
         """Refuse a column, a sheet or a grade that no file has."""
-        self._check_sheet()
+        if self.sheet and self.sheets and self.sheet not in chain(*self.sheets.values()):
+            raise self.no_such_sheet()
         if self.grades and not self.grades.met:
             raise InvalidInput(
                 f"Leave --grades out, or name what stands in a column of grades: none is "
@@ -276,17 +278,6 @@ class Columns:
             f"There is no sheet {self.sheet!r}: {listed[:400]}."
             f"{did_you_mean(str(self.sheet), known)}"
         )
-
-    def _check_sheet(self) -> None:
-        if self.sheet is None or any(self.sheet in names for names in self.sheets.values()):
-            return
-        if self.sheets:
-            raise self.no_such_sheet()
-        if self.seen:
-            raise InvalidInput(
-                f"The sheet {self.sheet!r} is named, and no file is a spreadsheet; leave --sheet "
-                "out."
-            )
 
     def _other_sheets(self) -> str:
         """A hint at other sheets, where the one that was read is not the table."""

@@ -238,21 +238,16 @@ def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[
     column = table.rows([item], most=SOME)[item]
     about_single = {"grade", "score", "rank"} & set(names.values())
     others = [one for one in table.names() if one not in names and plain_name(one) in ROW["item"]]
-    if others and plain_name(item) in _YES_OR_NO and holds_grades(column):
-        raise InvalidInput(
-            f"Say {say(('grade', item), ('item', others[0]))}, or {say(('item', item))}; {item!r} "
-            f"of {table.name} could be the grade of {others[0]!r} (it holds "
-            f"{cells_of(column)[0]!r:.40}), or ids of its own."
-        )
-    if column.dtype.is_nested():
-        column = column.explode() if isinstance(column.dtype, pl.List) else column
-    elif not about_single and plain_name(item) in _YES_OR_NO:
+    if plain_name(item) in _YES_OR_NO and holds_grades(column):
         cells = cells_of(column)
-        if cells and holds_grades(column) and _are_grades(cells):
+        if others or (not about_single and _are_grades(cells)):
+            graded = (("grade", item), *(("item", one) for one in others[:1]))
             raise InvalidInput(
-                f"Say {say(('item', item))} or {say(('grade', item))}; {item!r} of {table.name} "
-                f"could be two things, ids to find or their grade (it holds {cells[0]!r:.40})."
+                f"Say {say(*graded)} or {say(('item', item))}; {item!r} of {table.name} could be "
+                f"two things, ids to find or the grade of ids (it holds {cells[0]!r:.40})."
             )
+    if isinstance(column.dtype, pl.List):
+        column = column.explode()
     if not looks_like_texts(column.to_list(), sure=not may_be_texts(item)):
         return names
     is_result = {"score", "rank"} & set(names.values()) and "grade" not in names.values()
