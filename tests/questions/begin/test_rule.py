@@ -37,7 +37,7 @@ def test_a_first_number_from_a_folder(tmp_path):
     assert found.questions == 24
     assert {one.source: one.questions for one in found.sources} == {"faq": 6, "headings": 18}
     assert found.recall == pytest.approx(1.0)
-    assert found.low < 1.0
+    assert found.interval.low < 1.0
     assert found.is_smoke_test
     # Three of each page: no document fills the set.
     assert [one.documents for one in found.sources] == [6, 6]

@@ -130,6 +130,15 @@ def test_no_answer_anywhere_is_no_recall():
         find_floor(pair, 10)
 
 
+@given(st.integers(2, 30), st.integers(1, 5), st.floats(0.5, 0.99), st.integers(0, 2**32 - 1))
+def test_queries_that_always_go_together_are_worth_one_each(clusters, size, confidence, seed):
+    values = np.random.default_rng(seed).random(clusters)
+    together = lowest_mean(
+        np.repeat(values, size), confidence, np.repeat(np.arange(clusters), size)
+    )
+    assert together == pytest.approx(lowest_mean(values, confidence), abs=1e-9)
+
+
 def scored(n, target, other):
     """A third of the queries have no answer; scores of targets and of all else."""
     return [

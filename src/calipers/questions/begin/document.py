@@ -12,9 +12,10 @@ from calipers.words import plural
 def document(found: FirstQuestions) -> Document:
     """What word matching finds, by source, with the audit and what to do next."""
     count = plural(found.questions, "question")
-    ends = (
-        "" if found.interval is None else f" ({found.low:.0%}–{found.high:.0%})".replace("%–", "–")
-    )
+    ends = ""
+    if found.interval is not None:
+        low, high = found.interval.low, found.interval.high
+        ends = f" ({low:.0%}–{high:.0%})".replace("%–", "–")
     heads = (Column("source", words=True), "questions", "documents", f"in first {DEPTH}")
     rows = [
         (

@@ -27,8 +27,6 @@ class SourceCount(Plain):
     source: str
     questions: int
     documents: int
-    found: int
-    """Made before the draw."""
     in_first: float
     """The share whose target is in the first results."""
     at_top: float
@@ -50,7 +48,7 @@ class FirstQuestions(Plain, HasRows):
 
     shown_by: ClassVar[str] = "calipers.questions.begin.document"
     dict_keys: ClassVar[str] = (
-        "folder documents chunks questions recall low high sources audit dropped passed_over "
+        "folder documents chunks questions recall interval sources audit dropped passed_over "
         "records"
     )
 
@@ -77,16 +75,6 @@ class FirstQuestions(Plain, HasRows):
     def questions(self) -> int:
         """How many questions there are."""
         return len(self.records)
-
-    @property
-    def low(self) -> float | None:
-        """The lower end of the interval."""
-        return None if self.interval is None else self.interval.low
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of the interval."""
-        return None if self.interval is None else self.interval.high
 
     @property
     def is_smoke_test(self) -> bool:

@@ -191,15 +191,15 @@ def _measured(truth: GroundTruth, corpus: Corpus) -> tuple[Any, Any, int]:
 
 
 def _counted(
-    drawn: Sequence[Candidate], made: dict[str, list[Candidate]], in_first: Any, at_top: Any
+    drawn: Sequence[Candidate], sources: Iterable[str], in_first: Any, at_top: Any
 ) -> Iterator[SourceCount]:
     defined = ~np.isnan(in_first)
-    for name, candidates in made.items():
+    for name in sources:
         mine = np.array([one.source == name for one in drawn])
         if mine.any():
             documents = {one.target or one.document for one in drawn if one.source == name}
             shares = (exact_mean(one[mine & defined]) for one in (in_first, at_top))
-            yield SourceCount(name, int(mine.sum()), len(documents), len(candidates), *shares)
+            yield SourceCount(name, int(mine.sum()), len(documents), *shares)
 
 
 def _audited(truth: GroundTruth, corpus: Corpus) -> dict[str, Any]:

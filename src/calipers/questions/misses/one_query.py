@@ -246,17 +246,8 @@ def document(found: Explanation) -> Document:
             *([_listed(found)] if found.results else []),
         ],
         notes=[*found.notes],
-        rows=lambda: pl.DataFrame([vars(one) for one in found.results], schema=ROWS),
+        rows=lambda: found.results,
     )
-
-
-ROWS = {
-    "rank": pl.Int64,
-    "id": pl.String,
-    "score": pl.Float64,
-    "text": pl.String,
-    "target": pl.Boolean,
-}
 
 
 def _verdict(found: Explanation) -> str:

@@ -24,9 +24,11 @@ from calipers.model.claim import Claim
 from calipers.model.document import Cell, Cells, Column, Document, Note, Table, of_claim
 from calipers.model.matched import FAILED, Matched
 from calipers.model.result import HasRows, Plain
+from calipers.model.slicing import clusters_of
 from calipers.questions.inputs import check_direction
 from calipers.questions.shown_results import Context, over_contexts, relevant_units
 from calipers.questions.sweep.rule import CONFIDENCE, more_needed
+from calipers.statistics.clusters import as_shares
 from calipers.words import number, plural
 
 EVERYTHING = -math.inf
@@ -97,6 +99,8 @@ class FloorEvidence:
     result_score: Floats
     useful: Bools
     """Which results contain a target."""
+    clusters: Ints | None = None
+    """Queries with the same number count as one unit."""
 
     @property
     def n_queries(self) -> int:
@@ -124,10 +128,11 @@ class FloorEvidence:
         """The lower bound of what new queries like these keep; 0 where nothing is found."""
         kept = self.kept(floor)
         known = ~np.isnan(kept)
-        return lowest_mean(kept[known], confidence, times) if known.any() else 0.0
+        clusters = None if self.clusters is None else self.clusters[known]
+        return lowest_mean(kept[known], confidence, clusters, times) if known.any() else 0.0
 
 
-def gather(pair: Matched, k: int) -> FloorEvidence:
+def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
     """Collect the scores of the first k results of every query, and of each target."""
     matches = pair.matches
     unit, unit_query = relevant_units(matches, pair.rel)
@@ -154,6 +159,7 @@ def gather(pair: Matched, k: int) -> FloorEvidence:
     wanted = np.bincount(unit_query, minlength=matches.n_queries)
     sound = ~matches.having_status(FAILED)
     number = np.cumsum(sound) - 1
+    clusters = clusters_of(pair.ground_truth.tags, cluster, matches.n_queries)
     return FloorEvidence(
         wanted[sound],
         number[unit_query[sound[unit_query]]],
@@ -161,6 +167,7 @@ def gather(pair: Matched, k: int) -> FloorEvidence:
         number[code[order]],
         score[order],
         useful[order],
+        None if clusters is None else clusters[sound],
     )
 
 
@@ -184,7 +191,9 @@ def _of_block(
     )
 
 
-def lowest_mean(values: Floats, confidence: float, times: float = 1.0) -> float:
+def lowest_mean(
+    values: Floats, confidence: float, clusters: Ints | None = None, times: float = 1.0
+) -> float:
     """The lower confidence bound of the mean of values between 0 and 1, by Chernoff's bound.
 
     `times` gives the bound for that many times as many values in the same proportions.
@@ -192,6 +201,9 @@ def lowest_mean(values: Floats, confidence: float, times: float = 1.0) -> float:
     >>> round(lowest_mean(np.ones(59), 0.95), 3)
     0.95
     """
+    if clusters is not None:
+        shares, scale = as_shares(1.0 - values, clusters)
+        return max(0.0, 1.0 - scale * (1.0 - lowest_mean(1.0 - shares, confidence, None, times)))
     mean = float(values.mean())
     budget = math.log(1 / (1 - confidence)) / (values.size * times)
     low, high = 0.0, mean
@@ -211,9 +223,15 @@ def _divergence(p: float, q: float) -> float:
     return math.inf if q >= 1 else first + (1 - p) * math.log((1 - p) / (1 - q))
 
 
-def find_floor(pair: Matched, k: int, least: float = KEEP, confidence: float = CONFIDENCE) -> Floor:
+def find_floor(
+    pair: Matched,
+    k: int,
+    least: float = KEEP,
+    confidence: float = CONFIDENCE,
+    cluster: str | None = None,
+) -> Floor:
     """The highest floor that keeps the share asked for."""
-    evidence = gather(pair, k)
+    evidence = gather(pair, k, cluster)
     answerable = evidence.wanted > 0
     if not answerable.any():
         raise InvalidInput(
@@ -268,13 +286,9 @@ def choose(
     evidence: FloorEvidence, floors: Floats, least: float, confidence: float
 ) -> float | None:
     """The last floor before the first that may keep too little; None if all may."""
-    # No query keeps more under a higher floor, so bisection finds the first failure.
-    passed, failed = 0, floors.size
-    while passed < failed:
-        middle = (passed + failed) // 2
-        enough = evidence.lowest(float(floors[middle]), confidence) >= least
-        passed, failed = (middle + 1, failed) if enough else (passed, middle)
-    return float(floors[passed - 1]) if passed else None
+    # No query keeps more under a higher floor, so all before the first failure pass.
+    passed = [one for one in floors.tolist() if evidence.lowest(one, confidence) >= least]
+    return max(passed, default=None)
 
 
 def point(evidence: FloorEvidence, floor: float) -> FloorPoint:

@@ -87,6 +87,7 @@ class FloorSettings(Reading, total=False):
             default=0.95,
         ),
     ]
+    cluster: Cluster
 
 
 @operation(page="which-k", command="sweep")
@@ -115,4 +116,4 @@ def floor(data: Data = None, **settings: Unpack[FloorSettings]) -> "Floor":
     check_number("The confidence", confidence, least=0.5, below=1, such_as=0.95)
     k = check_cutoff(settings["k"])
     pair = matched(data, settings, again=True)
-    return find_floor(pair, k, least, confidence)
+    return find_floor(pair, k, least, confidence, settings["cluster"])
