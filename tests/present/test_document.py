@@ -13,7 +13,6 @@ from calipers.model.document import (
     Cell,
     Column,
     Document,
-    Heading,
     Lines,
     Note,
     Table,
@@ -35,7 +34,7 @@ WHOLE = Document(
     "better",
     blocks=[
         Answers([Claim("worse", f"fell {HOSTILE}", range="By 0.1 or more.", next="Ask 9 more.")]),
-        Heading("Tables"),
+        Lines((), "Tables"),
         TABLE,
         Lines([f"q1 {HOSTILE}"], "Lost most"),
         Table(("k",), [("10",)], "Every k", detail=True),

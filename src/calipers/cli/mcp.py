@@ -20,7 +20,7 @@ from calipers.cli import shortened
 from calipers.cli.options import LayeredHelp, flag
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
 from calipers.model.claim import SIGNS
-from calipers.model.document import Answers, Heading, Lines, Picture, Table, short_notes
+from calipers.model.document import Answers, Lines, Picture, Table, short_notes
 from calipers.operation import Argument, Setting, arguments, choices_of, classes_of, keys_of
 from calipers.present.escape import printable
 from calipers.version import __version__, pip_install
@@ -196,7 +196,7 @@ def plain_document(document: Any) -> dict[str, Any]:
         elif isinstance(block, Lines | Answers):
             lines = block.lines if isinstance(block, Lines) else [one.line for one in block.claims]
             rows, heads = [[one] for one in lines], [""]
-        if isinstance(block, Picture | Heading) or getattr(block, "detail", False):
+        if isinstance(block, Picture) or getattr(block, "detail", False):
             continue
         left = max(0, len(rows) - MOST_ROWS)
         tables.append(

@@ -100,14 +100,7 @@ class Picture:
     draw: Callable[[], Any]
 
 
-@dataclass(frozen=True)
-class Heading:
-    """The title of what follows."""
-
-    text: str
-
-
-Block: TypeAlias = Table | Lines | Answers | Picture | Heading
+Block: TypeAlias = Table | Lines | Answers | Picture
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from calipers.model.document import (
     Cell,
     Column,
     Document,
-    Heading,
     Lines,
     Note,
     Picture,
@@ -106,8 +105,6 @@ def heading_html(document: Document, tag: str) -> str:
 def _block(block: Block) -> str:
     if isinstance(block, Picture):
         return _picture(block, notebook=False, above="")
-    if isinstance(block, Heading):
-        return f"<h3>{escaped(block.text)}</h3>"
     if isinstance(block, Answers):
         return f'<ul class="claims">{"".join(map(_claim, block.claims))}</ul>' * bool(block.claims)
     made = _table(block) if isinstance(block, Table) else _lines(block)
@@ -127,7 +124,8 @@ def _picture(block: Picture, *, notebook: bool, above: str) -> str:
 
 
 def _lines(block: Lines) -> str:
-    return f"<ul>{''.join(f'<li>{said_html(one)}</li>' for one in block.lines)}</ul>"
+    lines = "".join(f"<li>{said_html(one)}</li>" for one in block.lines)
+    return f"<ul>{lines}</ul>" if lines else ""
 
 
 def _claim(claim: Claim) -> str:

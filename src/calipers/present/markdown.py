@@ -9,7 +9,6 @@ from calipers.model.document import (
     Cell,
     Column,
     Document,
-    Heading,
     Lines,
     Table,
     in_order,
@@ -19,15 +18,15 @@ from calipers.present.escape import for_markdown
 from calipers.words import whole_commands
 
 
-def as_markdown(document: Document, *, level: int = 2, explain: bool = False) -> str:
+def as_markdown(document: Document, *, explain: bool = False) -> str:
     """Render the document, its sentence as a heading, with details and further notes collapsed."""
     sign = f"{SIGNS[document.standing]} " if document.standing else ""
-    parts = [f"{'#' * level} {sign}{_text(document.sentence)}"]
-    parts += [_block(one, level) for one in document.blocks if not getattr(one, "detail", False)]
+    parts = [f"## {sign}{_text(document.sentence)}"]
+    parts += [_block(one) for one in document.blocks if not getattr(one, "detail", False)]
     every = in_order(document.notes)
     shown = every if explain else short_notes(document.notes)[0]
     parts.append("\n".join(f"- {_text(one.text)}" for one in shown))
-    details = [_block(one, level) for one in document.blocks if getattr(one, "detail", False)]
+    details = [_block(one) for one in document.blocks if getattr(one, "detail", False)]
     rest = [one for one in every if one not in shown]
     details.append("\n".join(f"- {_text(one.text)}" for one in rest))
     if any(details):
@@ -40,15 +39,13 @@ def _text(text: str) -> str:
     return for_markdown(whole_commands(text))
 
 
-def _block(block: Block, level: int) -> str:
+def _block(block: Block) -> str:
     if isinstance(block, Table):
         return "\n".join([*_title(block.title), *table_markdown(block)])
     if isinstance(block, Lines):
         return "\n".join([*_title(block.title), *(f"- {for_markdown(one)}" for one in block.lines)])
     if isinstance(block, Answers):
         return "\n".join(map(_claim, block.claims))
-    if isinstance(block, Heading):
-        return f"{'#' * (level + 1)} {for_markdown(block.text)}"
     return ""  # charts are only for HTML
 
 

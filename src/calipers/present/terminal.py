@@ -16,7 +16,6 @@ from calipers.model.document import (
     Cell,
     Column,
     Document,
-    Heading,
     Lines,
     Table,
     in_order,
@@ -137,9 +136,6 @@ class _Page:
         if isinstance(block, Answers):
             for claim in block.claims:
                 self.claim(claim)
-        elif isinstance(block, Heading):
-            self.print("")
-            self.print(Text(self.text(block.text), "bold"))
         elif isinstance(block, Lines):
             self.head(block.title)
             for one in block.lines:

@@ -24,7 +24,7 @@ from calipers.operation import arguments_of, is_given, to_record
 from calipers.questions.reading import ASKING, DEPTH, Inputs, MatchingSettings, Reading, Where
 
 if TYPE_CHECKING:
-    from calipers.live.result import LiveRun
+    pass
 
 
 def matched(
@@ -64,7 +64,7 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
     named, weighed = reading.get("columns"), cast(dict[str, Any], reading).get("weight_by")
     columns = None if named is None and weighed is None else Columns.of(named).with_tag(weighed)
     if any(reading.get(name) is not None for name in ASKING if name != "watch"):
-        data, reading = _with_answers(data, reading, looks)
+        data, reading = _with_answers(data, reading, columns, looks)
     truth, run = read_pair(
         data,
         reading.get("ground_truth"),
@@ -297,7 +297,9 @@ def below(k: Any) -> int:
     return max(DEPTH, 2 * k) if isinstance(k, int) else DEPTH
 
 
-def _with_answers(data: Any, reading: Reading, looks: int) -> tuple[Any, Reading]:
+def _with_answers(
+    data: Any, reading: Reading, columns: Columns | None, looks: int
+) -> tuple[Any, Reading]:
     """The inputs to read; the run is a live retriever's answers if one is given.
 
     ``looks`` is the number of results to ask for unless the settings say.
@@ -305,10 +307,25 @@ def _with_answers(data: Any, reading: Reading, looks: int) -> tuple[Any, Reading
     how = {name: value for name, value in reading.items() if name not in ASKING}
     if reading.get("retriever") is None:
         return data, cast(Reading, how)
-    questions = _questions(data, reading)
-    refuse_sealed(questions, reading.get("columns"))
-    run = ask(reading["retriever"], _readable(questions, reading), reading, looks)
-    how |= {"ground_truth": questions, "run": run}
+    given = [one for one in (data, reading.get("ground_truth")) if one is not None]
+    if len(given) != 1:
+        raise InvalidInput(
+            f"With --retriever (retriever= in Python) one file is needed, the questions with "
+            f"their ground truth; {len(given) or 'none'} {'are' if given else 'is'} given."
+        )
+    # Imported here so that measuring files does not load the code for live retrievers.
+    from calipers.live.retrieve import retrieve_to_run
+
+    # Read before anything is asked: what cannot be measured, or is sealed, is not asked.
+    questions = load(given[0], "ground_truth", columns)
+    how |= {"ground_truth": questions}
+    how["run"] = retrieve_to_run(
+        reading["retriever"],
+        questions.ground_truth or given[0],
+        k=reading.get("ask_for") or looks,
+        workers=reading.get("workers"),
+        watch=reading.get("watch"),
+    )
     return None, cast(Reading, how)
 
 
@@ -324,31 +341,3 @@ def refuse_sealed(questions: Any, columns: Any = None) -> None:
         raise
     except CalipersError:
         return
-
-
-def ask(retriever: Any, questions: Any, asking: Mapping[str, Any], looks: int) -> "LiveRun":
-    """Ask one retriever all questions; ``looks`` is the default number of results."""
-    # Imported here so that measuring files does not load the code for live retrievers.
-    from calipers.live.retrieve import retrieve_to_run
-
-    k, workers = asking.get("ask_for") or looks, asking.get("workers")
-    return retrieve_to_run(retriever, questions, k=k, workers=workers, watch=asking.get("watch"))
-
-
-def _questions(data: Any, reading: Reading) -> Any:
-    """The one input with questions and ground truth for a live retriever."""
-    given = [one for one in (data, reading.get("ground_truth")) if one is not None]
-    if len(given) != 1:
-        raise InvalidInput(
-            f"With --retriever (retriever= in Python) one file is needed, the questions with "
-            f"their ground truth; {len(given) or 'none'} {'are' if given else 'is'} given."
-        )
-    return given[0]
-
-
-def _readable(questions: Any, reading: Reading) -> Any:
-    """The questions, read with the caller's column names if there are any."""
-    if not reading.get("columns"):
-        return questions
-    columns = Columns.of(reading["columns"])
-    return load(questions, "ground_truth", columns).ground_truth or questions

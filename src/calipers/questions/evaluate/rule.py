@@ -10,7 +10,7 @@ from calipers.engines.scoring import choose_metrics, deepest, score
 from calipers.errors import InvalidInput
 from calipers.match.pair import match_pair
 from calipers.measures import Metric
-from calipers.model.document import Block, Document, Heading, Note, Rows
+from calipers.model.document import Block, Document, Lines, Note, Rows
 from calipers.model.matched import Matched
 from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
@@ -193,7 +193,7 @@ def document(found: EvaluationAnswer) -> Document:
     for title, part in (("By slice", found.slices), ("Corrected", found.corrected)):
         if part is not None:
             inner = part.document()
-            blocks += [Heading(inner.sentence or title), *inner.blocks]
+            blocks += [Lines((), inner.sentence or title), *inner.blocks]
             notes += inner.notes
     return replace(whole, blocks=blocks, notes=notes, rows=lambda: _rows(found))
 

@@ -79,7 +79,6 @@ class View:
     """A metric, "query" or "missed"; empty: the worst first."""
     down: bool = False
     page: int = 1
-    size: int = PAGE_SIZE
 
 
 @dataclass(frozen=True)
@@ -225,7 +224,7 @@ class Browse:
             .select("row")
             .collect()["row"]
         )
-        within, page, pages = page_of(len(rows), view.page, view.size)
+        within, page, pages = page_of(len(rows), view.page, PAGE_SIZE)
         chosen = self.table[rows[within].to_numpy()]
         return Page(tuple(self._rows(chosen)), len(rows), self.table.height, page, pages)
 
