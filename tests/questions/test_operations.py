@@ -85,10 +85,10 @@ def enter(folder, sample, monkeypatch):
 
 
 def with_confidence():
-    """All but a sample, which is drawn question by question."""
+    """All but a sample, which is drawn question by question, and a floor."""
     for name, operation in OPERATIONS.items():
         parameters = inspect.signature(operation.function).parameters
-        if "confidence" in parameters and name != "labels_sample":
+        if "confidence" in parameters and name not in ("labels_sample", "floor"):
             yield name
 
 

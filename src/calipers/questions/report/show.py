@@ -2,6 +2,7 @@
 
 from os import PathLike
 from pathlib import Path
+from reprlib import repr as short
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, whole_file
@@ -14,6 +15,8 @@ from calipers.questions.report.result import Report, SystemReport
 
 def save_report(report: Report, path: str | PathLike[str]) -> None:
     """Write the page to a file whose ending says what it is."""
+    if not isinstance(path, str | PathLike):
+        raise InvalidInput(f"A report is written to a path; found {short(path)}.")
     ending = ending_or(Path(path), ".html")
     if ending not in (".html", ".htm"):
         raise InvalidInput(
