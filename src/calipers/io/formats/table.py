@@ -22,6 +22,7 @@ from calipers.io.files.write import is_armed, opened, write_cells
 from calipers.io.format import Format, Output, Parts, has_lists_beside, wrong_form
 from calipers.io.records.entries import AT_ONCE, EVERYTHING, Remarks, records
 from calipers.io.records.fields import holds_objects
+from calipers.io.records.gather import MemoryBudget, Results
 from calipers.io.records.records import no_targets
 from calipers.io.tables.cells import (
     TAG,
@@ -68,6 +69,8 @@ from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, ord
 from calipers.names import words_in
 
 BATCH = 250_000
+CELLS_AT_ONCE = 4_000
+"""Cells with lists that are split together."""
 ROW = "__row"
 DIVIDED = r"[;|,、，(\[{\s\x1c-\x1f]"
 """Characters of cells that may hold several ids or padding; other cells are one id."""
@@ -339,16 +342,26 @@ def _one_list_each(frame: pl.DataFrame, table: InputTable, ours: dict[str, str])
 
 def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
     """A run without scores: rows, and the ids in each cell, are in ranking order."""
-    notes, splitter, queries = list(table.notes), Splitter(ours[column]), None
+    notes, splitter = list(table.notes), Splitter(ours[column])
     frame = table.rows("query", pl.col(column).alias("item")).with_row_index(ROW)
+
+    def items(some: pl.DataFrame) -> pl.DataFrame:
+        found = _split(some, "item", splitter, table)
+        found = found.drop_nulls("item") if column == "retrieved" else found
+        return cast_columns(
+            found.select("query", "item"), RUN_SCHEMA, _places(table, found[ROW]), 0
+        )
+
     if column == "retrieved":
         frame = _one_list_each(_filled(frame, table, notes), table, ours)
         check_no_sentences(frame["item"], table.name, ours[column])
-        queries = _queries(frame, [])
-    found = _split(frame, "item", splitter, table)
-    found = found.drop_nulls("item") if column == "retrieved" else found
-    rows = cast_columns(found.select("query", "item"), RUN_SCHEMA, _places(table, found[ROW]), 0)
-    made = Run.from_frame(rows, order="listed", queries=queries, name=table.name)
+        # As the lists of records are: some cells at a time, and to disk if there are too many.
+        results = Results(MemoryBudget())
+        for some in [*frame.iter_slices(CELLS_AT_ONCE)] or [frame]:
+            results.add(items(some))
+        made = results.run("listed", _queries(frame, []), table.name)
+    else:
+        made = Run.from_frame(items(frame), order="listed", name=table.name)
     return replace(made, notes=(*notes, *splitter.notes()))
 
 

@@ -517,6 +517,16 @@ def from_other_library(value: Any, name: str) -> pl.DataFrame:
     except Exception as error:  # noqa: BLE001 - two libraries, each with errors of its own
         why = f"{type(error).__name__}: {said_by(error).partition(chr(10))[0][:160]}"
         raise InvalidInput(
-            f"{name} is a table that cannot be read: {why}; give every column "
+            f"{name} is a table that cannot be read{_of_column(value)}: {why}; give every column "
             "values of one type, and texts or numbers for ids."
         ) from None
+
+
+def _of_column(value: Any) -> str:
+    """The column that cannot be converted, if it is only one."""
+    for column in getattr(value, "columns", ()):
+        try:
+            pl.DataFrame(value[[column]])
+        except Exception:  # noqa: BLE001 - what went wrong is known, only not where
+            return f" in its column {column!r:.60}"
+    return ""
