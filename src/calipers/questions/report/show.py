@@ -2,7 +2,6 @@
 
 from os import PathLike
 from pathlib import Path
-from reprlib import repr as short
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, whole_file
@@ -15,15 +14,13 @@ from calipers.questions.report.result import Report, SystemReport
 
 def save_report(report: Report, path: str | PathLike[str]) -> None:
     """Write the page to a file whose ending says what it is."""
-    if not isinstance(path, str | PathLike):
-        raise InvalidInput(f"A report is written to a path; found {short(path)}.")
+    check_place(path)
     ending = ending_or(Path(path), ".html")
     if ending not in (".html", ".htm"):
         raise InvalidInput(
             f"The report {path} has the ending {ending or 'nothing'!r}; a report is a page, so "
             "end it in .html."
         )
-    check_place(path)
     save_html(report, path)
 
 
