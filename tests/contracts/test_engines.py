@@ -9,7 +9,6 @@ import pytest
 
 import calipers
 from calipers.errors import CalipersError
-from calipers.match import by_span
 from calipers.model.run import Run
 from calipers.model.scores import Scores
 from tests.contracts.test_elsewhere import run_elsewhere
@@ -104,8 +103,7 @@ def outcome(run: Any, asked: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(32))
-def test_pieces_and_machines_give_what_memory_gives(monkeypatch, seed):
-    monkeypatch.setattr(by_span, "ROWS_PER_JOIN", 20)
+def test_pieces_and_machines_give_what_memory_gives(seed):
     draw = random.Random(seed)
     kind = CASES[seed % len(CASES)]
     truth, run = drawn_tables(draw, kind)

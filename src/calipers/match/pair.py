@@ -27,6 +27,7 @@ from calipers.model.run import (
     FirstResults,
     Run,
     beginning,
+    brought_together,
     peek,
     remote_rows,
 )
@@ -236,7 +237,7 @@ def match_settled(
     truth: GroundTruth, run: Run, matching: Matching, *, fingerprint: bool
 ) -> tuple[Matches, Tally]:
     """Match two settled sides."""
-    rule, policy = matching.rule, matching.policy
+    rule, policy, run = matching.rule, matching.policy, brought_together(run)
     together = matching.level == "evidence"
 
     def matched(run: Run) -> tuple[Matches, Tally]:

@@ -16,7 +16,7 @@ length of the two and not with its square.
 """
 
 from bisect import bisect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -125,28 +125,16 @@ def _grown(quote: str, hits: Sequence[Hit], text: str) -> list[Block]:
 
 def _around(quote: str, text: str, at: int, there: int, length: int) -> tuple[int, int]:
     """How many characters agree before a stretch, and how many after it."""
-    before = _agreeing(
-        min(at, there),
-        lambda low, high: quote[at - high : at - low] == text[there - high : there - low],
-    )
+    most = min(at, there)
+    before = _agreeing(quote[at - most : at][::-1], text[there - most : there][::-1])
     at, there = at + length, there + length
-    after = _agreeing(
-        min(len(quote) - at, len(text) - there),
-        lambda low, high: quote[at + low : at + high] == text[there + low : there + high],
-    )
-    return before, after
+    return before, _agreeing(quote[at:], text[there : there + len(quote) - at])
 
 
-def _agreeing(most: int, same: Callable[[int, int], bool]) -> int:
-    """How many agree, by doubling while they do, then by bisection."""
-    low, high = 0, 1
-    while high <= most and same(low, high):
-        low, high = high, 2 * high
-    high = min(high, most + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if same(low, middle) else (low, middle)
-    return low
+def _agreeing(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _places(blocks: list[Block], slack: int) -> Iterator[list[Block]]:

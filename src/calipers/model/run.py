@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self, cast
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints, Picklable, WhenAsked, table_of_ours
+from calipers.model.arrays import Floats, Ints, Picklable, WhenAsked, as_series, table_of_ours
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.policy import Ties
 from calipers.model.ranking import (
@@ -18,6 +18,7 @@ from calipers.model.ranking import (
     Order,
     RankedBatch,
     in_pieces,
+    query_starts,
     rank_batches,
 )
 
@@ -366,18 +367,31 @@ def notes_on_rising(rising: pl.Series) -> tuple[str, ...]:
     )
 
 
+def brought_together(run: Run) -> Run:
+    """The run, grouped by query where its first rows show that it is not."""
+    # So nothing is read for a ranking that cannot be made.
+    mixed = isinstance(run.scan, _Resumed) and run.scan.mixes_queries()
+    return run.grouped() if mixed else run
+
+
 class _Resumed:
     """A scan whose first call reuses the frames already read; later calls read again."""
 
     def __init__(self, seen: list[pl.DataFrame], rest: Iterator[pl.DataFrame], again: Scan) -> None:
         self._begun: Iterator[pl.DataFrame] | None = chain(seen, rest)
         self._again = again
+        self._queries = pl.concat([frame["query"] for frame in seen])
 
     def __getattr__(self, name: str) -> Any:
         # The other methods of rows that are on other machines.
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._again, name)
+
+    def mixes_queries(self) -> bool:
+        """Whether any query's rows are not contiguous in the frames already read."""
+        several = self._queries[as_series(query_starts(self._queries))]
+        return several.n_unique() < len(several)
 
     def __call__(self) -> Iterator[pl.DataFrame]:
         begun, self._begun = self._begun, None
