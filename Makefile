@@ -49,7 +49,7 @@ lowest: ## Test with the oldest libraries that are allowed, in .venv-lowest
 adapters: ci-extras ## Test the adapters of frameworks, vector stores and evaluation platforms
 	@# A test that is skipped for want of its library would look like one that passed. MLflow is in .venv.
 	@$(MORE)/bin/python -W ignore -c "import chromadb, dspy, faiss, haystack, lancedb, langchain_core, langfuse, langsmith, llama_index.core, mcp, openevals, qdrant_client"
-	@$(MORE)/bin/python -m pytest -q tests/live/adapters/test_libraries.py tests/live/adapters/test_mcp.py \
+	@$(MORE)/bin/python -m pytest -q tests/live/adapters/test_mcp.py \
 	  tests/cli/test_mcp.py tests/live/test_real_clients.py tests/live/test_docs.py tests/integrations -k "not mlflow"
 
 # Clients of search engines need other versions of gRPC than the libraries of $(MORE).
