@@ -46,7 +46,6 @@ RESULT: Mapping[str, tuple[str, ...]] = {
     "end": _ENDS,
     "tokens": ("tokens", "n_tokens", "token_count"),
     "page": ("page_label", "page_number", "page", "page_no"),
-    "version": _VERSIONS,
     "title": ("title",),
 }
 """Fields of a document that a retriever returns: an object of a library, or a dictionary."""
@@ -208,7 +207,6 @@ ROW: Mapping[str, tuple[str, ...]] = {
         ),
         *_FOREIGN_GRADE,
     ),
-    "version": _VERSIONS,
     "retrieved": RETURNED_IDS,
 }
 """One result or one judgement in a table; other columns need our own names."""

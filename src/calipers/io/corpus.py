@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +17,6 @@ from calipers.io.records.documents import as_result, is_document
 from calipers.io.records.json_files import Look
 from calipers.io.tables.scan import InputTable, explained, from_other_library, in_memory
 from calipers.model.arrays import frame_of_columns
-from calipers.model.run import version_text
 from calipers.names import CHUNK, METADATA, START_AND_END, plain_name
 
 CORPUS_SCHEMA: dict[str, pl.DataType] = {
@@ -102,8 +102,14 @@ def _checked(row: dict[str, Any], place: str) -> dict[str, Any]:
                 raise InvalidInput(_wrong(name, value, place, "a whole number of 64 bits"))
     row["id"] = place if row["id"] is None else row["id"]
     for name in _EXTRA:
-        row[name] = version_text(row.get(name))
+        row[name] = _plain_text(row.get(name))
     return row
+
+
+def _plain_text(value: Any) -> str | None:
+    """A version, a date or a title as text; None where a field of that name holds another thing."""
+    plain = isinstance(value, str | int | float | date) and not isinstance(value, bool)
+    return str(value) if plain else None
 
 
 def _whole(value: Any) -> int | None:

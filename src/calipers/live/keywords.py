@@ -152,7 +152,6 @@ class RetrieverOptions(TypedDict, total=False):
     start: Annotated[Text, _place("start in the document")]
     end: Annotated[Text, _place("end in the document")]
     page: Annotated[Text, _place("page")]
-    version: Annotated[Text, _python("Where in a result its version is.")]
     tokens: Annotated[Text, _python("Where in a result its tokens are.")]
     stages: Annotated[
         Mapping[str, str] | None,

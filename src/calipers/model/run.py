@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import cached_property
 from itertools import chain
 from typing import Any, Protocol, Self, cast
@@ -75,19 +74,8 @@ RUN_SCHEMA: dict[str, pl.DataType] = {
     "page": pl.String(),
     "tokens": pl.Int64(),
     "call": pl.Int64(),
-    "version": pl.String(),
     "title": pl.String(),
 }
-
-
-def version_text(value: Any) -> str | None:
-    """A version or a date as text; None where a field of that name holds something else.
-
-    >>> version_text(2), version_text("2024-05-01"), version_text({"major": 2})
-    ('2', '2024-05-01', None)
-    """
-    plain = isinstance(value, str | int | float | date) and not isinstance(value, bool)
-    return str(value) if plain else None
 
 
 def natural_order(columns: Iterable[str]) -> Order:

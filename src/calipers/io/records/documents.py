@@ -5,7 +5,6 @@ No library is imported: a document is recognised by its attributes, not by its c
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date
 from functools import lru_cache
 from itertools import islice
 from numbers import Integral, Real
@@ -15,7 +14,6 @@ from uuid import UUID
 import msgspec
 
 from calipers.model.ground_truth import page_label
-from calipers.model.run import version_text
 from calipers.names import (
     ATTRIBUTES,
     COLUMNS,
@@ -58,7 +56,6 @@ class Row(msgspec.Struct, omit_defaults=True, gc=False):
     end: int | None = None
     tokens: int | None = None
     page: str | None = None
-    version: str | None = None
     title: str | None = None
 
 
@@ -239,9 +236,7 @@ def from_object(one: Any) -> Row:
     row = Row()
     names, wrapped, metadata = _places(tuple(one)) if type(one) is dict else EVERYWHERE
     for name, places in names:
-        # The version of a Qdrant point counts its writes.
-        if name != "version" or not hasattr(one, "payload"):
-            _take(row, name, get, places)
+        _take(row, name, get, places)
     for place in wrapped:
         inner = get(place)
         if inner is not None and not isinstance(inner, SCALARS):
@@ -275,8 +270,6 @@ def from_metadata(metadata: Mapping[str, Any]) -> Row:
 def _places(keys: tuple[Any, ...]) -> Places:
     """The lookups that can succeed for a dictionary with these keys."""
     known = set(keys)
-    if "payload" in known:
-        known.discard("version")  # of a Qdrant point: it counts its writes
     if known >= {"relevance", "fields"}:
         known.discard("source")  # of a Vespa hit: the cluster it came from
     names = ((name, tuple(p for p in places if p in known)) for name, places in RESULT.items())
@@ -291,7 +284,7 @@ def _take(row: Row, name: str, get: Get, places: Sequence[str], *, strict: bool 
     """Set a field from the first usable value; metadata may use the same key differently."""
     for place in places:
         value = get(place)
-        if value is None or not isinstance(value, str | UUID | Real | date):
+        if value is None or not isinstance(value, str | UUID | Real):
             continue
         try:
             setattr(row, name, checked(name, value))
@@ -335,8 +328,6 @@ def checked(name: str, value: Any) -> Any:
         if isinstance(value, bool):
             raise BadDocument(f"has the page {value!r}; it must be a number or a label")
         return page_label(value)
-    if name == "version":
-        return version_text(value)
     if name == "title":
         return value if isinstance(value, str) else None
     if name == "text":

@@ -30,7 +30,6 @@ _OF_RESULTS = {
     "result_documents": "document",
     "pages": "page",
     "tokens": "tokens",
-    "versions": "version",
     "calls": "call",
 }
 """Facets that are a column of the targets or of the results."""
@@ -51,7 +50,6 @@ FACETS: Mapping[str, str] = {
     "result_documents": "results with their documents",
     "pages": "results with their pages",
     "tokens": "counts of tokens",
-    "versions": "results with their versions",
     "calls": "results with the numbers of their calls",
     "results_without_id": "results without an id",
     "latencies": "latencies",

@@ -33,7 +33,7 @@ from calipers.model.ground_truth import (
     page_label,
 )
 from calipers.model.matched import Dataset
-from calipers.model.run import MOST_RESULTS, RUN_SCHEMA, version_text
+from calipers.model.run import MOST_RESULTS, RUN_SCHEMA
 
 CHUNK, RESULTS = 5_000, 20_000
 """Records that are turned into columns together: so many, or fewer with so many results."""
@@ -53,7 +53,6 @@ class Result(msgspec.Struct):
     end: int | None = None
     page: str | int | float | None = None
     tokens: int | None = None
-    version: Any = None
     title: Any = None
     call: int | None = None
     """The retriever call that returned it, from 1, if an agent makes several."""
@@ -192,7 +191,6 @@ class ListedResults:
 _WRITTEN: dict[str, Callable[[Any], Any]] = {
     "document": str,
     "page": page_label,
-    "version": version_text,
     "title": lambda title: title if isinstance(title, str) else None,
     # A rank in words says nothing about the order.
     "rank": lambda rank: number_in(rank) if isinstance(rank, str) else float(rank),

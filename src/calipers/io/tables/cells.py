@@ -259,9 +259,6 @@ def cast_columns(
     needed = _needed(frame.columns)
     for name in frame.columns:
         column, dtype = frame[name], schema[name]
-        if name == "version" and not _is_plain(column.dtype):
-            # A column of that name may hold something else: then leave versions empty.
-            column = pl.Series(name, [None], dtype).new_from_index(0, len(column))
         if not _is_plain(column.dtype):
             raise InvalidInput(
                 f"The column {theirs.get(name, name)!r} holds {column.dtype} at {where(offset)}; "

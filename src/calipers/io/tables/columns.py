@@ -482,9 +482,6 @@ def _renaming(columns: tuple[str, ...]) -> dict[str, str]:
     if "document" not in chosen.values():
         # A page without a document is of no use.
         chosen = {theirs: ours for theirs, ours in chosen.items() if ours != "page"}
-    if not set(chosen.values()) & {"score", "rank", "text"}:
-        # The date of a judgement is not the version of the document.
-        chosen = {theirs: ours for theirs, ours in chosen.items() if ours != "version"}
     return {column: chosen[column] for column in columns if column in chosen}
 
 
