@@ -4,15 +4,10 @@ _UNJUDGED = (
     "`calipers eval` prints the share of results that nobody judged; `calipers labels draft` "
     "writes them to a file to judge."
 )
-_AGREEMENT = "`calipers labels export anna.csv ben.csv` says how far judges agree."
-_POOLS = "`calipers labels export` takes --list, --close, --reopen and --delete."
-_QUESTIONS = "`calipers init CORPUS --endpoint URL --model NAME` writes questions with a model."
 _CORRECTED = "`calipers eval --corrected-by` corrects the mean of each run by people's labels."
 _FORM = "Write the queries, ids and grades as a table (CSV, Parquet) or as JSON lines."
 _WRITTEN = "Take --to jsonl, which holds everything; a few lines of a script make the rest of it."
 _WEIGHTED = "Name the metrics with -m: all of them decide, and --primary leads."
-_RULES = "docs/diagnose.md lists the rules with their thresholds, which are fixed."
-_METRIC = "Take err, nerr or rbp, or compute it with cwl-eval."
 _BASELINE = "A baseline is JSON: `baseline` has its name and date, `summaries` the means."
 
 GONE = {
@@ -22,8 +17,8 @@ GONE = {
     "recall of the index.",
     "exact_neighbours": "Search exactly with your vector store or with numpy, and give that run to "
     "`calipers eval` as the ground truth.",
-    "--csv": "Take --as csv.",
     "--chart": "Take --html FILE: the page holds the chart.",
+    "--quiet": "The first line of an answer says it; `| head -1` shows it alone.",
     "compare --as latex": "Take --as csv or --as markdown; pandoc makes LaTeX of either.",
     "compare --corrected-by": _CORRECTED,
     "gate --corrected-by": _CORRECTED,
@@ -35,8 +30,6 @@ GONE = {
     **dict.fromkeys(("eval --score", "gate --score", "compare --score"), _WEIGHTED),
     "gate --strict": "No clear difference passes, and says so; require what must hold, such as "
     '--require "recall@10 >= 0.8".',
-    "compare --output": "`calipers labels draft NEW -o label.csv` writes what nobody judged.",
-    "eval --mlflow": "docs/platforms.md has a scorer that measures inside MLflow.",
     "--like trec_eval-c": "Take --like trec_eval --missing zero.",
     "--like trec_eval-9": "Take --like trec_eval, which is version 10.",
     "--ties trec-9": "Take --ties trec, as trec_eval has it from version 10 on.",
@@ -50,18 +43,10 @@ GONE = {
     "convert --first": "Quote more of the passage, or give the target its document.",
     "convert --strict": "`calipers audit --corpus PATH --fail-on error` fails for a lost quote.",
     "explain --keep": "Append the question and its targets to the ground truth by hand.",
-    "diagnose --threshold": _RULES,
-    "diagnose --rules": _RULES,
-    "diagnose --before": "`calipers compare OLD NEW` says what changed.",
+    "diagnose --threshold": "docs/diagnose.md lists the thresholds of its rules; they are fixed.",
     "diagnose --by": "`calipers eval --by TAG` compares the slices of one tag.",
-    "diagnose --price": "`calipers sweep` prints the tokens of the results at each k.",
     "sweep --price": "The tokens at each k are in the table; multiply their price.",
     "sweep --tokens": "`calipers sweep --as csv` has the tokens at each k, mean and p95.",
-    "sweep --tokenizer": "Give 'tokens' with every result, or texts to estimate them from.",
-    "retrieve --batch": "Give a function of one question; --workers asks several at a time.",
-    "retrieve --method": "An address is asked by POST with --request, else by GET.",
-    "retrieve --warm-up": "The first question of each worker is kept out of the latencies.",
-    "retrieve --resume": "An interrupted run goes on by itself.",
     "retrieve --keep": "Ask again, or do not run the command: the file of a finished run stays.",
     "retrieve --cache-file": "An interrupted run goes on by itself; --restart begins again.",
     "retrieve --label": "--restart begins again; give each version of the retriever its own -o.",
@@ -74,13 +59,7 @@ GONE = {
     "confirm --strict": "--json says whether it is confirmed.",
     "labels judge --no-cache": "--cache-folder names another place for the answers of the model.",
     "history show --per-query": "`calipers eval @NAME --per-query FILE` writes it.",
-    "labels agreement": _AGREEMENT,
-    "labels list": _POOLS,
-    "labels close": _POOLS,
-    "labels questions": _QUESTIONS,
     "labels draft --mask": "Mask in the file that it writes, such as with sed; it is JSON lines.",
-    "labels traces": "`calipers labels draft --from-traces FILE -o questions.jsonl` does it.",
-    **dict.fromkeys(("inst", "nerr8", "nerr9", "nerr10", "nerr11"), _METRIC),
 }
 """Keys are as typed: a command or a name of the package, `COMMAND --option`, `--option value`."""
 

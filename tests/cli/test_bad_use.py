@@ -22,13 +22,10 @@ BAD = {
         (["gt.json", "new.jsonl", "--changes"], "holds no results"),
     ],
     "diagnose": [
-        (["old.jsonl", "--price", "1"], "tokens of the results"),
-        (["old.jsonl", "--before", "none.json"], "calipers compare OLD NEW"),
         (["old.jsonl", "-k", "x"], "The cut-off k is 'x'"),
         ([], "Nothing is given"),
     ],
     "sweep": [
-        (["old.jsonl", "--tokenizer", "package:f"], "Give 'tokens' with every result"),
         (["old.jsonl", "-m", "mrr@5"], "a sweep goes over k"),
         (["old.jsonl", "-k", "0"], "The cut-off k is '0'"),
     ],

@@ -60,7 +60,6 @@ def test_the_settings_are_valid_whatever_the_retriever(tmp_path, retriever):
             "calipers @ git+https://host/c.git@ab12",
         ),
         ({"url": "https://host/calipers-0.1.0.whl"}, "calipers @ https://host/calipers-0.1.0.whl"),
-        ({"url": "{project}/wheels/c.whl"}, "./wheels/c.whl"),
         ({"url": "{elsewhere}", "dir_info": {"editable": True}}, "${{ vars.CALIPERS }}"),
     ],
 )

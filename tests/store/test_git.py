@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from calipers.store.git import GitState, git_state, published_commit
+from calipers.store.git import GitState, git_state
 
 
 @pytest.fixture
@@ -66,15 +66,3 @@ def test_no_program_of_the_repository_is_started(repository):
     assert not started.exists()
     git("status")
     assert started.exists()
-
-
-def test_a_commit_that_the_remote_has_can_be_fetched_without_a_password(repository):
-    folder, git = repository
-    assert published_commit(folder) is None
-    git("remote", "add", "origin", "https://me:secret@code.example/me/calipers.git")
-    assert published_commit(folder) is None
-    git("update-ref", "refs/remotes/origin/main", "HEAD")
-    found = f"https://code.example/me/calipers.git@{git('rev-parse', 'HEAD')}"
-    assert published_commit(folder) == found
-    git("remote", "set-url", "origin", "git@code.example:me/calipers.git")
-    assert published_commit(folder) == found

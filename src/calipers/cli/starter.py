@@ -8,8 +8,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import msgspec
 
@@ -17,7 +15,6 @@ from calipers.config import PLAIN
 from calipers.errors import WriteFailed, check_number
 from calipers.io.files.write import whole_file
 from calipers.present.escape import printable
-from calipers.store.git import published_commit
 from calipers.version import __version__, installed_from
 
 QUESTIONS = "questions.csv"
@@ -54,7 +51,7 @@ def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
     # TOML strings are escaped like those of JSON.
     written_as = msgspec.json.encode(target).decode()
     files[PLAIN] = _text(PLAIN, questions=QUESTIONS, retriever=written_as, k=str(k))
-    package, origin = requirement(folder)
+    package, origin = requirement()
     files[WORKFLOW] = _text("retrieval.yml", package=package, origin=origin)
     written, left = _write(folder, files)
     return Started(tuple(written), tuple(left), target, retriever is None, origin)
@@ -66,11 +63,10 @@ def _text(name: str, **values: str) -> str:
     return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], text)
 
 
-def requirement(folder: Path) -> tuple[str, str]:
+def requirement() -> tuple[str, str]:
     """What pip must install in CI to get the Calipers that runs here, and a sentence about it.
 
-    A folder of this machine does for CI where it is part of the project, or a checkout whose
-    commit can be fetched.
+    CI does not have a folder of this machine: a variable of the repository says what it installs.
     """
     address = installed_from()[0]
     if not address:
@@ -79,16 +75,10 @@ def requirement(folder: Path) -> tuple[str, str]:
     if not address.startswith("file:"):
         address = re.sub(r"//[^/@]*:[^/@]*@", "//", address)  # a password stays here
         return f"calipers @ {address}", f"The workflow installs Calipers from {address}, as here."
-    path = Path(url2pathname(urlsplit(address).path)).resolve()
-    if path.is_relative_to(folder.resolve()):
-        inside = path.relative_to(folder.resolve()).as_posix()
-        return f"./{inside}", f"The workflow installs Calipers from {inside}, as here."
-    if (found := published_commit(path)) is not None:
-        return f"calipers @ git+{found}", f"The workflow installs Calipers from {found}, as here."
     return (
         "${{ vars.CALIPERS }}",
         "The workflow installs what the repository's variable CALIPERS says: set it to what pip "
-        f"can install there, such as git+https://…, as CI does not have {printable(str(path))}.",
+        f"can install there, such as git+https://…, as CI does not have {printable(address)}.",
     )
 
 

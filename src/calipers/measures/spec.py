@@ -215,12 +215,9 @@ def _definition(word: str) -> tuple[Definition, str | None]:
         name = aliases().get(trailing[1], trailing[1])
         if name in definitions() and definitions()[name].series is not None:
             return definitions()[name], trailing[2]
-    from calipers.gone import gone
-
     known = [*definitions(), *aliases()]
     raise UnknownMetric(
-        gone(whole)
-        or f"There is no metric called {word!r}.{did_you_mean([*cutoff_of][-1], known)} "
+        f"There is no metric called {word!r}.{did_you_mean([*cutoff_of][-1], known)} "
         "`calipers metrics --all` lists them."
     )
 

@@ -1,7 +1,6 @@
 """Ask git which commit was measured."""
 
 import os
-import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,19 +42,6 @@ def git_state(
     status = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
     changed = _git(where, *_without_filters(where), *status)
     return GitState(commit, branch, None if changed is None else bool(changed))
-
-
-def published_commit(folder: Path) -> str | None:
-    """The address of a checkout's commit (https://…@commit), if its remote has that commit."""
-    top = _git(folder, "rev-parse", "--show-toplevel") if folder.is_dir() else None
-    if top is None or Path(top).resolve() != folder:
-        return None
-    commit = _git(folder, "rev-parse", "--verify", "HEAD")
-    remote = _git(folder, "remote", "get-url", "origin") or ""
-    remote = re.sub(r"^(ssh://)?[\w.-]+@([\w.-]+)[:/](?!\d+/)", r"https://\2/", remote)
-    remote = re.sub(r"//[^/@]*@", "//", remote)  # without a password or token
-    has_it = _git(folder, "branch", "--remotes", "--contains", "HEAD")
-    return f"{remote}@{commit}" if has_it and remote.startswith("https://") else None
 
 
 def _without_filters(folder: Path) -> list[str]:
