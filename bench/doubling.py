@@ -496,6 +496,5 @@ CASES: tuple[tuple[str, Make, int], ...] = (
     ("history alarm, evaluations", history(lambda s: calipers.history_alarm("n", store=s)), 50),
     ("history list, evaluations", history(lambda s: calipers.history(store=s)), 50),
     ("history show, evaluations", history(lambda s: calipers.history_show("n", store=s)), 50),
-    ("history check, evaluations", history(lambda s: calipers.history_check(store=s)), 50),
 )
 """Name, how to make the work of a size, and the size: of queries, unless the name says."""

@@ -35,7 +35,6 @@ USUAL: dict[str, str] = {
     "explain": "'question number 3' --retriever search.py:search -g evals.jsonl",
     "retrieve": "search.py:search evals.jsonl -o out.jsonl",
     "history show": "@nightly --store history.db",
-    "history check": "--store history.db",
     "history trend": "nightly --store history.db",
 }
 """What a command needs to do something; one that is not here is given the records alone."""
@@ -105,7 +104,6 @@ OWN: dict[str, tuple[str, ...]] = {
         "history show @nightly --store history.db",
         "history trend nightly --store history.db",
         "history alarm nightly --store history.db",
-        "history check --store history.db",
         "compare @nightly '@nightly~1' --store history.db",
         "labels export --list --store history.db",
         "labels export pool -o out.jsonl --store history.db",

@@ -66,7 +66,6 @@ COMMANDS = (
     ("history", "show", "@nightly~0"),
     ("history",),
     ("history", "trend", "nightly"),
-    ("history", "check"),
 )
 TABLES = (
     ("eval", *READ, "--per-query", "out.csv"),

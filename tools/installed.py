@@ -78,7 +78,6 @@ history
 history show @nightly
 history trend nightly
 history alarm nightly
-history check
 labels draft old.jsonl new.jsonl --corpus chunks.jsonl -o label.jsonl
 2 labels judge label.jsonl --endpoint http://127.0.0.1:9/v1 --model small -o machine.jsonl
 labels sample old.jsonl -g truth.open.jsonl --pool drawn --until 0.3

@@ -47,7 +47,6 @@ from calipers.questions.gate.settings import gate_save as gate_save
 from calipers.questions.grid.settings import grid as grid
 from calipers.questions.history.settings import history as history
 from calipers.questions.history.settings import history_alarm as history_alarm
-from calipers.questions.history.settings import history_check as history_check
 from calipers.questions.history.settings import history_show as history_show
 from calipers.questions.history.settings import history_trend as history_trend
 from calipers.questions.history.settings import save as save

@@ -23,6 +23,10 @@ GONE = {
     "compare --corrected-by": _CORRECTED,
     "gate --corrected-by": _CORRECTED,
     "gate --junit": "`pytest --junitxml` writes JUnit XML of gates in tests; --markdown a summary.",
+    **dict.fromkeys(
+        ("history check", "history_check"),
+        "What is read is compared with its checksum, and refused if it is damaged.",
+    ),
     "history_prune": "A history grows slowly; begin another where it is too large (store=).",
     "history --branch": "`calipers history NAME` lists what was saved under one name.",
     "plan --queries": "`calipers compare` says which difference its queries show.",

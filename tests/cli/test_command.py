@@ -129,7 +129,7 @@ def test_help_fits_on_a_screen_and_all_of_it_can_be_had(monkeypatch, name):
 
 
 FEW_LINES = (
-    "confirm, convert, history check, labels, "
+    "confirm, convert, labels, "
     "labels draft, labels draft --from-traces=FILE, labels export, labels import, labels judge, "
     "mcp, plan, retrieve, seal, serve"
 )

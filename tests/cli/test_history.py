@@ -129,24 +129,16 @@ def test_an_alarm_does_not_compare_other_settings(history):
     assert (differs.code, "the setting rel is 2.0" in " ".join(differs.out.split())) == (2, True)
 
 
-def test_care_of_the_store(history):
-    printed = calipers_command("history", "check").out.strip()
-    assert printed.endswith("is whole: 4 evaluations read.")
-
-
-def test_a_damaged_store_is_listed_and_ends_with_two(history):
+def test_a_damaged_store_is_refused(history):
     with open_store().writing() as connection:
         connection.exec_driver_sql("UPDATE calipers_content SET bytes = x'00'")
-    printed = calipers_command("history", "check")
-    assert printed.code == 2
-    assert "is damaged" in printed.out
     assert "is damaged" in refused("history", "show", "@nightly")
 
 
 def test_no_history_and_one_in_another_place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CALIPERS_STORE", raising=False)
-    for more in ("", " show @x", " trend x", " alarm x", " check"):
+    for more in ("", " show @x", " trend x", " alarm x"):
         assert "There is no history" in refused(*f"history{more}".split())
     monkeypatch.setenv("CALIPERS_STORE", "mysql://ann:hush@db/x")
     said = refused("history")

@@ -12,7 +12,7 @@ from tests.questions.samples import SAMPLES
 
 SAME = words_in(
     "evaluate levels compare sweep floor calls diagnose misses gate audit plan history "
-    "history_show history_trend history_alarm history_check labels_sample metrics explain"
+    "history_show history_trend history_alarm labels_sample metrics explain"
 )
 """Operations whose commands print nothing beside the result."""
 NAMES = {

@@ -59,7 +59,7 @@ print([found and found.what for found in run.carry_out(cases)])
 
 def test_every_command_is_attacked() -> None:
     names = {name for name, _ in leaves()}
-    assert {"eval", "convert", "history check", "gate save", "retrieve"} <= names
+    assert {"eval", "convert", "gate save", "retrieve"} <= names
 
 
 def test_a_case_is_kept_as_it_is() -> None:

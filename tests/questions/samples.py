@@ -354,11 +354,6 @@ SAMPLES: dict[str, Sample] = {
         ("pool", "ben.jsonl", "--store", "history.db", "--json"),
         prepare=write_pool,
     ),
-    "history_check": Sample(
-        lambda: calipers.history_check("history.db"),
-        ("--store", "history.db", "--json"),
-        prepare=write_saved,
-    ),
     "audit": Sample(
         lambda: calipers.audit("evals.jsonl", corpus="chunks.jsonl"),
         ("evals.jsonl", "--corpus", "chunks.jsonl", "--json"),

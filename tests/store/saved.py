@@ -4,11 +4,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
+from sqlalchemy import text
+
 from calipers.engines.scoring import choose_metrics, score
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.questions.inputs import matched
 from calipers.store.git import GitState
+from calipers.store.listing import evaluations
+from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store, open_store
 from calipers.store.record import EvaluationRecord, write
 from calipers.store.save import record_of
@@ -72,3 +76,13 @@ def filled(place: str, hits: Sequence[Sequence[int | None]], name: str = "nightl
     for day, ranks in enumerate(hits):
         write(store, record(records(ranks), name, day=day)[1])
     return store
+
+
+def read_all(store: Store) -> None:
+    """Read everything that is kept; damage is an error."""
+    for one in evaluations(store):
+        load_scores(store, one)
+        load_retrieved(store, one)
+    if store.place.kind == "sqlite":
+        with store.reading() as connection:
+            assert connection.execute(text("PRAGMA integrity_check")).scalars().all() == ["ok"]

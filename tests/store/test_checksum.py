@@ -9,13 +9,10 @@ from pathlib import Path
 import pytest
 
 from calipers.errors import UnreadableFile
-from calipers.store.care import problems
-from calipers.store.listing import evaluations
-from calipers.store.load import load_scores
-from calipers.store.open import Store, open_store
+from calipers.store.open import open_store
 from calipers.store.record import write
 from fuzz.stores import attack
-from tests.store.saved import record
+from tests.store.saved import read_all, record
 from tests.systems import records
 
 COPIES = 12
@@ -57,27 +54,7 @@ def test_a_changed_row_is_refused(change: str, path: Path) -> None:
         assert connection.execute(change).rowcount > 0
     store = open_store(path)
     with pytest.raises(UnreadableFile, match="is damaged"):
-        _read_all(store)
-    assert list(problems(store))
-
-
-def test_one_damage_hides_no_other(path: Path) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("UPDATE calipers_summary SET mean = mean + 0.001 WHERE evaluation = 1")
-        connection.execute("UPDATE calipers_evaluation SET queries = 9 WHERE number = 2")
-        (digest,) = connection.execute(
-            "SELECT digest FROM calipers_part WHERE evaluation = 1 AND kind = 'scores'"
-        ).fetchone()
-        connection.execute("UPDATE calipers_content SET bytes = x'00' WHERE digest = ?", (digest,))
-    found = list(problems(open_store(path)))
-    assert sum("scores of nightly" in one for one in found) == 1
-    assert sum("a summary" in one for one in found) == 1
-    assert sum("the evaluation" in one for one in found) == 1
-    assert len(found) == 3
-
-
-def _read_all(store: Store) -> list[int]:
-    return [len(load_scores(store, one)) for one in evaluations(store)]
+        read_all(store)
 
 
 def test_a_corrupted_file_is_answered_or_gives_what_was_saved(

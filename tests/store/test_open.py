@@ -15,14 +15,13 @@ from sqlalchemy import text
 
 from calipers.errors import CalipersError, MissingExtra, UnreadableFile, WriteFailed
 from calipers.store import open as opening
-from calipers.store.care import problems
 from calipers.store.listing import count, evaluations
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import open_store
 from calipers.store.record import write
 from calipers.store.schema import METADATA, VERSIONS
 from calipers.version import pip_install
-from tests.store.saved import filled, record
+from tests.store.saved import filled, read_all, record
 from tests.systems import records
 
 HISTORIES = Path(__file__).parents[1] / "data" / "histories"
@@ -55,7 +54,7 @@ def test_a_history_of_every_version_keeps_its_numbers(tmp_path, version):
     assert found[1].changed == ("corpus",)
     assert (found[0].tags, found[0].branch, found[1].dirty) == ({"model": "e5"}, "main", True)
     assert load_retrieved(store, found[0]).run.frame.height == 50
-    assert list(problems(store)) == []
+    read_all(store)
     with store.reading() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         differing = compare_metadata(context, METADATA)
@@ -142,7 +141,7 @@ def test_a_full_disk_or_one_that_allows_no_changes_loses_nothing(
     with pytest.raises(WriteFailed, match=words):
         write(store, record(records([2] * 500))[1])
     assert count(store) == 1
-    assert list(problems(store)) == []
+    read_all(store)
 
 
 def test_a_missing_driver_is_named_with_the_command_that_installs_it(monkeypatch):

@@ -3,7 +3,7 @@
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import AS, HTML, JSON, text
+from calipers.cli.options import AS, HTML, text
 from calipers.present.escape import printable
 
 
@@ -61,26 +61,12 @@ def history_alarm() -> None:
 
 
 @command(
-    short_help="Say whether the whole history can be read as it was saved.",
-    exits=lambda found: 2 if found.problems else 0,
-    answers=[JSON],
-)
-def history_check() -> None:
-    """Read all of the history, and say where it is and what is damaged.
-
-    Every row and content is compared with its checksum.
-    Exit codes: 0 everything is whole, 2 something is damaged.
-    """
-
-
-@command(
     text("--html", "FOLDER", "Write a site to share: lines over time, every report, a badge."),
     AS,
     commands={
         "show": history_show,
         "trend": history_trend,
         "alarm": history_alarm,
-        "check": history_check,
     },
 )
 def history(asked: CommandInput, html: str | None) -> None:

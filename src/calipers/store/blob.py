@@ -32,8 +32,7 @@ def check_content(content: bytes, digest: str, whose: str) -> None:
     if digest_of(content) != digest:
         raise UnreadableFile(
             f"{whose} cannot be read: the content in the history is damaged (its SHA-256 is not "
-            "the one that was saved with it). `calipers history check` lists everything that is; "
-            "put back a copy of the history."
+            "the one that was saved with it); put back a copy of the history."
         )
 
 

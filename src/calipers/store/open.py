@@ -53,8 +53,7 @@ SQLITE: dict[int, str] = {
     sqlite3.SQLITE_PERM: DENIED,
     sqlite3.SQLITE_CANTOPEN: DENIED,
     sqlite3.SQLITE_NOTADB: "it is not an SQLite database; name another file",
-    sqlite3.SQLITE_CORRUPT: "the file is damaged; put back a copy of it, and look at what is left "
-    "with `calipers history check`",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; put back a copy of it",
 }
 LOCK_TIMEOUT = "55P03"
 """PostgreSQL's code; its other errors explain themselves."""
@@ -156,13 +155,11 @@ def open_store(
     create: bool = False,
     keep: bool = False,
     patience: float | None = None,
-    damaged: bool = False,
 ) -> Store:
     """Open the named or located history; with ``create`` also a new one.
 
     ``keep`` is for frequent callers: connections to a server stay open, because opening one takes
-    longer than saving a label. A process that forks must not keep any. ``damaged`` also opens a
-    damaged file, to check it; by default such a file is refused.
+    longer than saving a label. A process that forks must not keep any. A damaged file is refused.
     """
     place = locate(given, create=create)
     if place.path is not None:
@@ -181,7 +178,7 @@ def open_store(
         )
     if version != HEAD:
         migrate(store)
-    if not (create or keep or damaged):
+    if not (create or keep):
         _refuse_damage(store)
     return store
 
@@ -196,7 +193,7 @@ def _refuse_damage(store: Store) -> None:
     if found != "ok":
         raise StoreUnreadable(
             f"The history {store.place.shown} is damaged: {' '.join(str(found).split()):.120}; put "
-            "back a copy of it, and see with `calipers history check` what is left."
+            "back a copy of it."
         )
 
 

@@ -152,8 +152,7 @@ def check(kept: str, found: str, what: str, place: str) -> None:
     """Refuse a row with a wrong checksum; ``place`` is the history."""
     if kept != found:
         raise UnreadableFile(
-            f"The history {place} is damaged: {what} is not as it was saved; put back a copy of "
-            "it, and see with `calipers history check` what else is."
+            f"The history {place} is damaged: {what} is not as it was saved; put back a copy of it."
         )
 
 

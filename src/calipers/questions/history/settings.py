@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
     from calipers.model.scores import Scores
     from calipers.questions.history.result import Alarm, History, Shown
-    from calipers.store.care import Checked
 
 
 class Which(TypedDict, total=False):
@@ -162,12 +161,3 @@ def history_trend(
     sides of a mark are not comparable.
     """
     return history_alarm(name, **settings)
-
-
-@operation(page="history", command="history check")
-def history_check(store: Store = None) -> "Checked":
-    """Whether everything in the history is as it was written."""
-    from calipers.store.care import check
-    from calipers.store.open import open_store
-
-    return check(open_store(store, damaged=True))
