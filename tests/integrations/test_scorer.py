@@ -98,7 +98,7 @@ def test_mistakes_are_found_when_the_scorer_is_made():
         calipers.scorer("recall@5", mach="id")  # type: ignore[call-arg]
     with pytest.raises(InvalidInput, match="takes no store"):
         calipers.scorer("recall@5", store="x.db")
-    with pytest.raises(InvalidInput, match="argument metrics of scorer is 3; it must be a text"):
+    with pytest.raises(InvalidInput, match="A metric is given as 3; write its name"):
         calipers.scorer("recall@1", 3)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="no query to score"):
         calipers.scorer("recall@5").together([])

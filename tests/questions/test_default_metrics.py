@@ -18,8 +18,7 @@ def test_recall_at_the_largest_k_decides_wherever_it_stands(ks, others):
     assert choose_primary(known) == f"recall@{max(ks)}"
 
 
-def test_the_score_goes_before_recall_and_without_both_the_first_decides():
-    assert choose_primary([facts("recall@5"), facts("score")]) == "score"
+def test_without_recall_the_first_that_has_a_direction_decides():
     assert choose_primary([facts("judged@5", "neither"), facts("mrr"), facts("map")]) == "mrr"
     assert choose_primary([facts("judged@5", "neither")]) is None
 

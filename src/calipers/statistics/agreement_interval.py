@@ -70,7 +70,7 @@ def agreement_interval(table: Floats, confidence: float = 0.95) -> Ends | None:
     >>> table = np.array([[1, 1]] * 20 + [[1, 0]] * 5 + [[0, 1]] * 10 + [[0, 0]] * 15, float)
     >>> ends = agreement_interval(table)
     >>> round(ends.low, 2), round(ends.high, 2)
-    (0.03, 0.62)
+    (0.04, 0.62)
     """
     check_confidence(confidence)
     shared = table[(~np.isnan(table)).sum(axis=1) >= 2]
