@@ -31,7 +31,6 @@ _DOCUMENTS = words_in(
     "file filename url corpus_id"
 )
 _STARTS = ("start", "start_index", "start_idx", "start_char", "start_char_idx", "split_idx_start")
-_VERSIONS = words_in("version revision updated_at last_modified last_modified_date date")
 _ENDS = ("end", "end_index", "end_idx", "end_char", "end_char_idx")
 
 RESULT: Mapping[str, tuple[str, ...]] = {
@@ -86,7 +85,6 @@ CHUNK: Mapping[str, tuple[str, ...]] = {
     "document": _DOCUMENTS,
     "start": _STARTS,
     "end": _ENDS,
-    "version": _VERSIONS,
     "title": words_in("title heading headline page_title document_title section_title"),
 }
 """A chunk or document of a corpus. Without another id its ``doc_id`` is the id, or else its title,

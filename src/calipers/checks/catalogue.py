@@ -100,14 +100,6 @@ REPEATED_ID = Kind(
     "Several chunks of the corpus have the id of a target, so nobody can tell which one is meant.",
     "Give every chunk an id of its own.",
 )
-SUPERSEDED = Kind(
-    "superseded_targets",
-    "warning",
-    "targets",
-    "The corpus has a newer version of the document in which this target stands. A retriever that "
-    "returns the current one is called wrong.",
-    "Label the current version, or remove the old one from the corpus.",
-)
 MOVED = Kind(
     "quote_not_at_span",
     "error",
@@ -132,14 +124,12 @@ AGAINST_CORPUS = (
     NEAR_COPIES,
     REPEATED_ID,
     MOVED,
-    SUPERSEDED,
 )
 BLURS = (
     WORD_MATCHING,
     COPIED_WORDING,
     DUPLICATE_QUERIES,
     NEAR_DUPLICATE_QUERIES,
-    SUPERSEDED,
 )
 """Findings that make it harder for a set to separate retrievers."""
 KINDS = (*ALONE, WORD_MATCHING, *AGAINST_CORPUS)

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import polars as pl
 
 from calipers.checks.ground_truth import with_plain_quotes
-from calipers.checks.versions import superseded, versioned
 from calipers.io.corpus import Corpus
 from calipers.match.cover import Assembly, Piece, enough, size
 from calipers.match.locate import QuoteFinder
@@ -175,8 +174,6 @@ class CorpusEvidence:
     """Whether the corpus distinguishes chunks from documents."""
     texts: dict[str, str] = field(default_factory=dict)
     """The texts of chunks that contain a target, by id."""
-    versions: list[pl.DataFrame] = field(default_factory=list)
-    """The chunks that name their document version, by batch."""
 
     @classmethod
     def of(cls, ground_truth: GroundTruth, corpus: Corpus) -> "CorpusEvidence":
@@ -209,7 +206,6 @@ class CorpusEvidence:
         self.chunks += batch.height
         self.sample += ids[: KEPT - len(self.sample)]
         self.documents_known |= bool(batch["named"].any())
-        self.versions.append(versioned(batch))
         holding = {number for number, name in enumerate(ids) if name in items}
         self.items.update(ids[number] for number in holding)
         if finder.quotes:
@@ -246,11 +242,6 @@ class CorpusEvidence:
             number, start, end = (int(str(row[name])) for name in ("row", "start", "end"))
             return self.spans.is_split(number, start, end)
         return str(row["plain"]) in self.split
-
-    @cached_property
-    def several_versions(self) -> pl.DataFrame:
-        """The chunks of documents with several versions (see ``superseded``)."""
-        return superseded(pl.concat(self.versions))
 
     @cached_property
     def held(self) -> list[tuple[str, list[str]]]:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -25,12 +24,8 @@ CORPUS_SCHEMA: dict[str, pl.DataType] = {
     "text": pl.String(),
     "start": pl.Int64(),
     "end": pl.Int64(),
-    "version": pl.String(),
     "title": pl.String(),
 }
-
-_EXTRA = ("version", "title")
-"""Optional fields of a chunk that are passed on."""
 
 
 def name_columns(names: Iterable[str]) -> dict[str, str]:
@@ -101,14 +96,13 @@ def _checked(row: dict[str, Any], place: str) -> dict[str, Any]:
             if row[name] is None:
                 raise InvalidInput(_wrong(name, value, place, "a whole number of 64 bits"))
     row["id"] = place if row["id"] is None else row["id"]
-    for name in _EXTRA:
-        row[name] = _plain_text(row.get(name))
+    row["title"] = _plain_text(row.get("title"))
     return row
 
 
 def _plain_text(value: Any) -> str | None:
-    """A version, a date or a title as text; None where a field of that name holds another thing."""
-    plain = isinstance(value, str | int | float | date) and not isinstance(value, bool)
+    """A title as text; None where a field of that name holds something else."""
+    plain = isinstance(value, str | int | float) and not isinstance(value, bool)
     return str(value) if plain else None
 
 

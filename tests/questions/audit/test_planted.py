@@ -101,15 +101,6 @@ def reworded_a_little(world):
     return {"ground_truth": records + again, "corpus": world.corpus}
 
 
-def old_labels(world):
-    corpus = {f"{item}-v1": text for item, text in world.corpus.items()}
-    newer = {f"{item}-v2": " ".join(words(world.rng, 37)) for item in world.ids[::2]}
-    records = world.records(ids=world.ids[::2])
-    for one in records:
-        one["ground_truth"] = [f"{one['ground_truth'][0]}-v1"]
-    return {"ground_truth": records, "corpus": {**corpus, **newer}}
-
-
 HEALTHY = {
     "nothing": healthy,
     "nothing, with real questions": healthy_with_real_questions,
@@ -124,7 +115,6 @@ FAULTS = {
     "one question in eight copies nine words": (some_copies, {"copied_wording"}),
     "every question twice": (asked_again, {"duplicate_queries"}),
     "every question twice, one word more": (reworded_a_little, {"near_duplicate_queries"}),
-    "labels on -v1 where there is a -v2": (old_labels, {"superseded_targets"}),
 }
 
 

@@ -15,7 +15,6 @@ from calipers.checks.corpus_findings import (
 )
 from calipers.checks.evidence import CorpusEvidence
 from calipers.checks.ground_truth import asked
-from calipers.checks.versions import superseded_targets
 from calipers.engines.scoring import compute
 from calipers.errors import CalipersError
 from calipers.io.corpus import Corpus
@@ -87,11 +86,7 @@ def audit(
     passages = ground_truth.quotes_by_query(truth)
     if corpus is not None:
         evidence = _evidence(truth, corpus, known.notes)
-        found += [
-            *corpus_findings(evidence),
-            near_copies(evidence, corpus),
-            superseded_targets(evidence.several_versions, evidence.held),
-        ]
+        found += [*corpus_findings(evidence), near_copies(evidence, corpus)]
         for query, held in evidence.held:
             passages.setdefault(query, []).extend(evidence.texts[one] for one in held)
         facts["chunks"] = evidence.chunks
