@@ -119,10 +119,6 @@ def num_rel_ret(query: Query, rel: float | None = None) -> float:
     return len(found(query, wanted(query, rel)))
 
 
-def num_q(query: Query, rel: float | None = None) -> float:
-    return 1.0
-
-
 def set_precision(query: Query, rel: float | None = None) -> float:
     useful = len(ranks_of(query, wanted(query, rel)))
     return useful / len(query.ranking) if query.ranking else 0.0
@@ -130,50 +126,6 @@ def set_precision(query: Query, rel: float | None = None) -> float:
 
 def set_recall(query: Query, rel: float | None = None) -> float | None:
     return share(num_rel_ret(query, rel), num_rel(query, rel))
-
-
-def set_f(query: Query, beta: float = 1.0, rel: float | None = None) -> float | None:
-    p, r = set_precision(query, rel), set_recall(query, rel)
-    if r is None:
-        return None
-    return 0.0 if p + r == 0 else (1 + beta**2) * p * r / (beta**2 * p + r)
-
-
-def set_map(query: Query, rel: float | None = None) -> float | None:
-    r = set_recall(query, rel)
-    return None if r is None else set_precision(query, rel) * r
-
-
-def rprec_mult(query: Query, multiple: float, rel: float | None = None) -> float | None:
-    depth = math.ceil(round(multiple * num_rel(query, rel), 6))
-    return share(min(len(found(query, wanted(query, rel), depth)), depth), depth)
-
-
-def gm_map(query: Query, rel: float | None = None) -> float | None:
-    value = average_precision(query, rel=rel)
-    return None if value is None else max(value, 1e-5)
-
-
-def iprec_at_recall(
-    query: Query, level: float, needed: str = "up", rel: float | None = None
-) -> float | None:
-    relevant = wanted(query, rel)
-    size = len(units(query, relevant))
-    if not size:
-        return None
-    targets = round(level * size, 6)
-    least = {"up": math.ceil(targets), "nearest": math.floor(targets + 0.5)}.get(
-        needed, math.floor(level * size + 0.9)
-    )
-    positions = [at for at, _ in paid(query, relevant)]
-    return max((n / at for n, at in enumerate(positions, 1) if n >= least), default=0.0)
-
-
-def eleven_point_average(
-    query: Query, needed: str = "up", rel: float | None = None
-) -> float | None:
-    values = [iprec_at_recall(query, tenth / 10, needed, rel) for tenth in range(11)]
-    return None if None in values else sum(value or 0.0 for value in values) / 11
 
 
 def dcg(query: Query, k: int | None = None, gain: str = "linear") -> float:
@@ -259,22 +211,6 @@ def unjudged(query: Query, k: int) -> float:
     return (len(query.ranking[:k]) - len(ranks_of(query, pool, k))) / k
 
 
-def inferred_ap(query: Query, rel: float | None = None) -> float | None:
-    relevant = wanted(query, rel)
-    irrelevant = {item for item, grade in query.grades.items() if grade >= 0} - relevant
-    sampled = {item for item, grade in query.grades.items() if grade < 0}
-    useful = ranks_of(query, relevant)
-    against = [rank for rank in ranks_of(query, irrelevant) if rank not in useful]
-    left_out = [r for r in ranks_of(query, sampled) if r not in useful and r not in against]
-    total = 0.0
-    for n, (at, _) in enumerate(paid(query, relevant)):
-        bad = min(sum(rank < at for rank in against), at - 1 - n)
-        unknown = min(sum(rank < at for rank in left_out), at - 1 - n - bad)
-        precision = (n + 1e-5) / (n + bad + 2e-5)
-        total += 1 / at + (n + bad + unknown) / at * precision
-    return share(total, len(units(query, relevant)))
-
-
 def bpref(query: Query, rel: float | None = None) -> float | None:
     relevant = wanted(query, rel)
     irrelevant = {item for item, grade in query.grades.items() if grade >= 0} - relevant
@@ -327,19 +263,11 @@ REFERENCE: dict[str, Callable[..., float | None]] = {
         num_ret,
         num_rel,
         num_rel_ret,
-        num_q,
         set_precision,
         set_recall,
-        set_f,
-        set_map,
-        rprec_mult,
-        gm_map,
-        iprec_at_recall,
-        eleven_point_average,
         nerr,
         alpha_ndcg,
         unjudged,
-        inferred_ap,
     )
 }
 REFERENCE["map"] = average_precision

@@ -23,8 +23,6 @@ VALUES: dict[str, tuple[float | str, ...]] = {
     "alpha": (0.0, 0.9, 1.0),
     "beta": (0.5, 2.0),
     "gmax": (7.0,),
-    "level": (0.0, 0.4, 1.0),
-    "multiple": (0.4, 1.0, 1.6),
     "p": (0.5, 0.95),
     "rel": (0.5, 2.0),
 }
@@ -97,12 +95,8 @@ def variants(definition: Definition) -> list[Metric]:
     settings: list[tuple[tuple[str, Any], ...]] = [()]
     for name, parameter in definition.parameters.items():
         values = [v for v in parameter.choices or VALUES[name] if v != parameter.default]
-        if parameter.required:
-            settings = [tuple(sorted((*s, (name, value)))) for s in settings for value in values]
-        else:
-            least = settings[0]
-            settings += [tuple(sorted((*least, (name, value)))) for value in values]
-    every_k = [Metric(definition.name, k, settings[0]) for k in ks]
+        settings += [((name, value),) for value in values]
+    every_k = [Metric(definition.name, k) for k in ks]
     return every_k + [Metric(definition.name, k, own) for k, own in product(ks[-2:], settings[1:])]
 
 

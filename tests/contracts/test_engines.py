@@ -13,7 +13,7 @@ from calipers.model.run import Run
 from calipers.model.scores import Scores
 from tests.contracts.test_elsewhere import run_elsewhere
 
-BY_ID = "recall@5,ndcg@3,map,err@5,mrr,bpref,judged@10,first_rank,gm_map,num_ret,precision@1"
+BY_ID = "recall@5,ndcg@3,map,err@5,mrr,bpref,judged@10,first_rank,num_ret,precision@1"
 BY_TEXT = "recall@1,3,ndcg@2,map,mrr"
 BY_SPAN = "recall@1,mrr,span_recall@2,span_precision@3,iou@3"
 POLICIES = {

@@ -27,11 +27,9 @@ TRACES = FOLDER.parent / "formats" / "langsmith.jsonl"
 WRITES = "CALIPERS_WRITE_RECORDED" in os.environ
 TWO = "recall@5,mrr"
 METRICS = (
-    "f(beta=2)@3,full_recall@3,capped_recall@3,tp@3,fp@3,fn@3,num_ret,num_rel,num_rel_ret,num_q,"
-    "set_precision,set_recall,set_f,set_map,dcg,dcg@3,ndcg,ndcg(gain=exp)@3,err@3,nerr,rbp,"
-    "rbp(p=0.5)@3,mrr@3,map@3,r_precision,rprec_mult,gm_map,"
-    "first_rank,iprec_at_recall,eleven_point_average,judged@3,unjudged@3,inferred_ap,bpref,"
-    "rbp_residual"
+    "f(beta=2)@3,full_recall@3,capped_recall@3,tp@3,fp@3,fn@3,num_ret,num_rel,num_rel_ret,"
+    "set_precision,set_recall,dcg,dcg@3,ndcg,ndcg(gain=exp)@3,err@3,nerr,rbp,"
+    "rbp(p=0.5)@3,mrr@3,map@3,r_precision,first_rank,judged@3,unjudged@3,bpref,rbp_residual"
 )
 OF_SOME = ("alpha_ndcg@3", "span_recall@3", "span_precision@3", "iou@3", "leak@3", "leak_rate@3")
 """Metrics that not every input has."""

@@ -27,12 +27,6 @@ EXCEPTIONS: dict[tuple[str, str], Excuse] = {
         "the end of a perfect ranking nothing is.",
         Case({"a": 1, "x": 0, "y": 0}, before=["x", "a", "y"], after=["a"]),
     ),
-    (MOVED_UP, "inferred_ap"): Excuse(
-        "An item of negative grade may be relevant, and counts as half a target for what stands "
-        "below it; one outside the pool counts as none.",
-        Case({"a": 1, "s": -1}, before=["x", "y", "s", "a"], after=["x", "y", "a", "s"]),
-        within=lambda case: min(case.grades.values(), default=0) < 0,
-    ),
     (COPY, "num_ret"): Excuse(
         "It counts results, and a copy is one.",
         Case({"a": 1}, before=["a", "a"], after=["a"]),

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
-from calipers.measures.define import from_scale, to_scale
 from calipers.model.arrays import Floats
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import ANSWERED, EMPTY, EXAMPLES, FAILED, MISSING, Matches, Tally
@@ -31,14 +30,13 @@ def summarise(
     ``query_weights`` say how much each query counts in a mean; sums count every query once.
     """
     columns = list(zip(metrics, values.T, strict=True))
-    scaled = [to_scale(column, facts.aggregate) for facts, column in columns]
     counts = [None if facts.aggregate == "sum" else query_weights for facts, _ in columns]
-    units = [as_units(one, clusters, each) for one, each in zip(scaled, counts, strict=True)]
+    units = [as_units(one, clusters, each) for one, each in zip(values.T, counts, strict=True)]
     intervals = _intervals(units, [facts for facts, _ in columns], settings["confidence"])
-    rows = zip(columns, scaled, units, intervals, counts, strict=True)
+    rows = zip(columns, units, intervals, counts, strict=True)
     return {
         facts.name: _summary(facts, column, one.mean, interval, each)
-        for (facts, _), column, one, interval, each in rows
+        for (facts, column), one, interval, each in rows
     }
 
 
@@ -50,7 +48,7 @@ def facts_by_name(scores: Scores) -> dict[str, MetricFacts]:
 def value_bounds(facts: MetricFacts) -> Bounds | None:
     """The bounds of the values whose mean is taken; None where there is no upper one."""
     low, high = facts.bounds
-    return None if high is None or facts.aggregate == "geometric" else (low, high)
+    return None if high is None else (low, high)
 
 
 def _summary(
@@ -60,27 +58,25 @@ def _summary(
     interval: Interval | None,
     weights: Floats | None,
 ) -> Summary:
-    aggregate = facts.aggregate
     defined = column[~np.isnan(column)]
     n, undefined = defined.size, column.size - defined.size
     if not n:
         return Summary(facts.name, None, None, None, 0, undefined)
     median = (
-        float(np.median(defined))
+        _median(defined)
         if weights is None
         else _weighted_median(defined, weights[~np.isnan(column)])
     )
-    if aggregate == "mean":
+    if facts.aggregate == "mean":
         return Summary(facts.name, mean, median, interval, n, undefined)
-    ends = interval and replace(
-        interval,
-        low=from_scale(interval.low, n, aggregate),
-        high=from_scale(interval.high, n, aggregate),
-    )
-    # The median is of single queries, whatever the aggregate is.
-    typical = from_scale(median, 1, aggregate)
-    total = math.fsum(defined) if aggregate == "sum" else from_scale(mean, n, aggregate)
-    return Summary(facts.name, total, typical, ends, n, undefined)
+    ends = interval and replace(interval, low=interval.low * n, high=interval.high * n)
+    return Summary(facts.name, math.fsum(defined), median, ends, n, undefined)
+
+
+def _median(values: Floats) -> float:
+    """As ``np.median``, which loads numpy.ma."""
+    ordered = np.sort(values)
+    return float(ordered[(values.size - 1) // 2 : values.size // 2 + 1].mean())
 
 
 def _weighted_median(values: Floats, weights: Floats) -> float:
@@ -110,7 +106,7 @@ def _intervals(
     bounds = map(value_bounds, metrics)
     found = units_intervals(list(zip(units, bounds, strict=True)), level)
     for at, (facts, interval) in enumerate(zip(metrics, found, strict=True)):
-        if interval is not None and interval.method == "t" and facts.aggregate != "geometric":
+        if interval is not None and interval.method == "t":
             found[at] = replace(interval, low=max(interval.low, facts.bounds[0]))
     return found
 

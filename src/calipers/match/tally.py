@@ -183,8 +183,9 @@ class RunTally:
         if not rows.size:
             return
         segment = batch.query_of(rows)
-        pairs = pl.DataFrame({"segment": segment, "item": batch.identity.gather(rows)})
-        pairs = pairs.filter(pl.Series(known[segment]) & pl.col("item").is_not_null())
+        items = batch.identity.gather(as_series(rows))
+        pairs = pl.DataFrame({"segment": as_series(segment), "item": items})
+        pairs = pairs.filter(as_series(known[segment]) & pl.col("item").is_not_null())
         again = ~pairs.select(pl.struct("segment", "item").is_first_distinct()).to_series()
         if again.any() and self.on_duplicates == "error":
             row = pairs.row(int(again.arg_true()[0]))

@@ -138,12 +138,6 @@ def num_rel_ret(found: Found) -> Floats:
     return found.hits()
 
 
-@metric(better="neither", also=("numq",), without_targets="defined", aggregate="sum")
-def num_q(found: Found) -> Floats:
-    """1 for every query that is counted; the sum says how many those are."""
-    return np.ones(found.n_queries)
-
-
 # All results of a query as a set, without an order: what trec_eval calls set measures.
 
 
@@ -157,19 +151,3 @@ def set_precision(found: Found) -> Floats:
 def set_recall(found: Found) -> Floats:
     """The share of all targets that stand anywhere in the results."""
     return ratio(found.hits(), found.total)
-
-
-@metric(better="higher", also=("setf",))
-def set_f(found: Found, beta: AboveZero = 1.0) -> Floats:
-    """set_precision and set_recall in one: (1 + beta²) P R / (beta² P + R); 0 where both are 0.
-
-    trec_eval's parameter of set_F is beta².
-    """
-    return f_measure(set_precision(found), set_recall(found), beta)
-
-
-@metric(better="higher", also=("setap",))
-def set_map(found: Found) -> Floats:
-    """set_precision times set_recall: average precision where the order says nothing."""
-    recall = set_recall(found)
-    return np.where(np.isnan(recall), np.nan, set_precision(found) * recall)

@@ -7,24 +7,13 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Literal, get_type_hints
 
-import numpy as np
-
 import calipers.plugins as plugins
 from calipers.measures.parameter import Parameter
 from calipers.model.arrays import Floats
 
-Aggregate = Literal["mean", "sum", "geometric"]
+Aggregate = Literal["mean", "sum"]
 Better = Literal["higher", "lower", "neither"]
 Cutoff = Literal["required", "optional", "none"]
-
-
-@dataclass(frozen=True)
-class Series:
-    """A parameter that other tools write into the name, as in ``iprec_at_recall_0.10``."""
-
-    parameter: str
-    usual: tuple[float, ...]
-    """The values that they report where none is given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +28,6 @@ class Definition:
     without_targets: Literal["undefined", "defined"]
     aggregate: Aggregate = "mean"
     """How the values of queries become one number for all of them."""
-    series: Series | None = None
 
     # The function's signature is read on first access: an evaluation uses few of the metrics.
 
@@ -132,7 +120,6 @@ def metric(
     also: tuple[str, ...] = (),
     without_targets: Literal["undefined", "defined"] = "undefined",
     aggregate: Aggregate = "mean",
-    series: Series | None = None,
 ) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
     """Register a function as the metric of its own name.
 
@@ -140,7 +127,6 @@ def metric(
     where it has a default); every further parameter, and those of the view, become grammar.
     ``also`` lists the names other tools use. ``without_targets`` says whether the value of a
     query without anything relevant is decided by policy (undefined) or by the function (defined).
-    ``series`` names the parameter that other tools write into the name.
     """
 
     def register(function: Callable[..., Floats]) -> Callable[..., Floats]:
@@ -148,7 +134,7 @@ def metric(
         for taken in (name, *also):
             if taken in _DEFINITIONS or taken in _ALIASES:
                 raise ValueError(f"two metrics answer to {taken!r}")
-        made = Definition(name, function, better, bounds, also, without_targets, aggregate, series)
+        made = Definition(name, function, better, bounds, also, without_targets, aggregate)
         if not ours:
             # Raise for a wrong signature here, where the metric is defined.
             _ = made.parameters
@@ -199,23 +185,3 @@ def definitions() -> Mapping[str, Definition]:
 def aliases() -> Mapping[str, str]:
     """The names other tools use, each with ours."""
     return types.MappingProxyType(_ALIASES)
-
-
-def to_scale(values: Floats, aggregate: Aggregate) -> Floats:
-    """The values on the scale on which their mean, and its interval, are taken.
-
-    >>> to_scale(np.array([1.0, 1e-5]), "geometric").round(2).tolist()
-    [0.0, -11.51]
-    """
-    return np.log(values) if aggregate == "geometric" else values
-
-
-def from_scale(mean: float, n: int, aggregate: Aggregate) -> float:
-    """The number for all n queries, from a mean (or a limit of its interval) on that scale.
-
-    >>> from_scale(0.5, 4, "sum"), from_scale(float(np.log(0.25)), 4, "geometric")
-    (2.0, 0.25)
-    """
-    if aggregate == "geometric":
-        return float(np.exp(mean))
-    return mean * n if aggregate == "sum" else mean

@@ -12,12 +12,9 @@ import numpy as np
 
 from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero, Share
-from calipers.measures.views import NEVER, Claims, Found, claim_positions, per_query, ratio, within
+from calipers.measures.views import NEVER, Found, claim_positions, per_query, ratio, within
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matches
-
-_A_LITTLE = 1e-5
-"""Of both kinds, so that the estimate exists where nothing was judged yet (trec_eval's value)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,30 +92,6 @@ class Opposed:
         return cls(query, above, found.total, n_irrelevant)
 
 
-@dataclass(frozen=True, eq=False)
-class Sampled:
-    """The claims, with the judged ranks above them, for a judged sample of the pool."""
-
-    claims: Claims
-    irrelevant_above: Floats
-    """How many ranks above hold only what was judged irrelevant."""
-    unjudged_above: Floats
-    """How many ranks above hold only what is in the pool and was not judged: a negative grade."""
-
-    @classmethod
-    def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
-        """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
-        claims = Claims.of(matches, rel)
-        judged = _holding(matches, matches.relevant(rel))
-        irrelevant = _holding(matches, _irrelevant(matches, rel)) & ~judged
-        left_out = _holding(matches, matches.target_grade < 0) & ~judged & ~irrelevant
-        return cls(
-            claims,
-            _ranks_above(matches, irrelevant, claims.query, claims.position),
-            _ranks_above(matches, left_out, claims.query, claims.position),
-        )
-
-
 @metric(better="neither", without_targets="defined")
 def judged(judged: Judged, k: int) -> Floats:
     """The share of the first k results that somebody judged; undefined where nothing came back.
@@ -142,25 +115,6 @@ def unjudged(judged: Judged, k: int) -> Floats:
     return (
         np.minimum(judged.retrieved, k) - per_query(judged.query[known], judged.retrieved.size)
     ) / k
-
-
-@metric(better="higher", also=("infap",))
-def inferred_ap(sampled: Sampled) -> Floats:
-    """Average precision, inferred where only a sample of the pool was judged.
-
-    At each target the precision above it is estimated from what was judged there. A negative
-    grade marks an item of the pool that was not judged: it is taken to be relevant as often as
-    those that were. An item without a grade stands outside the pool and is not relevant.
-    """
-    claims = sampled.claims
-    before, free = claims.ordinal - 1, claims.position - claims.ordinal
-    # Where one result holds several targets, some claim the positions of judged results.
-    against = np.minimum(sampled.irrelevant_above, free)
-    open_ = np.minimum(sampled.unjudged_above, free - against)
-    relevant = (before + _A_LITTLE) / (before + against + 2 * _A_LITTLE)
-    above = np.where(claims.position > 1, (before + against + open_) * relevant, 0.0)
-    points = (1.0 + above) / claims.position
-    return ratio(per_query(claims.query, claims.n_queries, points), claims.total)
 
 
 @metric(better="higher")

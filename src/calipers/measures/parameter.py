@@ -50,22 +50,19 @@ class Parameter:
     choices: tuple[str, ...] = ()
     """The allowed words; empty where the value is a number."""
     limits: Between = Between(-math.inf)
-    required: bool = False
-    """Whether the metric cannot be computed without it."""
 
     @classmethod
     def of(cls, parameter: inspect.Parameter, hint: Any) -> "Parameter":
         """The parameter made from a parameter of the metric's function."""
-        required = parameter.default is inspect.Parameter.empty
-        default = None if required else parameter.default
+        default = None if parameter.default is inspect.Parameter.empty else parameter.default
         name = parameter.name
         members = get_args(hint) if get_origin(hint) in (types.UnionType, Union) else (hint,)
         for member in members:
             if get_origin(member) is Literal:
-                return cls(name, default, get_args(member), required=required)
+                return cls(name, default, get_args(member))
             if get_origin(member) is Annotated:
-                return cls(name, default, limits=member.__metadata__[0], required=required)
-        return cls(name, default, required=required)
+                return cls(name, default, limits=member.__metadata__[0])
+        return cls(name, default)
 
     @property
     def allowed(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.errors import InvalidInput, UnknownMetric
-from calipers.measures.define import Definition, Series, aliases, definitions, find_definition
+from calipers.measures.define import Definition, aliases, definitions, find_definition
 from calipers.measures.parameter import Parameter, Value, show_number
 from calipers.model.policy import LIKE_PARAMETERS, check_rel
 from calipers.words import did_you_mean
@@ -16,8 +16,6 @@ Given = tuple[tuple[str, Value], ...]
 
 _FORM = re.compile(r"\s*([^@()\s]+?)\s*(?:@\s*([^()]*?)\s*)?(?:\((.*)\)\s*(?:@\s*([^()]+?)\s*)?)?")
 _TRAILING_CUTOFF = re.compile(r"(.+?)[_.]([0-9]+(?:,[0-9]+)*)")
-_TRAILING_NUMBERS = re.compile(r"(.+?)[_.]((?:[0-9]*\.)?[0-9]+(?:,(?:[0-9]*\.)?[0-9]+)*)")
-"""As in ``iprec_at_recall_0.10`` and ``iprec_at_recall.0.1,0.2``: not cut-offs but a parameter."""
 
 
 @dataclass(frozen=True, order=True)
@@ -181,25 +179,7 @@ def _expand(text: str, ks: Sequence[int] | None, like: str | None) -> list[Metri
     cutoffs = cutoffs if cutoffs is not None else word_cutoff
     theirs = LIKE_PARAMETERS.get(like or "", {}).get(definition.name, {})
     parameters = _parameters(definition, words or "", text, theirs)
-    if definition.series is not None:
-        return _series(definition, definition.series, cutoffs, parameters)
     return [Metric(definition.name, k, parameters) for k in _cutoffs(definition, cutoffs, ks)]
-
-
-def _series(
-    definition: Definition,
-    series: Series,
-    numbers: str | None,
-    given: tuple[tuple[str, Value], ...],
-) -> list[Metric]:
-    """One metric for each value of the parameter that is written like a cut-off."""
-    own = dict(given)
-    if series.parameter in own and numbers is None:
-        return [Metric(definition.name, None, given)]
-    texts = [str(one) for one in series.usual] if numbers is None else numbers.split(",")
-    values = (_value(definition, definition.parameters[series.parameter], text) for text in texts)
-    several = [tuple(sorted({**own, series.parameter: value}.items())) for value in values]
-    return [Metric(definition.name, None, parameters) for parameters in several]
 
 
 def _definition(word: str) -> tuple[Definition, str | None]:
@@ -211,10 +191,6 @@ def _definition(word: str) -> tuple[Definition, str | None]:
     if (found := find_definition(tuple(cutoff_of))) is not None:
         name, definition = found
         return definition, cutoff_of[name]
-    if trailing := _TRAILING_NUMBERS.fullmatch(whole):
-        name = aliases().get(trailing[1], trailing[1])
-        if name in definitions() and definitions()[name].series is not None:
-            return definitions()[name], trailing[2]
     known = [*definitions(), *aliases()]
     raise UnknownMetric(
         f"There is no metric called {word!r}.{did_you_mean([*cutoff_of][-1], known)} "

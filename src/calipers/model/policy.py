@@ -48,8 +48,6 @@ LIKE_PARAMETERS: dict[str, dict[str, dict[str, Any]]] = {
     "trec_eval": {
         "rbp": {"p": 0.9, "highest": "query"},
         "rbp_residual": {"p": 0.9, "all_judged": "zero"},
-        "iprec_at_recall": {"needed": "nearest"},
-        "eleven_point_average": {"needed": "nearest"},
     },
 }
 """By tool and metric, the default parameters that differ from ours."""

@@ -119,8 +119,8 @@ class MetricFacts:
     bounds: tuple[float, float | None]
     definition: str
     """The formula in words."""
-    aggregate: Literal["mean", "sum", "geometric"] = "mean"
-    """How the values of queries become one number: mean, sum or geometric."""
+    aggregate: Literal["mean", "sum"] = "mean"
+    """How the values of queries become one number."""
 
     @property
     def kind(self) -> str:

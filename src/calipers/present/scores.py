@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SCORED = {"zero": "scored 0", "exclude": "left out"}
 WHOLE = "all"
 """The heading of the column for metrics without a cut-off."""
-AGGREGATED = {"mean": "on average", "sum": "in all", "geometric": "as the geometric mean"}
+AGGREGATED = {"mean": "on average", "sum": "in all"}
 NOTHING = "Nothing can be said: no query has anything to find."
 ALL_ANSWERED = "Nothing can be said: {} needs queries without targets."
 

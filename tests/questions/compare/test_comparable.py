@@ -74,13 +74,6 @@ def test_values_follow_their_queries_whatever_the_order():
     assert (found[0].query, found[0].baseline, found[0].system) == ("q0", 0.5, 1.0)
 
 
-def test_a_geometric_mean_is_not_compared_query_by_query():
-    systems = {name: measured(hits, "recall@5,gm_map") for name, hits in (("a", HITS), ("b", HITS))}
-    assert [one.name for one in compare_scores(systems).metrics] == ["recall@5"]
-    with pytest.raises(InvalidInput, match=r"gm_map is a geometric mean.*such as map"):
-        compare_scores(systems, metrics=["gm_map"])
-
-
 def test_without_fingerprints_another_number_of_targets_is_noticed():
     more = records(HITS)
     more[1]["ground_truth"] = {"target": 1, "other": 1}

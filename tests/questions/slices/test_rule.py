@@ -180,16 +180,6 @@ def test_what_one_test_would_show_is_not_shown_among_four():
     assert row.standing == "no clear difference"
 
 
-def test_a_geometric_mean_is_shown_as_an_evaluation_shows_it_and_not_tested():
-    made = tagged({"a": [1, 2, None, 1, 4], "b": [2, 2, 1, None, None]})
-    found = slices(evaluate(made, metrics="gm_map"), "type")
-    alone = evaluate(made[:5], metrics="gm_map")["gm_map"]
-    assert found.rows[0].mean == pytest.approx(alone.mean)
-    assert found.rows[0].interval.low == pytest.approx(alone.interval.low)
-    assert (found.primary, found.rows[0].standing) == (None, None)
-    assert "None" not in str(found)
-
-
 def test_means_that_differ_by_rounding_alone_do_not_differ():
     right = [f"t{i}" for i in range(10)]
     hits = [("a", 1), ("a", 2), ("a", 3), ("b", 2), ("b", 2), ("b", 2)] * 4

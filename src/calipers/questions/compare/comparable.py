@@ -96,15 +96,11 @@ def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
 def facts_shared(
     systems: Mapping[str, Scores], wanted: Sequence[str] | None
 ) -> tuple[MetricFacts, ...]:
-    """The facts of the wanted metrics, by default of all that every system has.
-
-    A geometric mean is left out: differences query by query add up to no difference of it.
-    """
+    """The facts of the wanted metrics, by default of all that every system has."""
     each = {name: facts_by_name(scores) for name, scores in systems.items()}
     first = next(iter(each.values()))
     if wanted is None:
         wanted = [name for name in first if all(name in others for others in each.values())]
-        wanted = [name for name in wanted if first[name].aggregate != "geometric"]
         if not wanted:
             listed = "; ".join(f"{name} has {', '.join(facts)}" for name, facts in each.items())
             raise InvalidInput(
@@ -117,11 +113,6 @@ def facts_shared(
                     f"There is no {metric!r} in {name}; it has {', '.join(facts)}."
                     f"{did_you_mean(metric, facts)} Choose another with -m, or measure again."
                 )
-        if first[metric].aggregate == "geometric":
-            raise InvalidInput(
-                f"{metric} is a geometric mean, which cannot be compared query by query; name "
-                "another metric, such as map."
-            )
     return tuple(first[name] for name in dict.fromkeys(wanted))
 
 

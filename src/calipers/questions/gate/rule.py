@@ -196,9 +196,9 @@ def _wanted(settings: Mapping[str, Any], kept: Baseline | None) -> Sequence[Metr
 
 
 def _metrics_in(kept: Baseline | None) -> tuple[Metric, ...]:
-    """The metrics of a baseline that can be compared query by query and have a direction."""
-    paired = (one for one in (kept.scores.metrics if kept else ()) if one.aggregate != "geometric")
-    return parse([one.name for one in paired if one.better != "neither"])
+    """The metrics of a baseline that have a direction."""
+    metrics = kept.scores.metrics if kept else ()
+    return parse([one.name for one in metrics if one.better != "neither"])
 
 
 def _needed(

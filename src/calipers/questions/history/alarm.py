@@ -158,7 +158,6 @@ def _watchable(alike: Sequence[Night]) -> list[MetricFacts]:
         one
         for one in facts.values()
         if one.better != "neither"
-        and one.aggregate != "geometric"
         and all(one.name in facts_by_name(night.scores) for night in alike)
     ]
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from calipers.engines.summary import facts_by_name, interval_of_metric
 from calipers.errors import InvalidInput
-from calipers.measures.define import from_scale, to_scale
 from calipers.model.arrays import Bools, Ints
 from calipers.model.scores import Interval, MetricFacts, Scores
 from calipers.model.slicing import (
@@ -38,7 +37,7 @@ def slice_scores(
     named = (known[scores[name].metric] for name in dict.fromkeys(metrics or ()))
     facts = _headlines(scores.metrics) if metrics is None else list(named)
     level, clusters = scores.settings["confidence"], clusters_in(scores)
-    decisive = choose_primary(_tested_facts(facts), primary)
+    decisive = choose_primary(facts, primary)
     by = cuts_of(scores, by)
     cuts = [(name, *part) for name in by for part in cut(scores, name)]
     rows = [
@@ -96,21 +95,12 @@ def _headlines(metrics: Sequence[MetricFacts]) -> list[MetricFacts]:
     return [one for one in found if one] or list(metrics)
 
 
-def _tested_facts(metrics: Sequence[MetricFacts]) -> list[MetricFacts]:
-    """The metrics that can be tested; a geometric mean is only reported."""
-    return [one for one in metrics if one.aggregate != "geometric"]
-
-
 def _row(
     scores: Scores, by: str, value: str, mask: Bools, metric: MetricFacts, clusters: Ints | None
 ) -> Slice:
-    # Use the scale on which values are averaged: logarithms for a geometric mean.
-    column = to_scale(scores.of(metric.name), metric.aggregate)
+    column = scores.of(metric.name)
     defined = ~np.isnan(column)
     inside, outside = mask & defined, ~mask & defined
-
-    def back(value: float) -> float:
-        return from_scale(value, 1, metric.aggregate)
 
     def side(chosen: Bools) -> tuple[float | None, Interval | None]:
         if not chosen.any():
@@ -118,8 +108,7 @@ def _row(
         ends = interval_of_metric(
             np.where(chosen, column, np.nan), metric, scores.settings["confidence"], clusters
         )
-        known = ends and replace(ends, low=back(ends.low), high=back(ends.high))
-        return back(exact_mean(column[chosen])), known
+        return exact_mean(column[chosen]), ends
 
     (mean, interval), (rest, rest_interval) = side(inside), side(outside)
     difference = None if mean is None or rest is None else mean - rest
