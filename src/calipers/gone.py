@@ -9,6 +9,7 @@ _FORM = "Write the queries, ids and grades as a table (CSV, Parquet) or as JSON 
 _WRITTEN = "Take --to jsonl, which holds everything; a few lines of a script make the rest of it."
 _WEIGHTED = "Name the metrics with -m: all of them decide, and --primary leads."
 _BASELINE = "A baseline is JSON: `baseline` has its name and date, `summaries` the means."
+_POOLS = "`calipers labels export` takes --list, --close, --reopen and --delete."
 
 GONE = {
     "bounds": _UNJUDGED,
@@ -18,7 +19,6 @@ GONE = {
     "exact_neighbours": "Search exactly with your vector store or with numpy, and give that run to "
     "`calipers eval` as the ground truth.",
     "--chart": "Take --html FILE: the page holds the chart.",
-    "--quiet": "The first line of an answer says it; `| head -1` shows it alone.",
     "compare --as latex": "Take --as csv or --as markdown; pandoc makes LaTeX of either.",
     "compare --corrected-by": _CORRECTED,
     "gate --corrected-by": _CORRECTED,
@@ -61,6 +61,10 @@ GONE = {
     "compare --retriever": "Ask each with `calipers retrieve`, and compare the files it writes.",
     "eval --no-results": "What was retrieved is kept with every saved evaluation.",
     "confirm --strict": "--json says whether it is confirmed.",
+    "labels agreement": "`calipers labels export anna.csv ben.csv` says how far judges agree.",
+    **dict.fromkeys(("labels list", "labels close"), _POOLS),
+    "labels questions": "`calipers init CORPUS --endpoint URL --model NAME` writes questions.",
+    "labels traces": "`calipers labels draft --from-traces FILE -o questions.jsonl` does it.",
     "labels judge --no-cache": "--cache-folder names another place for the answers of the model.",
     "history show --per-query": "`calipers eval @NAME --per-query FILE` writes it.",
     "labels draft --mask": "Mask in the file that it writes, such as with sed; it is JSON lines.",

@@ -23,4 +23,4 @@ def evals(tmp_path):
 def test_the_exit_code_is_for_ci(evals, fail_on, with_corpus, code):
     corpus = ["-c", evals.parent / "docs"] if with_corpus else []
     chosen = ["--fail-on", fail_on] if fail_on else []
-    assert calipers_command("audit", evals, *corpus, *chosen).code == code
+    assert calipers_command("audit", evals, *corpus, *chosen, "--quiet").code == code

@@ -76,6 +76,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("command", "first", "second"),
     [
         (("eval", "none.json"), "--json", "--as"),
+        (("history",), "--as", "--quiet"),
         (("compare", "a.json", "b.json"), "--as", "--json"),
     ],
 )

@@ -147,7 +147,7 @@ def test_a_reader_that_leaves_gets_no_complaint(evals: Path) -> None:
 
 
 @pytest.mark.parametrize("page", ["cp1252", "cp437", "cp932"])
-@pytest.mark.parametrize("more", [(), ("--explain",), ("--help",)])
+@pytest.mark.parametrize("more", [(), ("--explain",), ("--quiet",), ("--help",)])
 def test_signs_are_spelled_out_where_a_code_page_lacks_them(evals, page: str, more) -> None:
     asked = ("gate", evals, "--require", "recall@1 >= 0.9", "--require", "mrr > 0.1", *more)
     printed = calipers_command(*asked, encoding=page)

@@ -68,11 +68,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "tags": ("--save", "night", "--store", "history.db", "--tag", "model=e5"),
     "as_json": (),
     "form": ("--as", "csv"),
+    "quiet": ("--quiet",),
     "explain": ("--explain",),
     "config": ("--config", "settings.toml"),
 }
 """What a person would write for each setting, together with what it cannot be without."""
-AS_TEXT = ("form", "explain")
+AS_TEXT = ("form", "quiet", "explain")
 """Settings that show nothing in JSON."""
 THE_WAY_ITSELF = {
     "levels": ("level",),

@@ -4,8 +4,10 @@ import re
 
 import pytest
 
+from calipers.cli import every_command
 from calipers.names import words_in
 from calipers.operations import OPERATIONS
+from calipers.present.terminal import first_line
 from tests.command import calipers_command
 from tests.questions.live_samples import LIVE_SAMPLES
 from tests.questions.samples import SAMPLES
@@ -65,6 +67,19 @@ def test_a_result_is_the_text_of_its_command(name, tmp_path, monkeypatch):
     if "calipers " not in printed.out and in_python(printed.out) == " ".join(printed.out.split()):
         assert untimed(str(result)) == untimed(printed.out).rstrip("\n")
     assert same_words(str(result), printed.out)
+    quiet = calipers_command(*command, "--quiet")
+    assert (quiet.code, quiet.err) == (printed.code, "")
+    assert untimed(quiet.out).splitlines() == [untimed(first_line(result.document()))]
     whole = calipers_command(*command, "--explain")
     if "No such option" not in whole.err:
         assert same_words(result.explain(), whole.out)
+
+
+def test_every_command_that_answers_can_be_asked_for_one_line():
+    answering = {
+        name: {option for one in command.params for option in one.opts}
+        for name, command in every_command().items()
+        if name not in ("config", "init") and any(one.name == "as_json" for one in command.params)
+    }
+    assert len(answering) > 25
+    assert [name for name, options in answering.items() if "--quiet" not in options] == []

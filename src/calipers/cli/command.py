@@ -18,6 +18,7 @@ from calipers.cli.options import (
     CONFIG,
     EXPLAIN,
     JSON,
+    QUIET,
     FileOption,
     LayeredHelp,
     Option,
@@ -28,7 +29,9 @@ from calipers.cli.output import (
     check_output,
     check_outputs,
     console,
+    is_quiet,
     print_json,
+    print_line,
     progress,
     write_file,
 )
@@ -159,8 +162,12 @@ class CommandInput:
                 write_file(path, partial(option.write, found, path))
 
     def _print(self, document: "Document", *, explain: bool) -> None:
-        """Print a document: CSV, Markdown or tables."""
-        if self.form == "markdown":
+        """Print a document: its first line, CSV, Markdown or tables."""
+        if is_quiet():
+            from calipers.present.terminal import first_line
+
+            print_line(first_line(document), quiet=True)
+        elif self.form == "markdown":
             from calipers.present.markdown import as_markdown
 
             click.echo(as_markdown(document, explain=explain), nl=False)
@@ -305,8 +312,7 @@ class Command(LayeredHelp):
                 text(f"--{name}", "NAME", said, group=setting.group) for name, said in setting.pairs
             )
         every = [*made, *self._face, *([CONFIG] if self._is_configured else [])]
-        has_more = any(getattr(one, "group", "") for one in every)
-        return [*every, *self._answers, *([HELP_ALL] if has_more else [])]
+        return [*every, *self._answers, *([QUIET] if self._answers else []), HELP_ALL]
 
     @cached_property
     def _is_configured(self) -> bool:
@@ -338,6 +344,7 @@ class Command(LayeredHelp):
                     given[one.name] = (*given[one.name], f"{name}={said}")
         settings = _read({one.name: given.pop(one.name) for one in self._offered}, self._offered)
         config = given.pop("config") if self._is_configured else None
+        given.pop("quiet", None)  # read where the answer is printed
         form = given.pop("form", None)
         form = "json" if given.pop("as_json", False) else form
         named = {one: given.pop(one.name) for one in self._face if isinstance(one, FileOption)}
@@ -405,7 +412,7 @@ def _value(argument: Argument, given: Any, setting: Setting) -> Any:
 INPUTS = ("data", "systems", "ground_truth", "run", "retriever", "config")
 NOT_AGAIN = (
     *("save", "tags", "html", "markdown", "per_query", "output", "accept"),
-    *("explain", "as_json", "form"),
+    *("explain", "quiet", "as_json", "form"),
 )
 """Outputs and formats are not repeated in the next command."""
 

@@ -110,7 +110,7 @@ def _metavar(argument: Argument, setting: Setting) -> str | None:
 
 
 def flag(name: str, help_text: str, group: str = "") -> click.Option:
-    """A switch; a short form may follow its name: "--yes -y"."""
+    """A switch; a short form may follow its name: "--quiet -q"."""
     return Option(name.split(), is_flag=True, help=help_text, group=group)
 
 
@@ -137,6 +137,7 @@ CONFIG = text(
     "Take settings from this TOML file. [default: calipers.toml, here or in a folder above]",
     group=READING,
 )
+QUIET = flag("--quiet -q", "Print the first line of the answer and nothing else.", OUTPUT)
 PAGE = "Write a page with everything that is known."
 HTML = FileOption(
     "--html", PAGE, "page", lambda found, path: write_document(found.document(), path)

@@ -48,9 +48,16 @@ def _is_taken() -> bool:
     return context is not None and any(_to_standard_output(context.params))
 
 
-def print_line(line: str) -> None:
-    """Print a line that needs no table."""
-    click.echo(line, err=_is_taken())
+def is_quiet() -> bool:
+    """Whether --quiet is given."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.params.get("quiet"))
+
+
+def print_line(line: str, *, quiet: bool = False) -> None:
+    """Print a line that needs no table; with --quiet only if it is the first."""
+    if quiet or not is_quiet():
+        click.echo(line, err=_is_taken())
 
 
 def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
@@ -68,7 +75,7 @@ def check_outputs(params: Mapping[str, Any]) -> None:
     """Refuse, before any work, two formats, two outputs on standard output, an input as output."""
     from calipers.io.files.write import is_standard_output
 
-    forms = {"as_json": "--json", "form": "--as"}
+    forms = {"as_json": "--json", "form": "--as", "quiet": "--quiet"}
     printed = [forms[name] for name, given in params.items() if given and name in forms]
     taken = [f"--{name.replace('_', '-')}" for name in _to_standard_output(params)]
     if len(printed) > 1 or (taken and len(printed + taken) > 1):
