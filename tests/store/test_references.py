@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.store.git import GitState
 from calipers.store.listing import evaluations, parse_reference, resolve
 from calipers.store.open import open_store
 from calipers.store.record import check_name, check_tags, write
@@ -18,16 +17,8 @@ from tests.systems import records
 @pytest.fixture
 def store(tmp_path):
     opened = open_store(tmp_path / "h.db", create=True)
-    commits = ("abc1" * 10, "abc2" * 10, "def3" * 10)
-    cases = (
-        ("nightly", commits[0], "main"),
-        ("nightly", commits[1], "main"),
-        ("smoke", commits[1], "feature/x"),
-        ("nightly", commits[2], "release/1.2"),
-    )
-    for day, (name, commit, branch) in enumerate(cases):
-        git = GitState(commit, branch, dirty=False)
-        write(opened, record(records([1]), name, day=day, git=git)[1])
+    for day, name in enumerate(("nightly", "nightly", "smoke", "nightly")):
+        write(opened, record(records([1]), name, day=day)[1])
     return opened
 
 
@@ -42,9 +33,6 @@ def day(store, text: str) -> int:
         ("@nightly~1", 1),
         ("@nightly~2", 0),
         ("@smoke", 2),
-        ("@branch:main", 1),
-        ("@branch:main~1", 0),
-        ("@branch:release/1.2:nightly", 3),
     ],
 )
 def test_what_a_reference_finds(store, text, expected):
@@ -61,10 +49,8 @@ def refusal(store, text: str) -> str:
     ("text", "said"),
     [
         ("@nigthly", "Did you mean @nightly?"),
-        ("@branch:mian", "Did you mean @branch:main?"),
-        ("@branch:main:smoke", "there are @branch:main:nightly"),
+        ("@branch:main", "write @name, @name~2"),
         ("@nightly~3", "there are 3 such evaluations, the oldest is @nightly~2"),
-        ("@branch:main~2", "there are 2 such evaluations, the oldest is @branch:main~1"),
         ("@abc", "There is no evaluation @abc"),
         ("@", "cannot be read"),
         ("@a:b", "cannot be read"),
@@ -79,9 +65,7 @@ def test_a_beginning_that_fits_several_lists_them(store):
     for n, one in enumerate(("aaaa000000000001", "aaaa000000000002")):
         write(store, dataclasses.replace(record(records([1]), day=9 + n)[1], id=one))
     assert "write @aaaa000000000002 or @aaaa000000000001." in refusal(store, "@aaaa")
-    git = GitState(None, "main", dirty=False)
-    write(store, record(records([1]), "aaaa", day=20, git=git)[1])
-    assert "write @branch:main:aaaa or @branch:main:nightly." in refusal(store, "@branch:main")
+    write(store, record(records([1]), "aaaa", day=20)[1])
     assert [day(store, f"@{one}") for one in ("aaaa", "aaaa000000000001")] == [20, 9]
 
 

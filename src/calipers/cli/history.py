@@ -11,7 +11,7 @@ from calipers.present.escape import printable
 def history_show() -> None:
     """Show a saved evaluation exactly as it was measured.
 
-    REFERENCE is @name (the latest), @name~2 (two before it), @id or @branch:main.
+    REFERENCE is @name (the latest), @name~2 (two before it) or @id.
 
     \b
     Example:

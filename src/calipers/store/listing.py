@@ -1,6 +1,6 @@
 """List evaluations with their summaries, and resolve references to one of them.
 
-References are @nightly, @nightly~2, @3f2a91c0, @branch:main and @branch:main:nightly.
+References are @nightly, @nightly~2 and @3f2a91c0.
 """
 
 import re
@@ -22,10 +22,10 @@ from calipers.words import did_you_mean
 
 AT_ONCE = 500
 """How many numbers one database query may contain."""
-FORMS = "@name, @name~2 (two before the latest), @id, @branch:main or @branch:main:name"
+FORMS = "@name, @name~2 (two before the latest) or @id"
 MOST_CANDIDATES = 8
 
-_FORM = re.compile(r"@(?:branch:([^:~]+)(?::|(?=~|$)))?([^:~]+)?(?:~(\d{1,6}))?")
+_FORM = re.compile(r"@([^:~]+)(?:~(\d{1,6}))?")
 _BEGINNING = re.compile(r"[0-9a-f]{4,}", re.IGNORECASE)
 """The beginning of an id; fewer characters would match too many."""
 
@@ -171,44 +171,41 @@ def _portions(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
 class Reference(NamedTuple):
     """A parsed reference to an evaluation."""
 
-    branch: str | None
-    word: str | None
-    """A name or the beginning of an id; None: any on the branch."""
+    word: str
+    """A name or the beginning of an id."""
     back: int
 
 
 def parse_reference(text: str) -> Reference:
     """Parse a reference.
 
-    >>> parse_reference("@branch:release/1.2:nightly~3")
-    Reference(branch='release/1.2', word='nightly', back=3)
+    >>> parse_reference("@nightly~3")
+    Reference(word='nightly', back=3)
     """
     found = _FORM.fullmatch(text)
-    if not found or not (found[1] or found[2]):
+    if not found:
         raise InvalidInput(f"The reference {text!r} cannot be read; write {FORMS}.")
-    return Reference(found[1], found[2], int(found[3] or 0))
+    return Reference(found[1], int(found[2] or 0))
 
 
 def resolve(store: Store, text: str) -> Evaluation:
     """Return the one evaluation that a reference names; raise if there is none or several."""
-    branch, word, back = parse_reference(text)
-    where = [] if branch is None else [EVALUATION.c.git_branch == branch]
-    names = names_of(store, *where)
-    if word is not None and word not in names and branch is None and _BEGINNING.fullmatch(word):
-        fitting = evaluations(store, where=[EVALUATION.c.id.startswith(word.lower())], metrics=())
+    word, back = parse_reference(text)
+    names, where = names_of(store), []
+    if word not in names:
+        fitting = []
+        if _BEGINNING.fullmatch(word):
+            its = [EVALUATION.c.id.startswith(word.lower())]
+            fitting = evaluations(store, where=its, metrics=())
         if len(fitting) > 1:
             several = " or ".join(f"@{one.id}" for one in fitting[:MOST_CANDIDATES])
             raise InvalidInput(f"The reference {text} fits several evaluations; write {several}.")
-        if fitting:
-            # Those before it have the same name.
-            at, names, word = fitting[0], [fitting[0].name], fitting[0].name
-            where = [or_(EVALUATION.c.saved < moment(at.saved), EVALUATION.c.id == at.id)]
-    if word is None and len(names) > 1:
-        several = " or ".join(f"@branch:{branch}:{one}" for one in names[:MOST_CANDIDATES])
-        raise InvalidInput(f"The reference {text} fits several names; write {several}.")
-    if not names or word not in (None, *names):
-        known = [f"@{one}" if branch is None else f"@branch:{branch}:{one}" for one in names]
-        raise unknown_reference(store, text.partition("~")[0], known or _branches(store))
+        if not fitting:
+            known = [f"@{one}" for one in names]
+            raise unknown_reference(store, text.partition("~")[0], known)
+        # Those before it have the same name.
+        at, word = fitting[0], fitting[0].name
+        where = [or_(EVALUATION.c.saved < moment(at.saved), EVALUATION.c.id == at.id)]
     found = evaluations(store, name=word, where=where, last=back + 1, metrics=())
     if len(found) <= back:
         n = len(found)
@@ -220,19 +217,12 @@ def resolve(store: Store, text: str) -> Evaluation:
     return found[back]
 
 
-def names_of(store: Store, *where: Any) -> list[str]:
-    """The names of the evaluations that meet some conditions, the latest saved first."""
-    known = select(EVALUATION.c.name).where(*where).group_by(EVALUATION.c.name)
+def names_of(store: Store) -> list[str]:
+    """The names of the evaluations, the latest saved first."""
+    known = select(EVALUATION.c.name).group_by(EVALUATION.c.name)
     with store.reading() as connection:
         latest = func.max(EVALUATION.c.saved).desc()
         return list(connection.execute(known.order_by(latest)).scalars())
-
-
-def _branches(store: Store) -> list[str]:
-    branch = EVALUATION.c.git_branch
-    known = select(branch).distinct().where(branch.is_not(None)).order_by(branch)
-    with store.reading() as connection:
-        return [f"@branch:{one}" for one in connection.execute(known).scalars()]
 
 
 def unknown_reference(store: Store, text: str, known: Sequence[str]) -> InvalidInput:

@@ -162,7 +162,7 @@ SESSION = Table(
     # Seconds since 1970.
     Column("until", Double, nullable=False),
 )
-# For looking up the latest evaluation of a name, a branch or a commit.
+# For looking up the latest evaluation of a name.
 Index("calipers_evaluation_by_name", EVALUATION.c.name, EVALUATION.c.saved, EVALUATION.c.number)
 Index("calipers_evaluation_by_time", EVALUATION.c.saved, EVALUATION.c.number)
 Index("calipers_evaluation_by_commit", EVALUATION.c.git_commit)

@@ -138,7 +138,7 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
 
     ``data`` is a pair, anything that ``read`` takes, or a result that ``evaluate`` made.
     ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``. With a
-    ``baseline`` (a file of ``calipers gate save``, a reference such as ``@branch:main``
+    ``baseline`` (a file of ``calipers gate save``, a reference such as ``@main``
     looked up in ``store``, or scores) each metric in ``metrics`` (default: one for finding and one
     for order, the ``primary`` one first) and each value of the tags in ``by`` is checked twice:
     did its mean fall by more than ``allow``, and is the loss significant at ``confidence``?

@@ -73,7 +73,7 @@ def history_show(
 ) -> "Shown":
     """The whole result of a saved evaluation, exactly as it was.
 
-    ``reference`` is "@name" (the latest), "@name~2" (two before it), "@id" or "@branch:main".
+    ``reference`` is "@name" (the latest), "@name~2" (two before it) or "@id".
     """
     from calipers.questions.history.rule import shown
     from calipers.store.open import open_store
