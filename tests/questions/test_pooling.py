@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
-from calipers.questions.pooling import pool_runs, shuffled, without_judged
+from calipers.questions.pooling import by_queries, pool_runs, shuffled, without_judged
 
 RUN = st.dictionaries(
     st.sampled_from("pqr"), st.lists(st.sampled_from("abcdefg"), max_size=6, unique=True)
@@ -41,6 +41,23 @@ def test_the_order_depends_on_nothing_but_seed_and_item(runs, seed):
         # Another run puts its items in between and moves no other.
         kept = [one for one in shuffled(items, seed) if one.item != "a"]
         assert kept == shuffled([one for one in items if one.item != "a"], seed)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("pqrz"), max_size=9), min_size=1, max_size=3),
+    st.permutations("pqr"),
+    st.integers(1, 4),
+)
+def test_rows_come_query_by_query_whatever_their_order(columns, names, at_once):
+    frames = [
+        pl.DataFrame({"query": rows, "rank": range(len(rows))}, {"query": pl.String, "rank": int})
+        for rows in columns
+    ]
+    for some, tables in by_queries(frames, names, at_once):
+        for frame, table in zip(frames, tables, strict=True):
+            wanted = frame.filter(pl.col("query").is_in(some)).sort("rank")
+            assert table.sort("rank").equals(wanted)
+            assert table.equals(table.sort("rank")) or len(some) > 1
 
 
 def test_rank_does_not_show_in_the_order():

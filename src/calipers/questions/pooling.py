@@ -1,11 +1,12 @@
 """Depth-k pooling: the first results of several runs without repeats, and which are judged."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
+import numpy as np
 import polars as pl
 
 from calipers.model.ground_truth import GroundTruth
@@ -14,6 +15,7 @@ from calipers.model.run import Run
 from calipers.text import normalise
 
 FACTS = ("item", "text", "title", "document", "start", "end")
+QUERIES_AT_ONCE = 5_000
 
 
 @dataclass(eq=False)
@@ -74,6 +76,37 @@ def query_names(frames: Iterable[pl.DataFrame]) -> pl.Series:
     """The distinct queries of several tables, in order of appearance."""
     found = [frame["query"].unique(maintain_order=True) for frame in frames]
     return pl.concat(found).unique(maintain_order=True)
+
+
+def by_queries(
+    frames: Iterable[pl.DataFrame], queries: Iterable[str], at_once: int = QUERIES_AT_ONCE
+) -> Iterator[tuple[list[str], list[pl.DataFrame]]]:
+    """Batches of queries in order, with their rows in each of the tables.
+
+    >>> frame = pl.DataFrame({"query": ["a", "b", "a"], "rank": [1, 1, 2]})
+    >>> [(names, table["rank"].to_list()) for names, [table] in by_queries([frame], ["b", "a"], 1)]
+    [(['b'], [1]), (['a'], [1, 2])]
+    """
+    names = pl.DataFrame({"query": pl.Series(queries, dtype=pl.String)}).with_row_index("__at")
+    sorted_frames, places = [], []
+    for frame in frames:
+        # The rows of a query are mostly contiguous: look it up once for all of them.
+        runs = frame["query"].rle().struct.unnest()
+        found = runs.select(query="value").join(names, "query", "left", maintain_order="left")
+        at, lengths = found["__at"].fill_null(names.height).to_numpy(), runs["len"].to_numpy()
+        if (at[1:] < at[:-1]).any():
+            each = np.repeat(at, lengths)
+            order = np.argsort(each, kind="stable")
+            frame, at, lengths = frame[order], each[order], np.ones(each.size, dtype=np.int64)
+        sorted_frames.append(frame)
+        places.append((at, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])))
+    for start in range(0, names.height, at_once):
+        span = (start, min(start + at_once, names.height))
+        ends = [first[np.searchsorted(at, span)] for at, first in places]
+        yield (
+            names["query"][start : start + at_once].to_list(),
+            [frame[a:b] for frame, (a, b) in zip(sorted_frames, ends, strict=True)],
+        )
 
 
 def first_results(run: Run, k: int) -> pl.DataFrame:

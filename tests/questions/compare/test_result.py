@@ -21,14 +21,16 @@ def test_per_query_has_every_value_and_difference(comparison):
 
 
 def test_the_plain_form_is_json_and_names_the_queries(comparison):
-    result = comparison.to_dict()
+    result = comparison.to_dict(per_query=True, examples=1)
     again = msgspec.json.decode(msgspec.json.encode(result))
     assert again["systems"] == ["old", "new"]
     assert [d["metric"] for d in again["differences"]] == ["mrr", "recall@5"]
     first = again["differences"][0]
-    assert first["largest_wins"][0]["query"] == "q4"
-    assert first["largest_losses"][0]["query"] == "q6"
+    assert [one["query"] for one in first["largest_wins"]] == ["q4"]
+    assert [one["query"] for one in first["largest_losses"]] == ["q6"]
     assert again["visibility"]["n"] == 7
+    assert len(again["per_query"]) == 14
+    assert "per_query" not in comparison.to_dict()
 
 
 def test_names_that_do_not_exist_are_refused(comparison):

@@ -15,6 +15,7 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.io.files import spill
 from calipers.model.run import Run
+from calipers.questions.compare import unlabelled
 from calipers.questions.compare.unlabelled import diff_runs, overlap_at
 from tests.command import calipers_command
 
@@ -69,7 +70,7 @@ def test_what_cannot_be_meant_is_refused(settings):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_run_in_pieces_gives_what_a_whole_one_gives(seed):
+def test_a_run_in_pieces_gives_what_a_whole_one_gives(seed, monkeypatch):
     draw = random.Random(seed)
     asked = [f"question {i}" for i in range(20)]
     old, new = ({one: draw.sample("abcdefgh", 6) for one in draw.sample(asked, 15)} for _ in "ab")
@@ -83,6 +84,10 @@ def test_a_run_in_pieces_gives_what_a_whole_one_gives(seed):
     runs = [in_pieces(one) for one in (old, new)]
     every = calipers.diff(old, new, k=4).to_dict()
     assert diff_runs(*runs, k=4).to_dict() == every
+    # Few are listed, and all are counted.
+    monkeypatch.setattr(unlabelled, "MOST_LISTED", 3)
+    few = diff_runs(*runs, k=4).to_dict()
+    assert few == {**every, "per_query": every["per_query"][:3]}
 
 
 def test_a_limit_of_memory_that_printing_exceeds_is_noted_once(tmp_path, monkeypatch):

@@ -216,9 +216,9 @@ class Comparison(HasRows):
             )
         return pl.concat(tables)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, examples: int = 5, per_query: bool = False) -> dict[str, Any]:
         """The whole comparison as plain values: what ``--json`` prints."""
-        return {
+        result: dict[str, Any] = {
             "schema": SCHEMA,
             "calipers": self.settings["calipers"],
             "systems": list(self.systems),
@@ -233,14 +233,17 @@ class Comparison(HasRows):
             "near_best": list(self.near_best),
             "visibility": plain(self.visibility),
             "means": plain(self.means),
-            "differences": [self._with_examples(one) for one in self.differences],
+            "differences": [self._with_examples(one, examples) for one in self.differences],
             "fingerprints": plain(self.fingerprints),
             "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
         }
+        if per_query:
+            result["per_query"] = self.per_query.to_dicts()
+        return result
 
-    def _with_examples(self, difference: Difference) -> dict[str, Any]:
+    def _with_examples(self, difference: Difference, count: int) -> dict[str, Any]:
         found = {
-            name: self.largest(difference.system, difference.metric, wins=wins)
+            name: self.largest(difference.system, difference.metric, wins=wins, count=count)
             for name, wins in (("largest_wins", True), ("largest_losses", False))
         }
         return {**plain(difference), **plain(found)}

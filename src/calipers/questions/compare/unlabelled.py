@@ -4,19 +4,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.measures.spec import check_cutoff
+from calipers.model.arrays import Floats
 from calipers.model.document import Document, Lines, Note
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.result import HasRows, plain
 from calipers.model.run import Run
 from calipers.present.escape import printable
 from calipers.questions.compare.comparable import some_queries
-from calipers.questions.pooling import query_names
+from calipers.questions.pooling import by_queries, query_names
 from calipers.text import normalise
 from calipers.words import first_results, number, plural
+
+MOST_LISTED = 10_000
+"""Queries that an answer lists, the most changed ones; its counts and means are of all."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,9 @@ class Diff(HasRows):
     new: str
     k: int
     queries: tuple[QueryDiff, ...]
+    """The most changed, up to ``MOST_LISTED``."""
+    total: int
+    """How many queries both runs have."""
     changed: int
     """How many of them have different results or a different order."""
     overlap: float
@@ -66,8 +74,9 @@ class Diff(HasRows):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole difference as plain values: what ``--json`` prints."""
-        found = {**vars(self), "queries": len(self.queries), "per_query": self.queries}
-        shown: dict[str, Any] = plain({name: one for name, one in found.items() if name != "notes"})
+        found = {**vars(self), "queries": self.total, "per_query": self.queries}
+        kept = {name: one for name, one in found.items() if name not in ("total", "notes")}
+        shown: dict[str, Any] = plain(kept)
         return shown
 
 
@@ -84,20 +93,29 @@ def diff_runs(old: Run, new: Run, *, k: int = 10, truth: GroundTruth | None = No
             f"The two runs share no query: {old.name or 'the old one'} has {some_queries(before)}; "
             f"{new.name or 'the new one'} has {some_queries(after)}. Ask both the same questions."
         )
-    was, now = map(_listed, frames)
-    found = [_row(one, texts.get(one), was.get(one, []), now.get(one, [])) for one in shared]
-    found.sort(key=lambda one: (one.overlap, not one.changed))
+    listed: list[QueryDiff] = []
+    numbers: list[Floats] = []
+    for names, both in by_queries(frames, shared):
+        was, now = map(_listed, both)
+        found = [_row(one, texts.get(one), was.get(one, []), now.get(one, [])) for one in names]
+        counts = [(q.overlap, q.changed, len(q.new), len(q.lost)) for q in found]
+        numbers.append(np.array(counts, dtype=np.float64))
+        listed = sorted([*listed, *found], key=lambda one: (one.overlap, not one.changed))
+        listed = listed[:MOST_LISTED]
+    every = np.concatenate(numbers)
+    # Sum in one order, whatever that of the files: another would round differently.
+    overlap, changed, came, went = (sum(column.tolist()) for column in np.sort(every, axis=0).T)
     said = (*(() if truth is None else truth.notes), *old.notes, *new.notes)
     return Diff(
         old=old.name or "old",
         new=new.name or "new",
         k=k,
-        queries=tuple(found),
-        changed=sum(one.changed for one in found),
-        # Summed in one order, whatever that of the files: another would round differently.
-        overlap=sum(one.overlap for one in found) / len(found),
-        new_results=sum(len(one.new) for one in found),
-        lost_results=sum(len(one.lost) for one in found),
+        queries=tuple(listed),
+        total=len(every),
+        changed=int(changed),
+        overlap=overlap / len(every),
+        new_results=int(came),
+        lost_results=int(went),
         only_old=tuple(before.filter(~before.is_in(after.implode()))),
         only_new=tuple(after.filter(~after.is_in(before.implode()))),
         notes=tuple(dict.fromkeys(said)),
@@ -169,7 +187,7 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
     changed = [one for one in diff.queries if one.changed][:examples]
     rest = diff.changed - len(changed)
     lines = [line for one in changed for line in _query(one)]
-    n = plural(len(diff.queries), "query", "queries")
+    n = plural(diff.total, "query", "queries")
     answer = f"Nothing changed in the {first_results(diff.k)} of {n}."
     if diff.changed:
         what = f"{plural(diff.new_results, 'new result')}, {diff.lost_results:,} lost"

@@ -59,7 +59,7 @@ class Grid(HasRows):
     tokens: Mapping[str, float] = field(default_factory=dict)
     """Tokens per query in the results that the primary metric reads; larger chunks bring more."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, examples: int = 5) -> dict[str, Any]:
         """What ``--json`` prints."""
         return {
             "combinations": [
@@ -73,7 +73,7 @@ class Grid(HasRows):
             "failures": dict(self.failures),
             "best": self.best,
             "expected_gain": plain(self.expected_gain),
-            "comparison": self.comparison.to_dict(),
+            "comparison": self.comparison.to_dict(examples=examples),
         }
 
 
