@@ -173,7 +173,7 @@ def test_a_run_that_cannot_be_read_to_its_end(
 ) -> None:
     error = KeyboardInterrupt() if ends == "Ctrl-C" else OSError(ENOSPC, "No space left on device")
     monkeypatch.setattr("calipers.engines.shards.SHARE_TO_HOLD", 1 << 60)
-    monkeypatch.setattr("calipers.io.files.spill._open", lambda _: _Ends(error))
+    monkeypatch.setattr("calipers.io.files.spill._open", lambda: _Ends(error))
     monkeypatch.chdir(runs)
     before = sorted(runs.iterdir())
     done = calipers_command(*command.split())

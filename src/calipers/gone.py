@@ -54,6 +54,7 @@ GONE = {
     "retrieve --keep": "Ask again, or do not run the command: the file of a finished run stays.",
     "retrieve --cache-file": "An interrupted run goes on by itself; --restart begins again.",
     "retrieve --label": "--restart begins again; give each version of the retriever its own -o.",
+    "--temp": "The environment variable TMPDIR names the folder of temporary files.",
     "--rate": "--workers 1 asks one question at a time; after 429 there is a pause.",
     "--max-errors": "Failed questions are counted, and --retry-errors asks them again.",
     "history --keep": "A history keeps every evaluation; --store begins another.",

@@ -52,7 +52,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "store": ("--store", "history.db"),
     "corpus_size": ("-m", "tn@3,mrr", "--corpus-size", "100"),
     "memory": ("--memory", "2GB"),
-    "temp": ("--temp", "."),
     "confidence": ("--confidence", "0.8"),
     "cluster": ("--cluster", "land"),
     "weight_by": ("--weight-by", "asked"),

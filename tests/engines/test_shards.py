@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -91,14 +92,14 @@ def test_scores_from_shards_are_those_from_memory(mixed, judged, small, order):
     assert on_disk.to_dict() == in_memory.to_dict()
 
 
-def process(code: str, *arguments: str) -> "subprocess.Popen[str]":
-    """A process of its own that does what is written."""
+def process(code: str, temp: Path, *arguments: str) -> "subprocess.Popen[str]":
+    """A process of its own that does what is written, with its temporary files in a folder."""
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(temp)},
     )
 
 
@@ -121,13 +122,13 @@ import resource
 sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
 try:
-    Shards(temp=sys.argv[1])(lambda: iter([frame, frame]))
+    Shards()(lambda: iter([frame, frame]))
 except WriteFailed as error:
     print(error)
 """
-    said, complaint = process(SHARDED + code, str(tmp_path)).communicate(timeout=120)
+    said, complaint = process(SHARDED + code, tmp_path).communicate(timeout=120)
     assert f"The temporary file in {tmp_path} cannot grow" in said, complaint
-    assert "--temp" in said
+    assert "TMPDIR" in said
     assert list(tmp_path.iterdir()) == []
 
 
@@ -159,9 +160,9 @@ def test_who_is_stopped_while_shards_are_on_disk_leaves_nothing(mixed, judged, t
     mixed.write_parquet(tmp_path / "run.parquet")
     judged.write_parquet(tmp_path / "truth.parquet")
     asked = ["eval", "-g", str(tmp_path / "truth.parquet"), "-r", str(tmp_path / "run.parquet")]
-    asked += ["--temp", str(temp), "--per-query", str(out / "scores.parquet")]
+    asked += ["--per-query", str(out / "scores.parquet")]
     signals = (signal.SIGINT, signal.SIGTERM)
-    stopped = {sent: process(STOPPED_AMONG_SHARDS, *asked) for sent in signals}
+    stopped = {sent: process(STOPPED_AMONG_SHARDS, temp, *asked) for sent in signals}
     for sent, running in stopped.items():
         assert running.stdout is not None
         assert running.stdout.readline().startswith("shards are written")
@@ -175,18 +176,13 @@ def test_who_is_stopped_while_shards_are_on_disk_leaves_nothing(mixed, judged, t
 @pytest.mark.skipif(hasattr(os, "O_BINARY"), reason="Windows has no such signals")
 def test_nothing_is_left_where_the_process_is_killed(tmp_path):
     code = """
-kept = Shards(temp=sys.argv[1])(lambda: iter([frame, frame]))
+kept = Shards()(lambda: iter([frame, frame]))
 print(sum(one.height for one in kept()), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
-    said, complaint = process(SHARDED + code, str(tmp_path)).communicate(timeout=120)
+    said, complaint = process(SHARDED + code, tmp_path).communicate(timeout=120)
     assert said == "120000\n", complaint
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_is_not_there_is_said_before_anything_is_read():
-    with pytest.raises(InvalidInput, match="There is no folder /nowhere/at/all"):
-        calipers.evaluate(ground_truth={"q": ["a"]}, run="no-such-file", temp="/nowhere/at/all")
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path, mixed, small, monkeypatch):
@@ -195,7 +191,7 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, mixed, small, monkeypatch)
         lambda **_: (_ for _ in ()).throw(OSError(13, "Permission denied")),
     )
     with pytest.raises(WriteFailed, match="No temporary file can be made"):
-        Shards(temp=tmp_path)(frames(mixed))
+        Shards()(frames(mixed))
 
 
 @pytest.mark.parametrize("given", ["much", "1MB", "-2GB", 5, True])

@@ -330,12 +330,7 @@ class Command(LayeredHelp):
 
     def _run(self, **given: Any) -> None:
         check_outputs(given)
-        asked = self._answer(given)
-        if asked.settings.get("memory") is not None:
-            from calipers.io.files.spill import too_little
-
-            # Last, as what writes the answer takes memory too.
-            click.echo(too_little(asked.settings["memory"]), nl=False, err=True)
+        self._answer(given)
 
     def _answer(self, given: dict[str, Any]) -> CommandInput:
         for one, setting in self._offered.items():

@@ -6,18 +6,15 @@ each shard is sorted by itself. The file has no name: the system removes it when
 ends, however it ends.
 """
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 
-from calipers.errors import InvalidInput
 from calipers.io.files.spill import SHARE_TO_HOLD, Piece, ScratchFile, memory_in_bytes
 from calipers.model.ranking import query_starts
 from calipers.model.run import Scan, bytes_of, in_query_order
@@ -40,16 +37,10 @@ class Shards:
 
     memory: str | int | None = None
     """Such as "2GB"; None: half of what is free."""
-    temp: str | os.PathLike[str] | None = None
-    """The folder of the temporary file; None: the usual one."""
 
     def __post_init__(self) -> None:
         if self.memory is not None:
             memory_in_bytes(self.memory)
-        if self.temp is not None and not Path(self.temp).is_dir():
-            raise InvalidInput(
-                f"There is no folder {self.temp} for temporary files; create it, or name another."
-            )
 
     @cached_property
     def _bytes(self) -> int:
@@ -68,7 +59,7 @@ class Shards:
         else:
             together = in_query_order(held)
             return lambda: iter((together,))
-        scratch = ScratchFile(self.temp)
+        scratch = ScratchFile()
         shards = self._divide(chain(_taken(held), frames), scratch)
         return lambda: ahead(lambda shard: _in_order(map(scratch.read, shard)), _not_small(shards))
 

@@ -141,8 +141,7 @@ def draft_files(runs: Any, given: Mapping[str, Any]) -> Draft:
     """Read runs of any size, and pool their first k results into rows to judge."""
     said, truth = Columns.of(given["columns"]), given["ground_truth"]
     asked = read_asked(given["questions"], said)
-    within = given["memory"], given["temp"]
-    loaded = [run_within(one, None, said, *within) for one in _listed(runs)]
+    loaded = [run_within(one, None, said, given["memory"]) for one in _listed(runs)]
     truth = None if truth is None else load_ground_truth(truth, said)
     said.check_used()
     how = {name: given[name] for name in ("k", "seed", "corpus")}

@@ -60,7 +60,7 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
         _refuse_beside_pair(data, reading)
         return *data.as_read, data.asked_again
     matching = Matching.of(reading, to_record(reading, Reading))
-    together = bring_together(reading.get("memory"), reading.get("temp"))
+    together = bring_together(reading.get("memory"))
     named, weighed = reading.get("columns"), cast(dict[str, Any], reading).get("weight_by")
     columns = None if named is None and weighed is None else Columns.of(named).with_tag(weighed)
     if any(reading.get(name) is not None for name in ASKING if name != "watch"):
@@ -77,8 +77,6 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
         from calipers.io.formats.trec import without_subtopics
 
         truth = without_subtopics(truth)
-    if reading.get("memory") is not None:
-        memory_in_bytes(reading["memory"], truth.targets.height)
     run = _within(run, together)
     where, least = reading.get("where"), reading.get("min_score")
     if where or least is not None:
@@ -158,30 +156,22 @@ def _asks_for_subtopics(reading: Mapping[str, Any]) -> bool:
     )
 
 
-def run_within(
-    value: Any,
-    name: str | None,
-    columns: Columns,
-    memory: str | int | None,
-    temp: str | PathLike[str] | None,
-) -> Run:
+def run_within(value: Any, name: str | None, columns: Columns, memory: str | int | None) -> Run:
     """Load a run without a ground truth."""
-    together = bring_together(memory, temp)
-    return _within(load_run(value, name, columns, MemoryBudget(memory, temp)), together)
+    together = bring_together(memory)
+    return _within(load_run(value, name, columns, MemoryBudget(memory)), together)
 
 
 def _within(run: Run, together: Callable[[Scan], Scan]) -> Run:
     return run if run.in_memory else replace(run, together=together)
 
 
-def bring_together(
-    memory: str | int | None, temp: str | PathLike[str] | None
-) -> Callable[[Scan], Scan]:
-    """Return a function that groups rows by query; the settings are checked now."""
-    if memory is not None or temp is not None:
+def bring_together(memory: str | int | None) -> Callable[[Scan], Scan]:
+    """Return a function that groups rows by query; the size is checked now."""
+    if memory is not None:
         from calipers.engines.shards import Shards
 
-        return Shards(memory, temp)
+        return Shards(memory)
 
     def when_needed(scan: Scan) -> Scan:
         # Most runs are grouped already and never load this.
@@ -201,7 +191,7 @@ def few_bytes(memory: str | int | None) -> int:
 
 def _room(reading: MatchingSettings) -> MemoryBudget:
     """The memory and disk budget for results."""
-    return MemoryBudget(reading.get("memory"), reading.get("temp"))
+    return MemoryBudget(reading.get("memory"))
 
 
 def like_of(data: Any, reading: Reading) -> str | None:

@@ -221,18 +221,9 @@ class Files(Sources, total=False):
         str | int | None,
         Setting(
             "How much memory to use, such as 2GB, where results stand in records, or not in the "
-            "order of their queries; the rest goes to a temporary file. 270 MB and 260 bytes a "
-            "target are needed in any case. [default: half of what is free]",
+            "order of their queries; the rest goes to a temporary file (in the folder TMPDIR). "
+            "270 MB are needed in any case. [default: half of what is free]",
             metavar="SIZE",
-            group=READING,
-            changes_nothing=True,
-        ),
-    ]
-    temp: Annotated[
-        Where,
-        Setting(
-            "The folder of that temporary file.",
-            metavar="FOLDER",
             group=READING,
             changes_nothing=True,
         ),

@@ -1,10 +1,8 @@
 """How much two rankings differ."""
 
-import json
 import math
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -13,11 +11,9 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.io.files import spill
 from calipers.model.run import Run
 from calipers.questions.compare import unlabelled
 from calipers.questions.compare.unlabelled import diff_runs, overlap_at
-from tests.command import calipers_command
 
 RANKINGS = st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=8)
 
@@ -88,14 +84,3 @@ def test_a_run_in_pieces_gives_what_a_whole_one_gives(seed, monkeypatch):
     monkeypatch.setattr(unlabelled, "MOST_LISTED", 3)
     few = diff_runs(*runs, k=4).to_dict()
     assert few == {**every, "per_query": every["per_query"][:3]}
-
-
-def test_a_limit_of_memory_that_printing_exceeds_is_noted_once(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("a", "b"):
-        Path(f"{name}.jsonl").write_text(json.dumps({"query": "q r", "retrieved": [name]}))
-    used = iter([900 << 20])
-    monkeypatch.setattr(spill, "most_used", lambda: next(used))
-    done = calipers_command("compare", "a.jsonl", "b.jsonl", "--json", "--memory", "500MB")
-    assert json.loads(done.out)["changed"] == 1
-    assert done.err.count("900MB of memory were used") == 1

@@ -3,12 +3,9 @@
 The file has no name: the system removes it when the process ends, however it ends.
 """
 
-import os
 import re
-import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -26,8 +23,8 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
 SHARE_TO_HOLD = 16
 """One part in so many of memory holds rows; sorting, ranking and matching need the rest."""
-LEAST, OF_TARGET = 270 << 20, 260
-"""Bytes needed for any large run: for libraries and blocks, and per target."""
+LEAST = 270 << 20
+"""Bytes needed for any large run: for libraries and blocks."""
 _WHERE_NOTHING_IS_KNOWN = 2 << 30
 _MEMINFO = Path("/proc/meminfo")
 
@@ -44,14 +41,13 @@ class Piece:
 class ScratchFile:
     """The temporary file: pieces are appended and read by position."""
 
-    def __init__(self, folder: str | os.PathLike[str] | None) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._end = 0
         self._lock = Lock()
 
     @cached_property
     def _file(self) -> BinaryIO:
-        file = _open(self._folder)
+        file = _open()
         # Closed, and so deleted, once the pieces are no longer used.
         finalize(self, file.close)
         return file
@@ -83,28 +79,25 @@ class ScratchFile:
         try:
             step()
         except OSError as error:
-            folder = self._folder or tempfile.gettempdir()
             raise WriteFailed(
-                f"The temporary file in {folder} cannot grow: {error.strerror} (it holds "
-                f"{self._end / 1e6:,.0f} MB of results). Name a folder with more room (--temp), or "
-                "allow more memory (--memory)."
+                f"The temporary file in {tempfile.gettempdir()} cannot grow: {error.strerror} (it "
+                f"holds {self._end / 1e6:,.0f} MB of results). Name a folder with more room in the "
+                "environment variable TMPDIR, or allow more memory (--memory)."
             ) from error
 
 
-def _open(folder: str | os.PathLike[str] | None) -> BinaryIO:
+def _open() -> BinaryIO:
     try:
-        return cast(BinaryIO, tempfile.TemporaryFile(dir=folder, prefix="calipers-"))
+        return cast(BinaryIO, tempfile.TemporaryFile(prefix="calipers-"))
     except OSError as error:
         raise WriteFailed(
-            f"No temporary file can be made in {folder or tempfile.gettempdir()}: "
-            f"{error.strerror}; name another folder (--temp)."
+            f"No temporary file can be made: {error.strerror}; name another folder in the "
+            "environment variable TMPDIR."
         ) from error
 
 
-def memory_in_bytes(given: str | int | None, targets: int = 0) -> int:
+def memory_in_bytes(given: str | int | None) -> int:
     """The bytes of a size such as "2GB"; None means half of the free memory.
-
-    A size too small for this many targets is refused.
 
     >>> memory_in_bytes("2GB") == memory_in_bytes("2048 MiB") == 2 << 30
     True
@@ -113,36 +106,12 @@ def memory_in_bytes(given: str | int | None, targets: int = 0) -> int:
         return max(free_memory() // 2, LEAST)
     found = _SIZE.fullmatch(str(given))
     size = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
-    needed = LEAST + OF_TARGET * targets
-    if isinstance(given, bool) or size < needed:
-        each = f"each of {targets:,} targets" if targets else "each target"
+    if isinstance(given, bool) or size < LEAST:
         raise InvalidInput(
             f"The memory to use is given as {given!r}; it must be a size such as 500MB or 2GB, at "
-            f"least {-(-needed >> 20):,}MB: {LEAST >> 20}MB, and {OF_TARGET} bytes for {each}."
+            f"least {LEAST >> 20}MB."
         )
     return size
-
-
-def too_little(given: str | int) -> str:
-    """A note if the process used more memory than allowed; else empty."""
-    used = most_used()
-    if used <= memory_in_bytes(given):
-        return ""
-    return (
-        f"Note: {-(-used >> 20):,}MB of memory were used, more than --memory {given}: the least "
-        "for this question about this input.\n"
-    )
-
-
-def most_used() -> int:
-    """The peak memory of this process in bytes; 0 if the system does not say."""
-    most = 0
-    if sys.platform != "win32":
-        with suppress(ImportError):
-            from resource import RUSAGE_SELF, getrusage
-
-            most = getrusage(RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most << 10
 
 
 def free_memory() -> int:

@@ -1,6 +1,5 @@
 """Collect the results of a run as they are read, in memory up to a limit."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -29,11 +28,8 @@ _ALWAYS = 1 << 20
 class MemoryBudget:
     """The memory budget shared by all inputs, and the temporary file for the rest."""
 
-    def __init__(
-        self, memory: str | int | None = None, temp: str | os.PathLike[str] | None = None
-    ) -> None:
+    def __init__(self, memory: str | int | None = None) -> None:
         self._memory = memory
-        self._temp = temp
         self.held = 0
         """Bytes of the results that are in memory."""
 
@@ -54,7 +50,7 @@ class MemoryBudget:
         # Imported late: most inputs fit into memory.
         from calipers.io.files.spill import ScratchFile
 
-        return ScratchFile(self._temp)
+        return ScratchFile()
 
 
 class Results:

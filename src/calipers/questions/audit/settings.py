@@ -60,11 +60,11 @@ def audit(
     from calipers.questions.audit import rule
     from calipers.questions.audit.real_questions import real_questions
 
-    memory, temp = settings["memory"], settings["temp"]
-    corpus = settings["corpus"]
+    memory, corpus = settings["memory"], settings["corpus"]
+    memory_in_bytes(memory)
     opened = None if corpus is None else open_corpus(corpus)
     columns = Columns.of(settings["columns"])
-    data = load(ground_truth, "ground_truth", columns, MemoryBudget(memory, temp))
+    data = load(ground_truth, "ground_truth", columns, MemoryBudget(memory))
     if data.ground_truth is None and data.run is None:
         raise InvalidInput(
             "There is no ground truth to audit: its records have neither results nor a ground "
@@ -75,7 +75,6 @@ def audit(
             f"There is no ground truth to audit: found {data.kind}, which holds results only; "
             "give the file with the judgements."
         )
-    memory_in_bytes(memory, data.ground_truth.targets.height)
     columns.check_used()
     real = None if settings["traces"] is None else real_questions(settings["traces"])
     return rule.audit(

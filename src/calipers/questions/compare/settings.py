@@ -118,7 +118,7 @@ def diff(
     given, truth = settings["ground_truth"], None
     if given is not None:
         truth = load(given, "ground_truth", said).ground_truth
-    runs, where = [], (said, settings["memory"], settings["temp"])
+    runs, where = [], (said, settings["memory"])
     for name, one in (("old", old), ("new", new)):
         if isinstance(one, Matched):
             runs.append(one.run)

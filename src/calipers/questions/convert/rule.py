@@ -62,7 +62,7 @@ def convert(inputs: "ToConvert", output: str | os.PathLike[str], to: str | None)
         return _write(inputs, path, writer)
     except NotGroupedError:
         # The results of one query are not contiguous: group them first.
-        return _write(replace(inputs), path, writer, bring_together(inputs.memory, inputs.temp))
+        return _write(replace(inputs), path, writer, bring_together(inputs.memory))
 
 
 @dataclass(eq=False)
@@ -75,7 +75,6 @@ class ToConvert:
     form: str | None = None
     columns: Columns = field(default_factory=Columns)
     memory: str | int | None = None
-    temp: str | os.PathLike[str] | None = None
     forms: list[str] = field(default_factory=list, init=False)
     """The formats that were recognised."""
     notes: list[str] = field(default_factory=list, init=False)
@@ -84,7 +83,7 @@ class ToConvert:
     @cached_property
     def room(self) -> MemoryBudget:
         """The memory budget for the results."""
-        return MemoryBudget(self.memory, self.temp)
+        return MemoryBudget(self.memory)
 
     def read(self) -> Dataset:
         """Read the input."""

@@ -60,7 +60,6 @@ def convert(
         settings["form"],
         columns,
         settings["memory"],
-        settings["temp"],
     )
     return rule.convert(inputs, output, settings["to"])
 
