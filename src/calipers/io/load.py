@@ -15,7 +15,7 @@ from calipers.io.files.open import Source, is_standard_input
 from calipers.io.files.probe import Probe
 from calipers.io.format import WholeFormat, is_of_spark
 from calipers.io.records.gather import MemoryBudget
-from calipers.io.records.json_files import columns_of_object
+from calipers.io.records.json_files import refuse_columns
 from calipers.io.registry import formats, read_probe, read_source
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import from_other_library, in_memory
@@ -71,8 +71,9 @@ def scores_by_item(value: Any) -> Dataset | None:
 
     name = ARGUMENT["run"]
     found = scored_run(value, name)
-    if found is None or columns_of_object(value, name) is not None:
+    if found is None:
         return None
+    refuse_columns(value, name)
     sight = Probe(Source(Path(name)), given=value)
     is_other = any(isinstance(one, WholeFormat) and one.detect(sight) for one in formats())
     return None if is_other else found

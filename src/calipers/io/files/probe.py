@@ -52,8 +52,10 @@ class Probe:
     def look(self) -> Look | None:
         """The shape and the first record of JSON."""
         seen = self._json_look
-        if seen is None or self._by_column is not None:
+        if seen is None:
             return None
+        if seen.shape == "object":
+            json_files.refuse_columns(seen.first, self.name)
         said = self.columns_said
         if said.named or said.ignored or said.tags or said.perhaps:
             return replace(seen, first=said.renamed(seen.first, self.name))
@@ -76,13 +78,6 @@ class Probe:
         return json_files.look(self.source)
 
     @cached_property
-    def _by_column(self) -> pl.DataFrame | None:
-        """The table in one JSON object of columns."""
-        if self._json_look is None or self._json_look.shape != "object":
-            return None
-        return json_files.columns_of_object(self._json_look.first, self.name)
-
-    @cached_property
     def table(self) -> InputTable | None:
         """The table in a Parquet, Arrow, CSV or TSV file, or in a folder that holds one."""
         found = self._table()
@@ -99,8 +94,6 @@ class Probe:
             return sheet_table(self.source, self.columns_said)
         if self._binary:
             return in_memory(_binary_table(self.source, self._binary), self.name)
-        if self._by_column is not None:
-            return in_memory(self._by_column.lazy(), self.name)
         if self._json_look is not None:
             return None
         return delimited(self.source) if self._encoded is None else delimited(self._encoded)

@@ -1,7 +1,6 @@
 """JSON and JSON lines: detect the shape of a file, read its records and tables.
 
-A table is one object as written by pandas' ``to_json`` and ``to_dict``, or flat records, one per
-line, which are read in blocks if the file is large.
+A table is flat records, one per line, which are read in blocks if the file is large.
 """
 
 import json
@@ -240,50 +239,36 @@ def explain_mismatch(message: str, place: str, example: str) -> str:
 MOST_COLUMNS = 200
 
 
-def columns_of_object(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
-    """The table in an object of columns, as pandas writes it; None if it is none, or broken."""
+def refuse_columns(value: Mapping[Any, Any], name: str) -> None:
+    """Refuse a table in an object of columns, as pandas writes it: it is no mapping of queries."""
     keys = list(map(str, value)) if 1 < len(value) <= MOST_COLUMNS else []
     if not keys or not is_long(keys) or keys != list(value):
-        return None
-    try:
-        columns = {
-            key: msgspec.json.decode(one) if isinstance(one, msgspec.Raw) else one
-            for key, one in value.items()
-        }
-    except BROKEN:
-        return None  # the reader reports where it is broken
-    if all(isinstance(one, Mapping) for one in columns.values()):
-        index = list(next(iter(columns.values())))
-        if not index or any(list(one) != index for one in columns.values()):
-            return None
-        columns = {key: list(one.values()) for key, one in columns.items()}
-    if not all(isinstance(one, list | tuple) for one in columns.values()):
-        return None
-    lengths = {key: len(one) for key, one in columns.items()}
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{key} has {n}" for key, n in lengths.items())
+        return
+    columns = [opened(one) for one in value.values()]
+    if all(isinstance(one, Mapping) for one in columns):
+        columns = [list(one) for one in columns]
+        by_row = bool(columns[0]) and all(one == columns[0] for one in columns)
+    else:
+        by_row = all(isinstance(one, list | tuple) for one in columns)
+    if by_row:
         raise InvalidInput(
-            f"{name} holds columns of different length: {listed[:200]}; give every column one "
-            "value for each question."
+            f"{name} holds a table column by column; write it as a list of records "
+            "(orient='records' in pandas)."
         )
-    return _frame(columns, name)
 
 
 def frame_of_rows(rows: Sequence[Mapping[str, Any]], name: str) -> pl.DataFrame:
     """A table from flat records."""
     keys = dict.fromkeys(key for row in rows for key in row)
-    return _frame({key: [row.get(key) for row in rows] for key in keys}, name)
-
-
-def _frame(columns: Mapping[str, Sequence[Any]], name: str) -> pl.DataFrame:
+    columns = {key: [row.get(key) for row in rows] for key in keys}
     try:
         return pl.DataFrame(
             [pl.Series(key, _of_one_kind(values), strict=False) for key, values in columns.items()]
         )
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
-            f"{name} holds a table column by column, and a column mixes kinds of values "
-            f"({str(error)[:80]}); write it as a list of records (orient='records' in pandas)."
+            f"The records of {name} mix kinds of values in a field ({str(error)[:80]}); give it "
+            "one kind in all of them."
         ) from None
 
 
