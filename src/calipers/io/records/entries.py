@@ -1,6 +1,5 @@
 """A dataset query by query in plain Python, for writing, with counts of what a format loses."""
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,10 +11,8 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file
 from calipers.io.tables.cells import TAG
-from calipers.io.tables.columns import Columns
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.run import Run
@@ -307,45 +304,6 @@ def plain_number(value: float) -> int | float:
     (3, 0.5)
     """
     return int(value) if value.is_integer() else value
-
-
-OURS = ("query", "ground_truth")
-
-
-def kept_records(
-    value: Any, dataset: Dataset, columns: Columns | None = None
-) -> list[dict[str, Any]]:
-    """One record per query, in our format.
-
-    Records in our format are kept unchanged, unknown fields included; anything else is rebuilt from
-    the dataset that was read from it. ``columns`` is the column mapping that the dataset was read
-    with.
-    """
-    raw = _raw(value, columns or Columns())
-    if raw and all(isinstance(one, dict) and all(name in one for name in OURS) for one in raw):
-        return raw
-    found = (one for one in query_records(dataset, Counter()) if "ground_truth" in one)
-    return [{**one, "ground_truth": _listed(one["ground_truth"])} for one in found]
-
-
-def _listed(targets: Any) -> list[Any]:
-    if not isinstance(targets, dict):
-        return [*targets]
-    return [{"id": item, "grade": grade} for item, grade in targets.items()]
-
-
-def _raw(value: Any, columns: Columns) -> list[Any]:
-    """The records in a file or a list as they stand; none where it is something else."""
-    from calipers.io.files.probe import Probe
-
-    if isinstance(value, str | os.PathLike):
-        sight = Probe(Source(Path(value)), columns)
-    elif isinstance(value, list | tuple):
-        sight = Probe(Source(Path("records")), columns, given=value)
-    else:
-        return []
-    is_list = sight.look is not None and sight.look.shape != "object"
-    return [dict(one) for one in sight.records().plain()] if is_list else []
 
 
 def write_records(records: list[dict[str, Any]], path: str | Path) -> None:

@@ -10,8 +10,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.corpus import Corpus
-from calipers.io.records.entries import kept_records, write_records
-from calipers.io.tables.columns import Columns
+from calipers.io.records.entries import query_records, write_records
 from calipers.match.locate import QuoteFinder, locate
 from calipers.model.document import Column, Document, Lines, Note, Table
 from calipers.model.matched import Dataset
@@ -86,12 +85,8 @@ class Resolution(Plain, HasRows):
 Record = dict[str, Any]
 
 
-def resolve_truth(ground_truth: Any, data: Dataset, corpus: Corpus, columns: Columns) -> Resolution:
-    """Find the document, start and end of every quote of a ground truth.
-
-    ``data`` is the ground truth as read; the original input is needed too, as all other fields of
-    its records are kept.
-    """
+def resolve_truth(data: Dataset, corpus: Corpus) -> Resolution:
+    """Find the document, start and end of every quote of a ground truth."""
     truth = data.ground_truth
     if truth is None:
         raise InvalidInput(
@@ -107,7 +102,8 @@ def resolve_truth(ground_truth: Any, data: Dataset, corpus: Corpus, columns: Col
         )
     records = [
         {**record, "ground_truth": _targets(record["ground_truth"])}
-        for record in kept_records(ground_truth, data, columns)
+        for record in query_records(data, Counter())
+        if "ground_truth" in record
     ]
     unplaced = list(_unplaced(records))
     wanted = [

@@ -82,8 +82,9 @@ def resolve(
 
     Start and end count characters of the document as it stands in the corpus; the quote stays
     beside them. A quote that is not found, or found in several places, is left as it is and
-    reported. Targets that are ids or have a span already are left alone, and so is everything else
-    in the records. ``columns`` says which column is what ({"quote": "expected_passage"}).
+    reported. Targets that are ids or have a span already are left alone, and so are results and
+    tags; fields that nothing reads are left out. ``columns`` says which column is what ({"quote":
+    "expected_passage"}).
 
     >>> evals = [{"query": "What is the GIL?", "ground_truth": [{"quote": "is a lock"}]}]
     >>> found = resolve(evals, {"gil.md": "The GIL  is\\na lock."})
@@ -101,4 +102,4 @@ def resolve(
     columns = Columns.of(settings["columns"])
     data = load(ground_truth, "ground_truth", columns)
     columns.check_used()
-    return resolve_truth(ground_truth, data, opened, columns)
+    return resolve_truth(data, opened)
