@@ -185,9 +185,9 @@ def test_the_readme_of_a_benchmark_is_no_document(tmp_path):
 
 
 def test_marks_inside_of_cells_and_blank_lines_in_csv(tmp_path):
-    (tmp_path / "c.csv").write_text('id,text\n\na,a 5" pipe\n\nb,\n')
+    (tmp_path / "c.csv").write_text('id,text\n\na,a "5" pipe\n\nb,\n')
     found = [(row[0], row[2]) for row in read(tmp_path / "c.csv")]
-    assert found == [("a", 'a 5" pipe'), ("b", "")]
+    assert found == [("a", 'a "5" pipe'), ("b", "")]
 
 
 @pytest.mark.parametrize("chunk", [{"text": "x", "start": 10**25}, {"text": "\ud800"}])

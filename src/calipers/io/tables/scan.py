@@ -2,12 +2,11 @@
 
 This module gives the columns and rows of a table, and the line of each row; ``registry`` detects
 its format. Polars maps a file into memory and reads far ahead, so a large CSV file is read here
-block by block. Polars refuses quotation marks in unquoted cells, such as ``5" pipe``, with the
-whole file; Python's own reader accepts them.
+block by block. Polars refuses a single quotation mark in an unquoted cell, such as ``5" pipe``,
+with the whole file; so the line is searched that has it.
 """
 
 import csv
-import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -133,6 +132,12 @@ def fault_in(source: Source, width: int, separator: str) -> str | None:
                 f"{source.name}:{number} has {len(cells)} cells, and the header has "
                 f"{width}; put quotation marks around a cell that holds {separator!r}."
             )
+    odd = (number for number, line in source.lines() if line.count(b'"') % 2)
+    if (first := next(odd, None)) is not None:
+        return (
+            f"A quotation mark is not closed, or stands inside of a cell, from {source.name}:"
+            f"{first} on; put marks around the whole cell, and write those inside of it twice."
+        )
     return None
 
 
@@ -152,31 +157,6 @@ def _cells(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
 LONGEST_CELL = 1 << 30
 
 
-def _by_python(content: bytes, separator: str, name: str) -> pl.LazyFrame | None:
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        return None  # the reader reports the line
-    rows: list[list[str | None]] = []
-    with long_cells():
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-        try:
-            header = next(reader)
-            for cells in reader:
-                if len(cells) > len(header):
-                    return None  # the reader reports it with its line
-                if cells:
-                    filled: list[str | None] = [one or None for one in cells]
-                    rows.append(filled + [None] * (len(header) - len(cells)))
-        except csv.Error as error:
-            raise UnreadableFile(
-                f"A quotation mark is not closed before {name}:{reader.line_num}, or a text goes "
-                f"on behind it ({error}); put marks around the whole cell, and write those inside "
-                "of it twice."
-            ) from None
-    return pl.LazyFrame(rows, schema=dict.fromkeys(header, pl.String), orient="row")
-
-
 @contextmanager
 def long_cells() -> Iterator[None]:
     """Lift Python's global limit of 128 kB per cell, which is too short for texts."""
@@ -188,7 +168,7 @@ def long_cells() -> Iterator[None]:
 
 
 SMALL = 32 << 20
-"""Largest file that is read whole and kept, and may have stray quotation marks."""
+"""Largest file that is read whole and kept."""
 MOST_COLUMNS = 5_000
 """Polars needs about 20 kB per column, even if empty."""
 SOME_ROWS, STRETCH = 10_000, 24 << 20
@@ -405,7 +385,7 @@ def delimited(source: Source) -> InputTable | None:
             content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
             first, _, rest = content.partition(b"\n")
             content = rest if SAID.match(first) else content
-        lazy = _cells_of(content, separator, source.name)
+        lazy = _cells_of(content, separator)
         # Few files have cells guarded by an apostrophe, and looking for them copies every column.
         if b"'" in content and not frozenset(names) >= BEIR_JUDGEMENTS:
             lazy = lazy.select(unguarded(pl.all()))
@@ -480,17 +460,12 @@ def header(source: Source) -> tuple[list[str], str] | None:
     return next((one for one in possible if is_long(one[0])), possible[0] if possible else None)
 
 
-def _cells_of(content: bytes, separator: str, name: str) -> pl.LazyFrame:
+def _cells_of(content: bytes, separator: str) -> pl.LazyFrame:
     """The table in a text, every cell a text; what cannot be read fails when it is collected."""
     try:
         rows = pl.read_csv(content, separator=separator, infer_schema=False)
     except pl.exceptions.PolarsError:
-        loose = _by_python(content, separator, name)
-        return (
-            pl.scan_csv(content, separator=separator, infer_schema=False)
-            if loose is None
-            else loose
-        )
+        return pl.scan_csv(content, separator=separator, infer_schema=False)
     if b"\n\n" in content or b"\n\r\n" in content:
         # A line with nothing in it is no row, as everywhere.
         rows = rows.filter(~pl.all_horizontal(pl.all().is_null()))
