@@ -19,6 +19,9 @@ from tests.command import calipers_command, refused
 SEARCH = """
 def search(query, k):
     return [f"d{i}" for i in range(k)]
+
+def make():
+    return search
 """
 SETTINGS = """
 ground-truth = "questions.csv"
@@ -144,7 +147,7 @@ def test_in_a_container_root_trusts_the_owner_of_the_folder_and_nobody_else(here
 @pytest.mark.parametrize("outside", ["../../summary.md", "/tmp/summary.md", "away/summary.md"])
 def test_what_a_settings_file_has_written_stays_inside_of_its_folder(here, outside):
     (here / "away").symlink_to(here.parent)
-    grid = '[grid.retrievers.one]\nsearch = "settled_search:search"\n'
+    grid = '[grid.retrievers.one]\nmake = "settled_search:make"\n'
     text = SETTINGS.partition("[gate]")[0]
     (here / "calipers.toml").write_text(f'{text}[grid]\noutput = "{outside}"\n{grid}')
     said = refused("grid")
@@ -162,7 +165,7 @@ def test_code_that_a_settings_file_names_is_announced(here):
     text = SETTINGS.replace("settled_search:search", "https://host.invalid/?q={query}")
     (here / "calipers.toml").write_text(text)
     assert "Running" not in calipers_command("eval").err
-    one = '[grid.retrievers.{}]\nsearch = "settled_search:search"\n'
+    one = '[grid.retrievers.{}]\nmake = "settled_search:make"\n'
     (here / "calipers.toml").write_text(f"{SETTINGS}\n{one.format('a')}{one.format('b')}")
     assert "Running the retrievers that [grid] of" in calipers_command("grid").err
 
@@ -185,8 +188,8 @@ def test_columns_of_the_file_hold_wherever_questions_are_read(here):
     assert (printed.code, printed.out.rstrip().endswith(" ".join(named))) == (0, True)
     (here / "calipers.toml").write_text(
         f'{SETTINGS}\n[columns]\nquery = "Kysymys"\nitem = "Kohta"\n'
-        '[grid.retrievers.one]\nsearch = "settled_search:search"\n'
-        '[grid.retrievers.two]\nsearch = "settled_search:search"\n'
+        '[grid.retrievers.one]\nmake = "settled_search:make"\n'
+        '[grid.retrievers.two]\nmake = "settled_search:make"\n'
     )
     for command in (
         asked,

@@ -1,9 +1,9 @@
-"""Lines through evaluations, and the marks between them."""
+"""Lines through evaluations."""
 
 from dataclasses import replace
 
 from calipers.model.scores import Interval, Summary
-from calipers.questions.history.rule import changes, lines_of
+from calipers.questions.history.rule import lines_of
 from tests.questions.history.test_alarm import GOOD, night
 
 
@@ -20,12 +20,3 @@ def test_points_run_from_old_to_new_with_their_intervals():
     (line,) = lines_of("n", found, ("mrr",), ())
     assert [p.mean for p in line.points] == [0.25, 0.5, 0.75]
     assert [(p.low, p.high) for p in line.points[1:]] == [(0.4, 0.6), (0.65, 0.85)]
-
-
-def test_marks_stand_where_ground_truth_or_corpus_changed():
-    prints = [("t", "c"), ("u", "c"), ("u", None), ("u", "d"), ("v", "e"), ("v", "e")]
-    found = changes([one(day, 0.1, *both) for day, both in enumerate(prints)])
-    assert [(mark.saved.day, mark.what) for mark in found] == [
-        (2, ("ground truth",)),
-        (5, ("ground truth", "corpus")),
-    ]

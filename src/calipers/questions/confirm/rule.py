@@ -13,7 +13,6 @@ would show the tuner which way the sealed queries lean.
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calipers.errors import CalipersError, InvalidInput
+from calipers.errors import InvalidInput
 from calipers.io.load import SEAL, load
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints
@@ -187,7 +186,7 @@ def _checked(path: Path, ledger: str | os.PathLike[str] | None) -> tuple[GroundT
             "that `calipers seal GROUND_TRUTH` wrote."
         )
     seals = set(truth.tags[SEAL].drop_nulls())
-    known = read_ledger(kept if kept.is_file() else _near(path, seals) or kept)
+    known = read_ledger(kept)
     if known.seal.seal not in seals:
         raise InvalidInput(
             f"The ledger {kept} is of another set: {path} carries the seal "
@@ -202,16 +201,6 @@ def _checked(path: Path, ledger: str | os.PathLike[str] | None) -> tuple[GroundT
         )
     tags = {name: values for name, values in truth.tags.items() if name != SEAL}
     return replace(truth, tags=tags), known
-
-
-def _near(path: Path, seals: set[str]) -> Path | None:
-    """Find the ledger of a sealed part that was written to another folder than its source."""
-    for folder in (path.parent, path.resolve().parent.parent, Path.cwd()):
-        for one in sorted(folder.glob("*.ledger.jsonl")):
-            with suppress(CalipersError):
-                if read_ledger(one).seal.seal in seals:
-                    return one
-    return None
 
 
 def _names(old: Any, new: Any) -> dict[str, Any]:

@@ -61,10 +61,9 @@ class Lane(Plain):
     """Targets that no other lane returned."""
     lost_without: int
     """Targets that drop out of the first k without this lane."""
-    wins: int
-    """Queries on which it is better than every other lane."""
     wins_by: Mapping[str, int]
-    """The same in slices by tag, and by language, form, length and question word."""
+    """Queries on which it is better than every other lane, by slice: each tag, and language, form,
+    length and question word."""
     latency: Latency | None
 
 

@@ -46,7 +46,6 @@ def lanes_worth(
                 _depth_needed(bench, way, lane),
                 int((returned[lane] & ~elsewhere).sum()),
                 int((whole & ~without[lane]).sum()),
-                int(won.sum()),
                 {label: int(won[chosen].sum()) for label, chosen in slices.items()},
                 latency.get(name),
             )

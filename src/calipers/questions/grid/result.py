@@ -20,9 +20,8 @@ class Combination:
     name: str
     retriever: str
     target: str
-    """The function: ``package.module:function`` or ``file.py:function``."""
-    is_factory: bool
-    """Whether the function returns the search function (True) or is it (False)."""
+    """The function that returns the search function: ``package.module:function`` or
+    ``file.py:function``."""
     params: Mapping[str, Any]
     k: int
     output: Path

@@ -17,7 +17,7 @@ from calipers.engines.scoring import choose_metrics, deepest
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Retriever, Secrets, without_secrets
-from calipers.live.adapters.recognise import KINDS, add_to_path, as_retriever, load_target
+from calipers.live.adapters.recognise import add_to_path, as_retriever, load_target
 from calipers.live.code import code_of
 from calipers.live.questions import Questions, read_questions
 from calipers.live.retrieve import retrieve_to_report
@@ -51,8 +51,7 @@ EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'
 class RetrieverTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab"):
     """What ``[grid.retrievers.NAME]`` may hold."""
 
-    make: str | None = None
-    search: str | None = None
+    make: str
     params: dict[str, Any] = {}
 
 
@@ -120,7 +119,7 @@ def read_grid(config: str | os.PathLike[str] | None) -> Plan:
     combinations = [
         one
         for name, table in grid.retrievers.items()
-        for one in _combinations(name, table, grid, output, path)
+        for one in _combinations(name, table, grid, output)
     ]
     files = {str(one.output).casefold() for one in combinations}
     names = [one.name for one in combinations]
@@ -142,16 +141,9 @@ def read_grid(config: str | os.PathLike[str] | None) -> Plan:
 
 
 def _combinations(
-    name: str, table: RetrieverTable, grid: GridTable, output: Path, path: Path
+    name: str, table: RetrieverTable, grid: GridTable, output: Path
 ) -> Iterator[Combination]:
     """Every combination of one retriever's parameters; each member of a list is one."""
-    target = table.make or table.search
-    if target is None or (table.make and table.search):
-        raise InvalidInput(
-            f"{path} needs either 'make' or 'search' in [grid.retrievers.{name}]: 'make' names a "
-            "function that is called with the parameters and returns the search function, 'search' "
-            "the search function itself."
-        )
     given = {**grid.params, **table.params}
     choices = {one: value if isinstance(value, list) else [value] for one, value in given.items()}
     for values in product(*choices.values()):
@@ -162,12 +154,11 @@ def _combinations(
         yield Combination(
             full,
             name,
-            target,
-            table.make is not None,
+            table.make,
             params,
             cast("int", grid.k),
             output / f"{_file_name(full)}.jsonl",
-            {"make" if table.make else "search": target, "params": shown},
+            {"make": table.make, "params": shown},
         )
 
 
@@ -293,9 +284,6 @@ def _retrieved(
 def check_functions(plan: Plan) -> None:
     """Check that every function exists, before any question is asked."""
     for one in plan.combinations:
-        if not one.is_factory:
-            _build(one, plan.folder)
-            continue
         function = load_target(_target(one, plan.folder))[0]
         if not callable(function):
             raise InvalidInput(
@@ -313,34 +301,28 @@ class _InErrorsOnly(Secrets):
 
 
 def _build(one: Combination, folder: Path) -> Retriever:
-    """Build the retriever of a combination; a factory is called with its parameters."""
+    """Build the retriever of a combination: its function is called with the parameters."""
     shown, secrets = without_secrets(one.params), _InErrorsOnly()
     hidden = [str(value) for name, value in one.params.items() if shown[name] != value]
     secrets.add(*hidden)
-    target = _target(one, folder)
-    if one.is_factory:
-        factory, module = load_target(target)
-        try:
-            made = as_retriever(factory(**one.params))
-        except Exception as error:  # a user's factory may raise anything
-            raise RetrieverFailed(
-                f"The retriever {one.name!r} cannot be made: {one.target} raises "
-                f"{type(error).__name__}: {secrets.redact(str(error))[:300]}"
-            ) from error
-        made = replace(made, code=code_of(factory, module))
-    else:
-        made = as_retriever(target, params=dict(one.params) or None)
+    factory, module = load_target(_target(one, folder))
+    try:
+        made = as_retriever(factory(**one.params))
+    except Exception as error:  # a user's factory may raise anything
+        raise RetrieverFailed(
+            f"The retriever {one.name!r} cannot be made: {one.target} raises "
+            f"{type(error).__name__}: {secrets.redact(str(error))[:300]}"
+        ) from error
     if hidden:
         made = replace(made, secrets=secrets)
-    return replace(made, name=one.name, settings=one.settings)
+    code = code_of(factory, module)
+    return replace(made, name=one.name, settings=one.settings, code=code)
 
 
 def _target(one: Combination, folder: Path) -> str:
     add_to_path(folder.resolve())
     place, _, attribute = one.target.rpartition(":")
-    if place.endswith(".py") and not place.startswith((*KINDS,)):
-        return f"{folder / place}:{attribute}"
-    return one.target
+    return f"{folder / place}:{attribute}" if place.endswith(".py") else one.target
 
 
 def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:
@@ -349,8 +331,5 @@ def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:
     settings = {**one.settings, "k": one.k, "questions": questions.fingerprint}
     if meta is None or meta.settings != settings:
         return None
-    if one.is_factory:  # no factory is called
-        code: Mapping[str, str] = code_of(*load_target(_target(one, plan.folder)))
-    else:
-        code = _build(one, plan.folder).code
+    code = code_of(*load_target(_target(one, plan.folder)))
     return meta if meta.code == code else None

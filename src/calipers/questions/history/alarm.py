@@ -29,10 +29,11 @@ from calipers.questions.history.result import (
     Alarm,
     AlarmCheck,
     AlarmReference,
+    Mark,
     Standing,
     day,
 )
-from calipers.questions.history.rule import changes, lines_of, metric_names, selected
+from calipers.questions.history.rule import lines_of, metric_names, selected
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.nights import WEEK, watch
 from calipers.statistics.paired_rows import paired_rows
@@ -95,7 +96,7 @@ def over_time(store: Store, name: str, asked: Mapping[str, Any]) -> Alarm:
         evaluations=len(found),
         metrics=tuple(metrics),
         lines=lines_of(name, found, metrics, latest.scores.summaries),
-        marks=changes(found),
+        marks=tuple(Mark(one.id, one.saved, one.changed) for one in found[1:] if one.changed),
         allow=asked["allow"],
         calipers=__version__,
     )

@@ -1,7 +1,6 @@
 """List the evaluations of a history, show one of them, or draw lines through several."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from calipers.errors import InvalidInput, check_number
@@ -11,7 +10,7 @@ from calipers.model.age import span_of
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Summary
 from calipers.questions.default_metrics import headlines
-from calipers.questions.history.result import History, Line, Mark, Point, Shown
+from calipers.questions.history.result import History, Line, Point, Shown
 from calipers.store.listing import count, evaluations, names_of, resolve, unknown_reference
 from calipers.store.load import load_scores
 from calipers.store.open import Store
@@ -86,22 +85,6 @@ def lines_of(
         Line(metric, _points(found, [one.summaries.get(metric) for one in found]))
         for metric in metrics
     )
-
-
-def changes(evaluations: Sequence[Evaluation]) -> tuple[Mark, ...]:
-    """The evaluations before which the ground truth or the corpus changed, oldest first."""
-    return tuple(
-        Mark(after.id, after.saved, what)
-        for before, after in pairwise(evaluations)
-        if (what := tuple(_differing(before.fingerprints, after.fingerprints)))
-    )
-
-
-def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
-    for key, words in (("ground_truth", "ground truth"), ("corpus", "corpus")):
-        # A corpus that was not given is unknown, not changed.
-        if key in before and key in after and before[key] != after[key]:
-            yield words
 
 
 def _points(found: Sequence[Evaluation], summaries: Iterable[Summary | None]) -> tuple[Point, ...]:
