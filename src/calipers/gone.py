@@ -60,6 +60,7 @@ GONE = {
     "history --keep": "A history keeps every evaluation; --store begins another.",
     "grid --dry-run": "The combinations are checked before the first question is asked.",
     "compare --retriever": "Ask each with `calipers retrieve`, and compare the files it writes.",
+    "eval --tag": "Give each kind a NAME of its own; `calipers.save(…, tags=…)` in Python tags.",
     "eval --no-results": "What was retrieved is kept with every saved evaluation.",
     "confirm --strict": "--json says whether it is confirmed.",
     "labels agreement": "`calipers labels export anna.csv ben.csv` says how far judges agree.",

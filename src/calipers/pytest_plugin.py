@@ -14,7 +14,6 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import NoReturn
 
     from calipers.model.matched import Matched
     from calipers.model.scores import Scores
@@ -57,17 +56,12 @@ class Measured:
         try:
             verdict = gate(self._pair, **settings)
         except CalipersError as error:
-            _raise_here(error)
+            # pytest shows the line of the test then, not our internals.
+            raise error.with_traceback(None) from None
         if verdict.stops:
             raise AssertionError(as_text(verdict.document(), explain=True))
         if verdict.standing != "passed":
             warnings.warn(first_line(verdict.document()), stacklevel=3)
-
-
-def _raise_here(error: Exception) -> "NoReturn":
-    """Raise the error again, so that pytest shows the line of the test, not our internals."""
-    __tracebackhide__ = True
-    raise type(error)(*error.args) from None
 
 
 @pytest.fixture(scope="session")
@@ -88,6 +82,6 @@ def calipers_eval() -> "Callable[..., Measured]":
         try:
             return Measured(read(data, **settings))
         except CalipersError as error:
-            _raise_here(error)
+            raise error.with_traceback(None) from None
 
     return evaluate

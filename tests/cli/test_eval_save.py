@@ -27,11 +27,10 @@ def data(tmp_path: Path, monkeypatch) -> Path:
 
 
 def test_an_evaluation_is_kept_where_it_is_looked_for(data):
-    printed = calipers_command("eval", data, "--save", "nightly", "--tag", "model=e5", "--json")
+    printed = calipers_command("eval", data, "--save", "nightly", "--json")
     assert printed.code == 0
     (one,) = evaluations(open_store())
     assert printed.err == f"Saved as nightly (@{one.short}) in .calipers/history.db.\n"
-    assert one.tags == {"model": "e5"}
     assert load_scores(open_store(), one).to_dict() == json.loads(printed.out)
     assert load_retrieved(open_store(), one).run is not None
     assert Path(".calipers/.gitignore").read_text() == "*\n"
@@ -62,9 +61,6 @@ def test_the_corpus_is_remembered(data):
     [
         (["--save", "a b"], "The name 'a b' cannot be used"),
         (["--save", "@x"], "The name '@x' cannot be used"),
-        (["--save", "n", "--tag", "x"], "write name=value"),
-        (["--save", "n", "--tag", "x=1", "--tag", "x=2"], "given twice"),
-        (["--tag", "x=1"], "add --save NAME"),
         (["--save", "n", "--level", "all"], "--save needs one result"),
     ],
 )

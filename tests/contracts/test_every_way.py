@@ -64,7 +64,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "markdown": ("--markdown", "short.md"),
     "corpus": ("--corpus", "corpus.jsonl"),
     "save": ("--save", "night", "--store", "history.db"),
-    "tags": ("--save", "night", "--store", "history.db", "--tag", "model=e5"),
     "as_json": (),
     "form": ("--as", "csv"),
     "quiet": ("--quiet",),

@@ -85,7 +85,7 @@ def save_nights(*files: str) -> None:
 
 
 def save_tonight() -> None:
-    keep(calipers.read("evals.jsonl"), "tonight", "history.db", tags={"model": "e5"})
+    keep(calipers.read("evals.jsonl"), "tonight", "history.db")
 
 
 def write_labels() -> None:
@@ -302,7 +302,7 @@ SAMPLES: dict[str, Sample] = {
     ),
     "save": Sample(
         save_tonight,
-        ("evals.jsonl", "--save", "tonight", "--tag", "model=e5", "--store", "history.db"),
+        ("evals.jsonl", "--save", "tonight", "--store", "history.db"),
         comparable=without("id", "saved"),
         left=lambda: calipers.history_show("@tonight", store="history.db").to_dict(),
     ),

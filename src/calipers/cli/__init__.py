@@ -113,25 +113,15 @@ class LazyGroup(click.Group):
         is_unknown = bool(name) and not name.startswith("-") and name not in COMMANDS
         if is_unknown or word.isalpha():
             from calipers.gone import gone
+            from calipers.words import did_you_mean
 
             said = gone(f"{name} {word}") or gone(name)
             if said is None and is_unknown:
                 said = f"There is no command {name!r}; the commands are {', '.join(COMMANDS)}."
-                said += _meant(name)
+                said += did_you_mean(name, COMMANDS)
             if said:
                 raise click.UsageError(said, ctx)
         return super().resolve_command(ctx, args)
-
-
-def _meant(name: str) -> str:
-    """The command that does what somebody typed as a command, as a question; or nothing."""
-    from calipers.operations import OPERATIONS
-    from calipers.words import did_you_mean
-
-    found = {one: declared.command for one, declared in OPERATIONS.items()}
-    found |= {one.split()[-1]: one for one in every_command()}
-    whole = found.get(name)
-    return f" Did you mean calipers {whole}?" if whole else did_you_mean(name, COMMANDS)
 
 
 @click.group(
@@ -250,7 +240,8 @@ UNEXPECTED = 70
 """EX_SOFTWARE of sysexits.h: an internal error, distinct from a failed gate (1)."""
 VARIABLE = "CALIPERS_TRACEBACK"
 """The environment variable that shows where an unexpected error happened."""
-_LONGEST = 1200
+LONGEST = 1200
+"""The most characters of an error."""
 
 
 def explain(error: BaseException) -> int:
@@ -275,19 +266,7 @@ def explain(error: BaseException) -> int:
 def _say(sentence: str) -> None:
     from calipers.present.escape import printable
 
-    click.echo(f"Error: {shortened(printable(sentence))}", err=True)
-
-
-def shortened(sentence: str) -> str:
-    """Cut the middle out of a very long sentence.
-
-    >>> shortened("short"), len(shortened("x" * 100_000))
-    ('short', 1200)
-    """
-    if len(sentence) <= _LONGEST:
-        return sentence
-    half = (_LONGEST - 3) // 2
-    return f"{sentence[: _LONGEST - 3 - half]} … {sentence[-half:]}"
+    click.echo(f"Error: {printable(sentence, LONGEST)}", err=True)
 
 
 def _forget_output() -> None:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import AS, MARKDOWN, text
+from calipers.cli.options import AS, MARKDOWN
 from calipers.cli.output import check_output, write_file, write_page
-from calipers.errors import InvalidInput, NoCommonIds
-from calipers.operation import HISTORY
+from calipers.errors import NoCommonIds
 
 if TYPE_CHECKING:
     from calipers.questions.evaluate.rule import EvaluationAnswer
@@ -26,19 +25,12 @@ def _calls() -> None:
 
 
 @command(
-    text(
-        "--tag tags",
-        "NAME=VALUE",
-        "Tag what is kept, such as model=e5; may be given several times.",
-        multiple=True,
-        group=HISTORY,
-    ),
     MARKDOWN,
     AS,
     operation="questions.evaluate.settings:ask",
     commands={"--calls": _calls},
 )
-def eval(asked: CommandInput, tags: tuple[str, ...]) -> None:  # noqa: A001 - as the command is called
+def eval(asked: CommandInput) -> None:  # noqa: A001 - as the command is called
     """Score what a retriever returned against what should be found.
 
     DATA is a file that holds both; or give --ground-truth and --run; or questions and
@@ -52,7 +44,11 @@ def eval(asked: CommandInput, tags: tuple[str, ...]) -> None:  # noqa: A001 - as
       calipers eval questions.jsonl --retriever mypackage.search:search --html report.html
     """
     settings = asked.settings
-    saved = _to_save(settings, tags)
+    saved = settings.get("save")
+    if saved is not None:
+        from calipers.store.record import check_name
+
+        saved = check_name(saved)  # before any work is done
     per_query, html = (settings.get(name, "") for name in FILES)
     for name, kind in FILES.items():
         if name in settings:
@@ -92,21 +88,6 @@ def _to_dict(found: "EvaluationAnswer") -> dict[str, Any]:
     return {**found.to_dict(per_query=False), "per_query": rows}
 
 
-def _to_save(settings: Mapping[str, Any], tags: tuple[str, ...]) -> dict[str, Any]:
-    """What to keep in the history, checked before any work is done; empty for nothing."""
-    if "save" not in settings:
-        if tags:
-            raise InvalidInput(
-                "--tag is given and nothing is kept; add --save NAME, or leave it out."
-            )
-        return {}
-    from calipers.questions.reading import tag_pairs
-    from calipers.store.record import check_name, check_tags
-
-    tagged = check_tags(tag_pairs(tags))
-    return {"name": check_name(settings["save"]), "tags": tagged}
-
-
 def _also_collapsed(
     ask: "Callable[..., EvaluationAnswer]", settings: Mapping[str, Any]
 ) -> "EvaluationAnswer":
@@ -132,14 +113,14 @@ def _also_collapsed(
         return replace(found, scores=replace(found.result, policy=policy))
 
 
-def _save(found: "EvaluationAnswer", saved: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+def _save(found: "EvaluationAnswer", name: str, settings: Mapping[str, Any]) -> None:
     from calipers.questions.history.settings import save
     from calipers.store.place import locate
 
     store, pair = settings.get("store"), found.pair
     kept = save(
         found.result,
-        **saved,
+        name,
         store=store,
         corpus=settings.get("corpus"),
         ground_truth=pair and pair.ground_truth,

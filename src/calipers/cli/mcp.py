@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from calipers.cli import shortened
+from calipers.cli import LONGEST
 from calipers.cli.options import LayeredHelp, flag
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
 from calipers.model.claim import SIGNS
@@ -304,7 +304,7 @@ async def _call_tool(tools: Tools, _: Any, asked: Any) -> Any:
         work = partial(answer, asked.name, settings)
         found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
     except CalipersError as error:
-        said = types.TextContent(text=shortened(printable(str(error))))
+        said = types.TextContent(text=printable(str(error), LONGEST))
         return types.CallToolResult(content=[said], isError=True)
     except Exception as error:  # noqa: BLE001 - a fault must not end the server
         said = types.TextContent(text=f"Calipers met a fault of its own: {type(error).__name__}.")

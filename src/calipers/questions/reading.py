@@ -34,7 +34,7 @@ def cutoff_list(text: str) -> list[int]:
 
 
 def tag_pairs(given: tuple[str, ...]) -> dict[str, str]:
-    """The tags of ``--tag model=e5 --tag chunk=400``.
+    """The tags of ``--where model=e5 --where chunk=400``.
 
     >>> tag_pairs(("model=e5", "note=a=b"))
     {'model': 'e5', 'note': 'a=b'}
