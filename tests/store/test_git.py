@@ -8,10 +8,7 @@ from calipers.store.git import GitState, git_state
 
 
 @pytest.fixture
-def repository(tmp_path, monkeypatch):
-    for name in ("GITHUB_REF_NAME", "GITHUB_HEAD_REF", "CI_COMMIT_REF_NAME"):
-        monkeypatch.delenv(name, raising=False)
-
+def repository(tmp_path):
     def git(*arguments: str) -> str:
         identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
         done = subprocess.run(
@@ -29,30 +26,19 @@ def repository(tmp_path, monkeypatch):
 def test_a_clean_tree_and_a_changed_one(repository):
     folder, git = repository
     head = git("rev-parse", "HEAD")
-    assert git_state(folder, {}) == GitState(head, "trunk", dirty=False)
+    assert git_state(folder) == GitState(head, "trunk", dirty=False)
     (folder / "unknown").write_text("not in git")
-    assert git_state(folder, {}).dirty is False
+    assert git_state(folder).dirty is False
     (folder / "file").write_text("two")
-    assert git_state(folder, {}) == GitState(head, "trunk", dirty=True)
-
-
-def test_a_build_server_says_the_branch(repository):
-    folder, git = repository
-    git("checkout", "-q", "--detach")
-    assert git_state(folder, {}).branch is None
-    assert git_state(folder, {"GITHUB_REF_NAME": "main"}).branch == "main"
-    pull = {"GITHUB_REF_NAME": "12/merge", "GITHUB_HEAD_REF": "feature"}
-    assert git_state(folder, pull).branch == "feature"
-    git("checkout", "-q", "trunk")
-    assert git_state(folder, pull).branch == "trunk"
+    assert git_state(folder) == GitState(head, "trunk", dirty=True)
 
 
 def test_no_repository_no_commit_and_no_git(tmp_path, monkeypatch):
-    assert git_state(tmp_path, {}) == GitState()
+    assert git_state(tmp_path) == GitState()
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    assert git_state(tmp_path, {}) == GitState()
+    assert git_state(tmp_path) == GitState()
     monkeypatch.setenv("PATH", "")
-    assert git_state(tmp_path, {}) == GitState()
+    assert git_state(tmp_path) == GitState()
 
 
 def test_no_program_of_the_repository_is_started(repository):
@@ -62,7 +48,7 @@ def test_no_program_of_the_repository_is_started(repository):
     git("config", "filter.mine.clean", f"touch {started}; cat")
     git("config", "filter.mine.required", "true")
     (folder / "file").write_text("two")
-    assert git_state(folder, {}).dirty is True
+    assert git_state(folder).dirty is True
     assert not started.exists()
     git("status")
     assert started.exists()

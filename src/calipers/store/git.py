@@ -1,20 +1,10 @@
 """Ask git which commit was measured."""
 
-import os
 import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from calipers.names import words_in
-
 PATIENCE_SECONDS = 10
-# CI servers check out a commit, not a branch, and name the branch in the environment. The source
-# branch of a pull request comes before the ref that was made for it.
-BRANCH_VARIABLES = words_in(
-    "GITHUB_HEAD_REF GITHUB_REF_NAME CI_MERGE_REQUEST_SOURCE_BRANCH_NAME CI_COMMIT_REF_NAME "
-    "BITBUCKET_BRANCH CIRCLE_BRANCH BUILDKITE_BRANCH BUILD_SOURCEBRANCHNAME BRANCH_NAME"
-)
 
 
 @dataclass(frozen=True)
@@ -26,18 +16,13 @@ class GitState:
     dirty: bool | None = None
 
 
-def git_state(
-    folder: str | Path | None = None, environment: Mapping[str, str] | None = None
-) -> GitState:
+def git_state(folder: Path | None = None) -> GitState:
     """The state of the repository around a folder (default: the working folder)."""
-    where = Path(folder or Path.cwd())
+    where = folder or Path.cwd()
     commit = _git(where, "rev-parse", "--verify", "HEAD")
     if commit is None:
         return GitState()
     branch = _git(where, "symbolic-ref", "--short", "HEAD")
-    if branch is None:
-        known = os.environ if environment is None else environment
-        branch = next((known[name] for name in BRANCH_VARIABLES if known.get(name)), None)
     # Untracked files (results, the history itself) do not change what was measured.
     status = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
     changed = _git(where, *_without_filters(where), *status)

@@ -17,7 +17,7 @@ Where = str | os.PathLike[str] | None
 FOLDER = ".calipers"
 FILE = "history.db"
 HIDDEN = "***"
-ALLOWED = "a path, sqlite:///path, or postgresql://user@host/database"
+ALLOWED = "a path, or postgresql://user@host/database"
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _SECRET_PARAMETER = re.compile(r"([?&][^=&]*(?:pass|secret|key|token)[^=&]*=)([^&#\s]*)", re.I)
@@ -78,8 +78,7 @@ def place_of(text: str) -> StorePlace:
     Traceback (most recent call last):
     ...
     calipers.errors.InvalidInput: The history mysql://ann:***@db/team is in a database that \
-Calipers cannot use, or names no file; a history is a path, sqlite:///path, or \
-postgresql://user@host/database.
+Calipers cannot use; a history is a path, or postgresql://user@host/database.
     """
     found = _SCHEME.match(text)
     if not text.strip() or "\x00" in text:
@@ -89,12 +88,10 @@ postgresql://user@host/database.
     scheme, rest = found[1].lower(), text[found.end() :]
     if scheme in ("postgres", "postgresql") or scheme.startswith("postgresql+"):
         return _postgresql(rest)
-    if scheme != "sqlite" or not rest.startswith("/") or rest in ("/", "/:memory:"):
-        raise InvalidInput(
-            f"The history {without_password(text)} is in a database that Calipers cannot use, or "
-            f"names no file; a history is {ALLOWED}."
-        )
-    return _file(Path(unquote(rest[1:])))
+    raise InvalidInput(
+        f"The history {without_password(text)} is in a database that Calipers cannot use; a "
+        f"history is {ALLOWED}."
+    )
 
 
 def without_password(address: str) -> str:
