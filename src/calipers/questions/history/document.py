@@ -191,7 +191,7 @@ def alarm(found: Alarm) -> Document:
         )
         for mark in reversed(found.marks)
     ]
-    notes += [Note("counted", line) for line in (*found.notes, *_compared(found))]
+    notes += [Note("counted", line) for line in found.notes]
     # The other metrics are in the table.
     beside = others[:1] if found.missing is not None else []
     return Document(
@@ -205,21 +205,6 @@ def alarm(found: Alarm) -> Document:
         notes=notes,
         rows=lambda: _point_rows(found),
     )
-
-
-def _compared(found: Alarm) -> Iterator[str]:
-    """The reference of the latest evaluation, and the rule."""
-    check = found.checks[0] if found.checks else None
-    if check is None or check.reference is None or check.change is None:
-        return
-    reference, n = check.reference, check.change.n
-    yield (
-        f"Compared with {plural(len(reference.evaluations), 'evaluation')} of "
-        f"{reference.oldest:%Y-%m-%d} to {reference.newest:%Y-%m-%d} on "
-        f"{plural(n, 'shared query', 'shared queries')}."
-    )
-    noise = "some queries change by themselves" if check.noisy else "without noise"
-    yield f"A loss of more than {found.allow:g} rings (--allow); {noise}."
 
 
 def _line_table(found: Alarm) -> Table:
