@@ -33,7 +33,6 @@ from calipers.model.run import (
 )
 
 if TYPE_CHECKING:
-    from calipers.match.calls import CallEdges
     from calipers.model.run import Block, RemoteRows
 
 
@@ -214,19 +213,9 @@ def _to_match_again(pair: Matched) -> GroundTruth:
     return pair.as_read[0] if changed else pair.ground_truth
 
 
-def edges_by_call(pair: Matched) -> "CallEdges | None":
-    """Which call of the retriever holds which target; None where the run has no calls."""
-    first, run = beginning(pair.as_read[1])
-    if first is None or "call" not in first.columns:
-        return None
-    from calipers.match.calls import call_edges
-
-    return call_edges(_to_match_again(pair), run, partial(_match_call, matching=pair.matching))
-
-
-def _match_call(truth: GroundTruth, run: Run, *, matching: Matching) -> Matches:
-    """The matches of single calls; that some find nothing is no error."""
-    return match_pair(truth, run, _lenient(matching)).matches
+def match_call(pair: Matched, run: Run) -> Matches:
+    """The matches of one call of the retriever; that it finds nothing is no error."""
+    return match_pair(_to_match_again(pair), run, _lenient(pair.matching)).matches
 
 
 def _lenient(matching: Matching) -> Matching:

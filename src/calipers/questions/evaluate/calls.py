@@ -7,11 +7,13 @@ import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.match.calls import numbered
-from calipers.match.pair import edges_by_call
+from calipers.match.pair import match_call
+from calipers.measures.views import NEVER
 from calipers.model.arrays import Ints
 from calipers.model.document import Document, Note, Table
 from calipers.model.matched import Matched
 from calipers.model.result import HasRows, Plain
+from calipers.model.run import Run
 from calipers.questions.shown_results import relevant_units
 from calipers.words import first_results, number, plural, share
 
@@ -46,33 +48,34 @@ class CallTable(Plain, HasRows):
 
 def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
     """Recall after each call, and the results of each."""
-    edges = edges_by_call(pair)
-    if edges is None:
+    run = pair.as_read[1]
+    if not run.has("call"):
         raise InvalidInput(
             "The run does not say which call returned a result; give every result its 'call', "
             "numbered from 1."
         )
     matches = pair.matches
-    frame = numbered(pair.as_read[1])
+    frame = numbered(run)
     codes = matches.queries.select("query").with_row_index("code")
     frame = frame.join(codes, on="query", how="inner", maintain_order="left")
-    if k is not None:
-        frame = frame.filter(frame["rank"] <= k)
     if frame.is_empty():
         raise InvalidInput(
             "There are no calls to follow: no query of the ground truth got any results."
         )
-    call, code = (frame[name].to_numpy().astype(np.int64) for name in ("call", "code"))
     unit, unit_query = relevant_units(matches, pair.rel)
     wanted = np.bincount(unit_query, minlength=matches.n_queries)
-    first = np.full(unit_query.size, np.iinfo(np.int64).max)
-    counts_here = (unit[edges.target] >= 0) & (k is None or edges.rank <= k)
-    np.minimum.at(first, unit[edges.target[counts_here]], edges.call[counts_here])
+    is_found = np.zeros(unit_query.size, dtype=np.bool_)
     steps: list[Call] = []
-    for nth in np.unique(call).tolist():
-        made = np.bincount(code[call == nth], minlength=matches.n_queries)
-        found = np.bincount(unit_query[first <= nth], minlength=matches.n_queries)
-        after = _mean(found, wanted)
+    most = NEVER if k is None else k
+    for nth in sorted(frame["call"].unique()):
+        results = frame.filter(frame["call"] == nth)
+        listed = results.drop("call", "first", "code")
+        found = match_call(pair, Run.from_frame(listed, order="rank", queries=run.queries))
+        held = unit[found.edge_target[found.edge_rank <= most]]
+        is_found[held[held >= 0]] = True
+        shown = results["code"].filter(results["rank"] <= most)
+        made = np.bincount(shown.to_numpy(), minlength=matches.n_queries)
+        after = _mean(np.bincount(unit_query[is_found], minlength=matches.n_queries), wanted)
         steps.append(
             Call(
                 call=nth,
