@@ -132,7 +132,8 @@ class Probe:
                 return None
             owner = owners[0]
         given = {plain_name(key): json_files.opened(one) for key, one in look.first.items()}
-        if look.shape == "object" and owner is None and not any(map(_is_text, given.values())):
+        has_text = any(isinstance(one, str) for one in given.values())
+        if look.shape == "object" and owner is None and not has_text:
             return None
         if any(isinstance(given.get(name), list) for name in (*PARALLEL, *NEGATIVES)):
             return None  # lists about the targets, which only records merge with them
@@ -209,10 +210,6 @@ class Probe:
             return
         if not self.folder and not self._binary and self._encoded is None:
             self.source.check_has_content()
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _binary_table(source: Source, kind: str) -> pl.LazyFrame:

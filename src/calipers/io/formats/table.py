@@ -18,7 +18,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.files.parquet import write_blocks
 from calipers.io.files.probe import Probe
-from calipers.io.files.write import is_armed, opened, write_cells
+from calipers.io.files.write import opened, write_cells
 from calipers.io.format import Format, Output, Parts, has_lists_beside, wrong_form
 from calipers.io.records.entries import AT_ONCE, EVERYTHING, Remarks, records
 from calipers.io.records.fields import holds_objects
@@ -428,7 +428,7 @@ class LongTable(Format):
         )
         with opened(path) as file:
             if output.name in SEPARATORS:
-                _write_text(frames, file, SEPARATORS[output.name], remarks)
+                _write_text(frames, file, SEPARATORS[output.name])
             else:
                 _sink(frames, file)
         return [path]
@@ -476,18 +476,9 @@ def _results(run: Run) -> Frames:
         yield frame.select(name for name in RUN_SCHEMA if name in frame.columns)
 
 
-def _write_text(frames: Frames, file: BinaryIO, separator: str, remarks: Remarks) -> None:
-    header = True
-    for frame in frames:
-        texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-        armed = frame.select(is_armed(pl.col(texts)).sum()).row(0) if texts else ()
-        remarks.add(
-            "Cells that begin as a formula does, written after an apostrophe (which Calipers takes "
-            "away when it reads them): {n}.",
-            sum(one or 0 for one in armed),
-        )
-        write_cells(frame, file, separator, header=header)
-        header = False
+def _write_text(frames: Frames, file: BinaryIO, separator: str) -> None:
+    for number, frame in enumerate(frames):
+        write_cells(frame, file, separator, header=not number)
 
 
 def _sink(frames: Frames, file: BinaryIO) -> None:

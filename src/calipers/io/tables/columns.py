@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import TARGET_SCHEMA
@@ -54,7 +54,6 @@ SEVERAL = ("item", "quote", "retrieved", "ground_truth")
 _NUMBERED = re.compile(r"(.*[^\d_])_?(\d{1,3})")
 """A column name with a number; the first of several may have none."""
 _GRADES = frozenset({*ROW["grade"], "score"})
-Value = TypeVar("Value")
 
 
 class SaidGrades(dict[str, float]):
@@ -179,7 +178,7 @@ class Columns:
         taken |= {one: f"tag.{one}" for one in tags if f"tag.{one}" not in listed}
         return {**{old: new for old, new in taken.items() if old not in found}, **found}
 
-    def renamed(self, row: Mapping[str, Value], name: str) -> dict[str, Value]:
+    def renamed(self, row: Mapping[str, Any], name: str) -> dict[str, Any]:
         """A record with its fields, and those of its results, renamed to ours."""
         names = self.rename(row, name)
         made: dict[str, Any] = {names.get(key, key): value for key, value in row.items()}
