@@ -28,8 +28,19 @@ class CalipersError(Exception):
     """Anything Calipers refuses to do, said in one sentence."""
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows instead of the lines of our own code."""
-        return [f"{type(self).__name__}: {self}"]
+        """What a notebook shows: the message, and the user's own line that caused it."""
+        import traceback
+
+        ours = __file__.removesuffix("errors.py")
+        asked = None
+        for frame in traceback.extract_tb(self.__traceback__):
+            if frame.filename.startswith(ours):
+                break
+            asked = frame
+        lines = [f"{type(self).__name__}: {self}"]
+        if asked is not None and asked.line:
+            lines += ["", f"line {asked.lineno}:  {asked.line}"]
+        return lines
 
 
 class InvalidInput(CalipersError, ValueError):

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from calipers.config import PLAIN
-from calipers.errors import check_number
+from calipers.errors import WriteFailed, check_number
 from calipers.io.files.write import whole_file
 from calipers.present.escape import printable
 from calipers.version import __version__, installed_from
@@ -90,7 +90,12 @@ def _write(folder: Path, files: Mapping[str, str]) -> tuple[list[str], list[str]
         if path.exists():
             left.append(name)
             continue
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WriteFailed(
+                f"The folder {path.parent} cannot be made: {error.strerror}; make room for it."
+            ) from error
         with whole_file(path) as file:
             file.write(text.encode())
         written.append(name)
