@@ -13,7 +13,7 @@ from tests.command import calipers_command
 
 def is_called(old: str) -> bool:
     """Whether it was a name or a keyword in Python too."""
-    typed_only = ("--chart", "--max-errors", "--rate", "compare --as")
+    typed_only = ("--chart", "--max-errors", "--rate", "--temp", "compare --as")
     return not old.startswith((*typed_only, "eval ", "gate show", "history ", "labels "))
 
 
