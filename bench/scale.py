@@ -136,7 +136,8 @@ def cases(folder: Path, output: Path, spark_memory: str) -> dict[str, list[str]]
     common = ["eval", "-g", str(folder / "truth.parquet"), "-m", METRICS]
     written = ("grouped", "mixed", "grouped-large", "mixed-large")
     run = {name: [*common, "-r", str(folder / name)] for name in written}
-    memory = ["--memory", "2GB", "--temp", str(output)]
+    memory = ["--memory", "2GB"]
+    os.environ.setdefault("TMPDIR", str(output))
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-memory {spark_memory} pyspark-shell")
     return {
         "grouped": run["grouped"],
@@ -147,7 +148,7 @@ def cases(folder: Path, output: Path, spark_memory: str) -> dict[str, list[str]]
         "floor": ["sweep", "--floor", *pair],
         "html": ["eval", *pair, "--html", str(output / "page.html")],
         "save": ["eval", *pair, "--save", "n", "--store", str(output / "history.db")],
-        "mixed-500MB": [*run["mixed"], "--memory", "500MB", "--temp", str(output)],
+        "mixed-500MB": [*run["mixed"], "--memory", "500MB"],
         "gate": ["gate", *pair, "--require", "recall@10 >= 0"],
         "compare": ["compare", *two, *truth],
         "changes": ["compare", "--changes", *two],

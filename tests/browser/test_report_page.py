@@ -2,6 +2,7 @@
 
 import pytest
 
+from calipers.questions.report.rule import compare_runs
 from tests.reports import hostile_records, records, report_of, reversed_records
 
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -17,7 +18,7 @@ def one(tmp_path_factory):
 @pytest.fixture(scope="module")
 def two(tmp_path_factory):
     path = tmp_path_factory.mktemp("two") / "report.html"
-    report_of(None, systems={"old": records(), "new": reversed_records()}).save(path)
+    compare_runs({"old": records(), "new": reversed_records()}, {}).save(path)
     return path
 
 

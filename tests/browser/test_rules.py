@@ -11,6 +11,7 @@ from calipers.cli.output import write_document
 from calipers.present.drawing import on_page
 from calipers.questions.history.document import trend_chart
 from calipers.questions.report.page.page import HERE
+from calipers.questions.report.rule import compare_runs
 from tests.browser.looks import contrast_faults, unlabelled
 from tests.reports import records, report_of, reversed_records
 
@@ -42,7 +43,7 @@ def _charts(path):
 def _comparison(path):
     # The rules look at every element, and more queries have no other elements.
     few = {"old": records(9), "new": reversed_records(9)}
-    report_of(None, systems=few).save(path)
+    compare_runs(few, {}).save(path)
 
 
 PAGES = {

@@ -120,7 +120,7 @@ def test_settings_files_count_if_they_stand_in_the_folder_and_run_no_code(projec
 
 
 def test_a_tool_runs_no_code_and_needs_what_is_required(project):
-    for name in ("retriever", "headers", "accept", "output", "store", "temp"):
+    for name in ("retriever", "headers", "accept", "output", "store"):
         with pytest.raises(InvalidInput, match=f"takes no {name}"):
             Tools(project).settings("gate", {name: "x"})
     with pytest.raises(InvalidInput, match=r"explain needs question\."):

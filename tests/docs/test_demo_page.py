@@ -35,7 +35,11 @@ def test_every_line_that_is_shown_is_printed(tmp_path):
         env={"COLUMNS": "80", "PATH": "", "PYTHONUTF8": "1"},
     )
     assert done.returncode == 0, done.stderr
-    assert (output / "report.html").read_text().count("<svg") > 10
+    page = (output / "report.html").read_text(encoding="utf-8")
+    # One chart for three widths of the screen, and every query that changed with its rankings.
+    assert page.count("<svg") == 3
+    assert page.count('<details class="query">') > 10
+    assert page.count("<mark>") > 10
     # One answer of each kind, in few lines.
     text = done.stdout
     assert [sign for sign in "▲~✗" if f"\n{sign} " not in text] == []

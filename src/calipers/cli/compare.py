@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
@@ -108,20 +108,14 @@ def _show_changes(asked: CommandInput, systems: Sequence[str], error: NoGroundTr
 
 
 def _score(asked: CommandInput, named: Any, html: str | None) -> None:
-    from calipers.questions.compare.settings import compare as compare_systems
-    from calipers.questions.reading import Reading
-    from calipers.questions.systems import matched_to_report
+    if not html:
+        asked.show(calipers.compare(named, **asked.settings))
+        return
+    from calipers.questions.report.rule import compare_runs
 
-    settings = {**asked.settings}
-    measuring = {name: settings.pop(name, None) for name in ("metrics", "k")}
-    if html:
-        # The page shows rankings too, so each run is read and matched once for both.
-        reading = {name: settings.pop(name) for name in Reading.__annotations__ if name in settings}
-        named = matched_to_report(None, named, None, cast(Reading, reading))
-    comparison = compare_systems(named, **measuring, **settings)
-    made = {"systems": named, "comparison": comparison, **measuring, **settings}
-    asked.show(comparison)
-    write_file(html, lambda: write_page(calipers.report(**made), html or ""))
+    made = compare_runs(named, asked.settings)
+    asked.show(made.comparison)
+    write_file(html, lambda: write_page(made, html))
 
 
 def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -22,9 +22,6 @@ from calipers.model.run import MOST_KEPT, Run, Scan
 from calipers.model.slicing import queries_where
 from calipers.operation import arguments_of, is_given, to_record
 from calipers.questions.reading import ASKING, DEPTH, Inputs, MatchingSettings, Reading, Where
-
-if TYPE_CHECKING:
-    pass
 
 
 def matched(

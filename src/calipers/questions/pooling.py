@@ -111,11 +111,7 @@ def by_queries(
 
 def first_results(run: Run, k: int) -> pl.DataFrame:
     """The first k results of every question, with the fields that an annotator may see."""
-    return facts_shown(run.first(k))
-
-
-def facts_shown(frame: pl.DataFrame) -> pl.DataFrame:
-    """The fields of results that an annotator may see, with query and rank."""
+    frame = run.first(k)
     return frame.select(name for name in ("query", "rank", *FACTS) if name in frame.columns)
 
 

@@ -18,7 +18,7 @@ from calipers.model.slicing import (
     query_weights_of,
 )
 from calipers.questions.inputs import is_reference, matched, without_inputs
-from calipers.questions.reading import DEPTH, MatchingSettings, Reading, Where
+from calipers.questions.reading import MatchingSettings, Reading, Where
 
 if TYPE_CHECKING:
     from calipers.questions.baseline import Baseline
@@ -50,48 +50,19 @@ def matched_systems(
     some = matching.get("columns") or weighed
     columns = Columns.of(matching.get("columns")).with_tag(weighed) if some else None
     truth = None if ground_truth is None else load(ground_truth, "ground_truth", columns)
-    matching = {**matching, "columns": columns}
+    beside: MatchingSettings = {**matching, "columns": columns}
     found = {}
     for name, value in systems.items():
         try:
-            # A pair has its own ground truth.
-            own = truth is None or isinstance(value, Matched)
-            reading = matching if own else {**matching, "ground_truth": truth}
-            found[name] = matched(value, cast(Reading, reading), again=again)
+            reading = beside if truth is None else {**beside, "ground_truth": truth}
+            # A pair has its own ground truth and columns.
+            how = matching if isinstance(value, Matched) else reading
+            found[name] = matched(value, cast(Reading, how), again=again)
         except NoCommonIds as error:
             raise NoCommonIds(f"{name} cannot be measured. {error}") from None
     if systems and columns is not None:
         columns.check_used()
     return found
-
-
-def matched_to_report(
-    data: Any,
-    systems: Mapping[str, Any] | Sequence[Any] | None,
-    name: str | None,
-    reading: Reading,
-    *,
-    looks: int = DEPTH,
-) -> dict[str, Matched]:
-    """Match every retriever of a report; return the pairs by display name."""
-    run = reading.get("run")
-    if systems is None:
-        live = reading.get("retriever")
-        given = live if live is not None else run if run is not None else data
-        return {name or name_of(given): matched(data, reading, again=True, looks=looks)}
-    if data is not None or run is not None:
-        raise InvalidInput(
-            "Both systems and a run are given; give all retrievers as systems, or one as a run."
-        )
-    named = name_systems(systems)
-    for value in named.values():
-        if isinstance(value, Scores) or is_result_file(value):
-            is_file = isinstance(value, str | os.PathLike)
-            raise InvalidInput(
-                f"{value if is_file else 'One of the systems'} is a result that was measured "
-                "before, without its rankings; a report shows rankings, so give the run itself."
-            )
-    return matched_systems(named, reading.get("ground_truth"), without_inputs(reading), again=True)
 
 
 def name_of(value: Any) -> str:

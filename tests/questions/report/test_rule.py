@@ -6,6 +6,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput
+from calipers.questions.report.rule import compare_runs
 from tests.reports import records, report_of
 
 
@@ -45,18 +46,20 @@ def test_it_is_named_for_its_file(tmp_path):
     assert report_of(records(3), name="mine").systems[0].name == "mine"
 
 
-def test_systems_and_a_run_together_are_refused():
-    with pytest.raises(InvalidInput, match="give all retrievers as systems"):
-        report_of(records(), systems={"a": records()})
-
-
 def test_results_without_rankings_are_refused(tmp_path):
-    scores = calipers.evaluate(records())
     path = tmp_path / "old.json"
-    path.write_text(json.dumps(scores.to_dict()))
-    for given in (scores, path):
-        with pytest.raises(InvalidInput, match="a report shows rankings"):
-            report_of(None, systems={"old": given, "new": records()})
+    path.write_text(json.dumps(calipers.evaluate(records()).to_dict()))
+    with pytest.raises(InvalidInput, match="a report shows rankings"):
+        compare_runs({"old": path, "new": records()}, {})
+
+
+def test_a_page_of_two_retrievers_may_weigh_its_queries():
+    systems = {"old": records(6), "new": records(6)}
+    for made in systems.values():
+        for number, record in enumerate(made, 1):
+            record["tags"] = {"asked": number}
+    made = compare_runs(systems, {"weight_by": "asked"})
+    assert made.comparison.to_dict() == calipers.compare(systems, weight_by="asked").to_dict()
 
 
 def test_a_deep_run_is_swept_only_as_far_as_the_eye_goes():

@@ -11,6 +11,7 @@ import calipers
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.present.scores import verdict
 from calipers.questions.report.page import page as page_module
+from calipers.questions.report.rule import compare_runs
 from tests.reports import hostile_records, records, report_of, reversed_records
 
 
@@ -122,7 +123,7 @@ def test_texts_are_cut_to_their_part_of_the_page(monkeypatch):
 
 def test_two_systems_show_their_differences():
     systems = {"old": records(), "new": reversed_records()}
-    report = report_of(None, systems=systems, baseline="new")
+    report = compare_runs(systems, {"baseline": "new"})
     assert [one.name for one in report.systems] == ["new", "old"]
     page = report.to_html()
     assert f"{report.comparison.document().sentence}</h1>" in page

@@ -1,22 +1,27 @@
 """What a report says of one retriever: the answers to several questions, as documents."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from calipers.engines.scoring import choose_metrics, score
 from calipers.errors import InvalidInput
 from calipers.model.document import Block, Column, Document, Lines, Table, in_order
 from calipers.model.matched import Matched
 from calipers.model.result import ShowsItself
 from calipers.present.scores import document as score_document
 from calipers.present.scores import interval_table, score_table
+from calipers.questions.compare.settings import compare
 from calipers.questions.diagnose.rule import diagnose_pair
+from calipers.questions.inputs import without_inputs
+from calipers.questions.reading import Reading
 from calipers.questions.report.browse import Browse
-from calipers.questions.report.result import SystemReport
+from calipers.questions.report.result import Report, SystemReport
 from calipers.questions.slices.result import Slices
 from calipers.questions.slices.rule import slice_scores
 from calipers.questions.sweep.result import Sweep
 from calipers.questions.sweep.rule import sweep_over_k
+from calipers.questions.systems import is_result_file, matched_systems, name_systems
 
 DEEPEST_SWEEP = 100
 MOST_SLICES = 12
@@ -52,6 +57,32 @@ def describe(browse: Browse, *, by: Iterable[str] | None = None, **settings: Any
         except InvalidInput as error:
             answers[name] = str(error)
     return SystemReport(browse, answers)
+
+
+def compare_runs(systems: Mapping[str, Any] | Sequence[Any], settings: Mapping[str, Any]) -> Report:
+    """Compare retrievers as ``compare`` does, with the rankings of each for the page."""
+    named = name_systems(systems)
+    for value in named.values():
+        if is_result_file(value):
+            raise InvalidInput(
+                f"{value} is a result that was measured before, without its rankings; a report "
+                "shows rankings, so give the run itself."
+            )
+    # Each run is read and matched once, for the comparison and for the page.
+    reading = cast(Reading, {**settings})
+    pairs = matched_systems(
+        named, settings.get("ground_truth"), without_inputs(reading), again=True
+    )
+    asked = {name: one for name, one in settings.items() if name not in Reading.__annotations__}
+    comparison = compare(pairs, **asked)
+    metrics = choose_metrics(asked.get("metrics"), asked.get("k"))
+    how = {name: asked[name] for name in ("confidence", "cluster") if name in asked}
+    made = [
+        SystemReport(Browse(name, score(pair, metrics, **how), pair), {})
+        for name, pair in pairs.items()
+    ]
+    first = comparison.baseline
+    return Report(tuple(sorted(made, key=lambda one: one.name != first)), comparison)
 
 
 class ReportPart(NamedTuple):
