@@ -114,3 +114,19 @@ def test_what_stands_beside_results_under_another_name_is_the_ground_truth():
     assert notes == ("targets ← expected_ids.", "Not read: optional_ids.")
     # A run is not asked for its ground truth.
     assert evaluate(ground_truth={"q1": ["x"]}, run=rows, metrics="mrr")["mrr"].mean == 1.0
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"query": "a", "retrieved": ["x", "y"], "ground_truth": ["x"], "exclude": ["y"]},
+        {
+            "query": "a",
+            "retrieved": ["x"],
+            "ground_truth": [{"id": "x", "gruop": "any"}, {"id": "z", "gruop": "any"}],
+        },
+    ],
+)
+def test_a_field_that_nobody_would_miss_is_refused_where_it_is_misspelt(record):
+    with pytest.raises(InvalidInput, match=r"Rename '(exclude|gruop)' at .* would change"):
+        evaluate([record])

@@ -5,6 +5,7 @@ silently, it gives wrong numbers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple, get_type_hints
@@ -182,6 +183,7 @@ def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
 
     A key of a target that may be its grade is refused.
     """
+    _refuse_misspelt("excluded", map(str, record), at)
     made = with_tags(dict(record))
     if all(made.get(name) is None for name in ("query", "question", "text")):
         known = next((key for key in record if plain_name(str(key)) in QUERY_TEXT), None)
@@ -326,6 +328,7 @@ def _targets(listed: Sequence[Any], at: At) -> list[Any]:
         elif is_document(one):
             found = _document(one, _inside(at, f"[{i}]"))
             made[i] = {"id": found.get("id"), "quote": found.get("text")}
+    _refuse_misspelt("group", unknown, at)
     for key, values in unknown.items():
         _refuse_possible_grade(key, values, at)
     return made
@@ -347,6 +350,21 @@ def _target(one: Mapping[str, Any], at: At) -> dict[str, Any]:
         if is_span or made.get("quote") is None:
             _take(made, "document" if is_span else "id", one, named["document"])
     return made
+
+
+def _refuse_misspelt(field: str, keys: Iterable[str], at: At) -> None:
+    """Refuse a key that is nearly a field which changes numbers and which nobody would miss."""
+    for key in keys:
+        if _is_near(key, field):
+            raise InvalidInput(
+                f"Rename {key!r:.60} at {at()} if it is meant as {field!r}, or say "
+                f"{say((IGNORE, key))}; unread, it would change the numbers."
+            )
+
+
+@lru_cache(maxsize=1024)
+def _is_near(key: str, field: str) -> bool:
+    return key != field and SequenceMatcher(None, key.lower(), field).ratio() >= 0.8
 
 
 def _refuse_possible_grade(key: str, values: list[Any], at: At) -> None:
