@@ -15,6 +15,7 @@ PACKAGE = ROOT / "tests" / "data" / "plugin" / "calipers_example.py"
 ENTRY_POINTS = """
 [calipers.formats]
 arrows = calipers_example:Arrows
+packed = calipers_example:Packed
 {broken_format}
 [calipers.metrics]
 first_is_right = calipers_example:first_is_right
@@ -58,10 +59,14 @@ def evals(tmp_path: Path) -> str:
 
 def test_form_metric_and_retriever_are_used_written_and_named(tmp_path, evals):
     binary = (tmp_path / "truth.txt").read_bytes()
+    (tmp_path / "packed.bin").write_bytes(b"\0" + binary)
+    (tmp_path / "other.bin").write_bytes(b"\0something else")
     (tmp_path / "questions.jsonl").write_text('{"query": "Who?"}\n')
-    measured, listed, written, unknown, asked = install(tmp_path).run(
+    measured, listed, packed, other, written, unknown, asked = install(tmp_path).run(
         f"eval {evals} -m first_hit@1,mrr --json",
         "metrics",
+        "eval -g packed.bin -r run.jsonl -m mrr --json",
+        "eval -g other.bin -r run.jsonl",
         "convert -g truth.txt out.arrows --from arrows",
         "convert -g truth.txt out.arrows --from arrow",
         "retrieve fixed:c7,c9 questions.jsonl -o found.jsonl -k 1",
@@ -70,6 +75,9 @@ def test_form_metric_and_retriever_are_used_written_and_named(tmp_path, evals):
     assert means == {"first_is_right@1": 0.5, "mrr": 0.75}
     assert "plug-in" not in measured.err
     assert "first_is_right" in listed.out
+    assert packed.code == 0, packed.err
+    assert other.code == 2
+    assert "is binary and in no form Calipers knows" in other.err
     assert written.code == 0, written.err
     assert (tmp_path / "out.arrows").read_bytes() == binary
     assert unknown.code == 2
@@ -82,6 +90,7 @@ def test_form_metric_and_retriever_are_used_written_and_named(tmp_path, evals):
 BROKEN_FORMATS = {
     "bad_form = calipers_broken:Form": "RuntimeError: no such index",
     "not_there = calipers_gone:Form": "No module named 'calipers_gone'",
+    "fails = calipers_example:Fails": "RuntimeError: cannot look at Probe",
     "no_form = calipers_example:fixed": "no class of calipers.io.format",
 }
 BROKEN_METRICS = {

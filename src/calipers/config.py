@@ -99,9 +99,11 @@ def _refuse_stranger(path: Path, here: Path) -> None:
 
 def read_config(path: str | Path) -> Config:
     """Read the settings file that the caller names."""
-    import tomllib
+    from calipers.io.files.open import check_no_device
 
     file = Path(path)
+    check_no_device(file)
+    import tomllib
 
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))

@@ -65,6 +65,7 @@ def test_a_draft_goes_over_no_grade_that_somebody_filled_in(files):
         (["--judge", "bm25.jsonl", "-m", "ndgc@10"], "Did you mean ndcg"),
         (["--host", "0.0.0.0"], "opens the server to other machines"),
         (["--guidelines", "nowhere.txt"], "There is no file nowhere.txt"),
+        (["--guidelines", "/dev/zero"], "/dev/zero"),
         (["nowhere.jsonl"], "nowhere.jsonl"),
         (["--pool", "mine"], "There is no history h.db"),
         (["bm25.jsonl", "--corpus", "c.jsonl"], "--corpus goes with --judge"),

@@ -45,6 +45,13 @@ def test_names_can_be_several_patterns_and_paths(tmp_path):
     assert found == 0.5
 
 
+def test_bytes_of_no_meaning_are_no_topics(tmp_path):
+    path = tmp_path / "data"
+    path.write_bytes(bytes((n * 37 + 11) % 255 + 1 for n in range(300)) + b"<top>")
+    with pytest.raises(CalipersError, match="neither text nor"):
+        load(path, "both")
+
+
 class ObjectApiResponse:
     """An answer as Elasticsearch's client has it: no mapping."""
 

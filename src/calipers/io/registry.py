@@ -13,9 +13,9 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 import calipers.plugins as plugins
-from calipers.errors import InvalidInput, UnreadableFile
+from calipers.errors import CalipersError, InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
-from calipers.io.files.probe import Probe
+from calipers.io.files.probe import UTF_16, Probe
 from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
@@ -54,13 +54,19 @@ def plugged() -> tuple[Format, ...]:
     """The formats of other packages, without those that clash with a name or are invalid."""
     found = {form.name: form for form in built_in()}
     for entry, given in plugins.found(plugins.FORMATS).items():
-        if not isinstance(given, type) or not issubclass(given, Format):
+        try:
+            form = given() if isinstance(given, type) and issubclass(given, Format) else None
+            name = "" if form is None else form.name
+        except Exception as error:  # noqa: BLE001 - another's class may raise anything
+            plugins.warn(plugins.FORMATS, entry, f"it raises {type(error).__name__}: {error}")
+            continue
+        if form is None:
             why = "it is no class of calipers.io.format.Format"
             plugins.warn(plugins.FORMATS, entry, why)
-        elif given.name in found:
-            plugins.warn(plugins.FORMATS, entry, f"there is already a form called {given.name!r}")
+        elif name in found:
+            plugins.warn(plugins.FORMATS, entry, f"there is already a form called {name!r}")
         else:
-            found[given.name] = given()
+            found[name] = form
     return tuple(found.values())[len(built_in()) :]
 
 
@@ -83,22 +89,29 @@ def read_probe(sight: Probe, role: Role) -> Dataset:
 
 def recognise(sight: Probe, role: Role) -> Format:
     """The one format that recognises the file; none or two is an error."""
-    sight.check()
-    if sight.look is not None and {"schema", "calipers"} <= sight.look.first.keys():
-        raise InvalidInput(
-            f"{sight.name} holds scores that Calipers printed as JSON. Give it to compare or "
-            "gate; here, give the run or the ground truth that it was measured from."
-        )
-    # Importing all formats takes about 18 ms, which a small evaluation can save.
-    if is_ours_alone(sight):
-        return Ours()
-    if sight.look is None and not sight.columns_said.named:
-        from calipers.io.formats.trec import plain_form
+    try:
+        sight.check()
+    except UnreadableFile:
+        # A format of another package may be binary.
+        claimed = _of_others(sight)
+        if not claimed:
+            raise
+    else:
+        if sight.look is not None and {"schema", "calipers"} <= sight.look.first.keys():
+            raise InvalidInput(
+                f"{sight.name} holds scores that Calipers printed as JSON. Give it to compare or "
+                "gate; here, give the run or the ground truth that it was measured from."
+            )
+        # Importing all formats takes about 18 ms, which a small evaluation can save.
+        if is_ours_alone(sight):
+            return Ours()
+        if sight.look is None and not sight.columns_said.named:
+            from calipers.io.formats.trec import plain_form
 
-        if (plain := plain_form(sight)) is not None:
-            return plain
-    claimed = [form for form in built_in() if not form.fallback and form.detect(sight)]
-    claimed = claimed or [form for form in plugged() if form.detect(sight)]
+            if (plain := plain_form(sight)) is not None:
+                return plain
+        claimed = [form for form in built_in() if not form.fallback and form.detect(sight)]
+        claimed = claimed or _of_others(sight)
     if len(claimed) > 1 and role != "both":
         claimed = [form for form in claimed if form.only in (None, role)] or claimed
     if len(claimed) > 1:
@@ -118,6 +131,20 @@ def recognise(sight: Probe, role: Role) -> Format:
     if found is None:
         raise wrong(_unknown(sight, role))
     return found
+
+
+def _of_others(sight: Probe) -> list[Format]:
+    """The formats of other packages that recognise the file; one that fails is skipped."""
+    claimed = []
+    for form in plugged():
+        try:
+            if form.detect(sight):
+                claimed.append(form)
+        except CalipersError:  # about the file, as it cannot be opened
+            raise
+        except Exception as error:  # noqa: BLE001 - another's class may raise anything
+            plugins.warn(plugins.FORMATS, form.name, f"it raises {type(error).__name__}: {error}")
+    return claimed
 
 
 def named(name: str) -> Format:
@@ -242,6 +269,17 @@ _PROGRAM = re.compile(rb"^(?:async )?def (\w+)\(", re.MULTILINE)
 _SCORE_COLUMNS = frozenset({"query", "text", "status", "retrieved", "targets"})
 
 
+def is_readable(head: bytes) -> bool:
+    """Whether the beginning of a file is text: few or no control characters.
+
+    >>> is_readable(b"q1 0 d1 1"), is_readable(b"\\x01\\x02\\x03\\xfe")
+    (True, False)
+    """
+    text = head.decode(errors="replace")
+    odd = sum(not (one.isprintable() or one.isspace()) or one == "\ufffd" for one in text)
+    return odd <= len(text) // 20
+
+
 def what_it_is(sight: Probe) -> str | None:
     """What an unrecognised file is, and what to give instead; None if unclear."""
     columns = next(iter(sight.row_keys.values()), frozenset[str]())
@@ -256,6 +294,11 @@ def what_it_is(sight: Probe) -> str | None:
             "(what to find), or say --column quote=context --column ignore=answers"
         )
     head = sight.source.head if is_lines(sight) else b""
+    if head and not head.startswith(UTF_16) and not is_readable(head):
+        return (
+            "is neither text nor a binary form that Calipers knows; it reads JSON, JSON lines, "
+            "CSV, TSV, TREC text, Excel, Parquet and Arrow files"
+        )
     if (program := _PROGRAM.search(head)) and sight.source.path.suffix == ".py":
         from calipers.shell import join_words
 

@@ -52,6 +52,28 @@ class Arrows(Format):
         return [path]
 
 
+class Packed(Arrows):
+    """The same with a zero byte in front, so that it is binary."""
+
+    name = "packed"
+    outputs = ()
+
+    def detect(self, sight: Any) -> bool:
+        """A zero byte and the mark."""
+        return bool(sight.source.head.startswith(b"\0" + MARK))
+
+
+class Fails(Arrows):
+    """A form that is broken only when it is asked."""
+
+    name = "fails"
+    outputs = ()
+
+    def detect(self, sight: Any) -> bool:
+        """Fail."""
+        raise RuntimeError(f"cannot look at {type(sight).__name__}")
+
+
 @metric(better="higher", also=("first_hit",))
 def first_is_right(found: Found, k: int = 1) -> Floats:
     """1 if a target stands in the first k results, else 0; the example of a plug-in."""

@@ -1,6 +1,8 @@
 """Read files as bytes: clear errors, decompression, blocks."""
 
 import gzip
+import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -156,6 +158,7 @@ class Source:
 
     def _open(self) -> "BinaryIO | gzip.GzipFile":
         file: BinaryIO
+        check_no_device(self.path)
         try:
             file = BytesIO(self._held) if self._held is not None else self.path.open("rb")
         except FileNotFoundError:
@@ -200,6 +203,20 @@ def _suggest_file(path: Path) -> str:
     stems = {name.partition(".")[0]: name for name in sorted(files, reverse=True)}
     same = stems.get(path.name.partition(".")[0])
     return f" Did you mean {same}?" if same else did_you_mean(path.name, files)
+
+
+def check_no_device(path: Path) -> None:
+    """Refuse devices with endless content, such as /dev/zero, but not /dev/null or a terminal."""
+    try:
+        kind = path.stat()
+    except (OSError, ValueError):
+        return  # opening it reports the error
+    if stat.S_ISCHR(kind.st_mode) and path.resolve() != Path(os.devnull):
+        with path.open("rb", buffering=0) as file:
+            if not file.isatty():
+                raise UnreadableFile(
+                    f"{path} is a device and no file, and may never end; name a file."
+                )
 
 
 def most_unpacked(packed: int) -> int:
