@@ -89,29 +89,22 @@ def read_probe(sight: Probe, role: Role) -> Dataset:
 
 def recognise(sight: Probe, role: Role) -> Format:
     """The one format that recognises the file; none or two is an error."""
-    try:
-        sight.check()
-    except UnreadableFile:
-        # A format of another package may be binary.
-        claimed = _of_others(sight)
-        if not claimed:
-            raise
-    else:
-        if sight.look is not None and {"schema", "calipers"} <= sight.look.first.keys():
-            raise InvalidInput(
-                f"{sight.name} holds scores that Calipers printed as JSON. Give it to compare or "
-                "gate; here, give the run or the ground truth that it was measured from."
-            )
-        # Importing all formats takes about 18 ms, which a small evaluation can save.
-        if is_ours_alone(sight):
-            return Ours()
-        if sight.look is None and not sight.columns_said.named:
-            from calipers.io.formats.trec import plain_form
+    sight.check()
+    if sight.look is not None and {"schema", "calipers"} <= sight.look.first.keys():
+        raise InvalidInput(
+            f"{sight.name} holds scores that Calipers printed as JSON. Give it to compare or "
+            "gate; here, give the run or the ground truth that it was measured from."
+        )
+    # Importing all formats takes about 18 ms, which a small evaluation can save.
+    if is_ours_alone(sight):
+        return Ours()
+    if sight.look is None and not sight.columns_said.named:
+        from calipers.io.formats.trec import plain_form
 
-            if (plain := plain_form(sight)) is not None:
-                return plain
-        claimed = [form for form in built_in() if not form.fallback and form.detect(sight)]
-        claimed = claimed or _of_others(sight)
+        if (plain := plain_form(sight)) is not None:
+            return plain
+    claimed = [form for form in built_in() if not form.fallback and form.detect(sight)]
+    claimed = claimed or _of_others(sight)
     if len(claimed) > 1 and role != "both":
         claimed = [form for form in claimed if form.only in (None, role)] or claimed
     if len(claimed) > 1:

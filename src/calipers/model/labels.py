@@ -1,7 +1,7 @@
 """One judge's label for one query and one item."""
 
 from dataclasses import asdict, dataclass, replace
-from typing import Literal, Self, get_args
+from typing import Literal, Self
 
 import msgspec
 
@@ -32,7 +32,6 @@ TargetsAs = Literal["id", "quote", "span"]
 """How a judged item is recognised in the ground truth that is made of it."""
 QueueOrder = Literal["moves", "plain"]
 """Questions whose labels can move a metric most come first, or questions as they came."""
-TARGETS_AS: tuple[str, ...] = get_args(TargetsAs)
 
 Pair = tuple[str, str]
 """The query, and what identifies the item: its id, or else its text."""

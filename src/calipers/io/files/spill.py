@@ -81,8 +81,8 @@ class ScratchFile:
         except OSError as error:
             raise WriteFailed(
                 f"The temporary file in {tempfile.gettempdir()} cannot grow: {error.strerror} (it "
-                f"holds {self._end / 1e6:,.0f} MB of results). Name a folder with more room in the "
-                "environment variable TMPDIR, or allow more memory (--memory)."
+                f"holds {self._end / 1e6:,.0f} MB of results). Set TMPDIR to a folder with more "
+                "room, or allow more memory (--memory)."
             ) from error
 
 
@@ -91,8 +91,7 @@ def _open() -> BinaryIO:
         return cast(BinaryIO, tempfile.TemporaryFile(prefix="calipers-"))
     except OSError as error:
         raise WriteFailed(
-            f"No temporary file can be made: {error.strerror}; name another folder in the "
-            "environment variable TMPDIR."
+            f"No temporary file can be made: {error.strerror}; set TMPDIR to another folder."
         ) from error
 
 
