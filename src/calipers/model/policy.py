@@ -17,8 +17,6 @@ Ties = Literal["trec", "input", "error"]
 NothingInCommon = Literal["error", "zero"]
 Calls = Literal["concat", "last"]
 
-Like = Literal["trec_eval"]
-
 CHOICES: dict[str, tuple[str, ...]] = {
     "missing": get_args(Missing),
     "unanswerable": get_args(Unanswerable),

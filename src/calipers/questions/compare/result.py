@@ -216,9 +216,9 @@ class Comparison(HasRows):
             )
         return pl.concat(tables)
 
-    def to_dict(self, *, examples: int = 5, per_query: bool = False) -> dict[str, Any]:
+    def to_dict(self, *, examples: int = 5) -> dict[str, Any]:
         """The whole comparison as plain values: what ``--json`` prints."""
-        result: dict[str, Any] = {
+        return {
             "schema": SCHEMA,
             "calipers": self.settings["calipers"],
             "systems": list(self.systems),
@@ -237,9 +237,6 @@ class Comparison(HasRows):
             "fingerprints": plain(self.fingerprints),
             "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
         }
-        if per_query:
-            result["per_query"] = self.per_query.to_dicts()
-        return result
 
     def _with_examples(self, difference: Difference, count: int) -> dict[str, Any]:
         found = {
