@@ -15,7 +15,6 @@ PACKAGE = ROOT / "tests" / "data" / "plugin" / "calipers_example.py"
 ENTRY_POINTS = """
 [calipers.formats]
 arrows = calipers_example:Arrows
-packed = calipers_example:Packed
 {broken_format}
 [calipers.metrics]
 first_is_right = calipers_example:first_is_right
@@ -58,14 +57,11 @@ def evals(tmp_path: Path) -> str:
 
 
 def test_form_metric_and_retriever_are_used_written_and_named(tmp_path, evals):
-    binary = (tmp_path / "truth.txt").read_bytes()
-    (tmp_path / "packed.bin").write_bytes(b"\0" + binary)
     (tmp_path / "other.bin").write_bytes(b"\0something else")
     (tmp_path / "questions.jsonl").write_text('{"query": "Who?"}\n')
-    measured, listed, packed, other, written, unknown, asked = install(tmp_path).run(
+    measured, listed, other, written, unknown, asked = install(tmp_path).run(
         f"eval {evals} -m first_hit@1,mrr --json",
         "metrics",
-        "eval -g packed.bin -r run.jsonl -m mrr --json",
         "eval -g other.bin -r run.jsonl",
         "convert -g truth.txt out.arrows --from arrows",
         "convert -g truth.txt out.arrows --from arrow",
@@ -75,11 +71,10 @@ def test_form_metric_and_retriever_are_used_written_and_named(tmp_path, evals):
     assert means == {"first_is_right@1": 0.5, "mrr": 0.75}
     assert "plug-in" not in measured.err
     assert "first_is_right" in listed.out
-    assert packed.code == 0, packed.err
     assert other.code == 2
     assert "is binary and in no form Calipers knows" in other.err
     assert written.code == 0, written.err
-    assert (tmp_path / "out.arrows").read_bytes() == binary
+    assert (tmp_path / "out.arrows").read_bytes() == (tmp_path / "truth.txt").read_bytes()
     assert unknown.code == 2
     assert "Did you mean arrows" in unknown.err
     assert asked.code == 0, asked.err

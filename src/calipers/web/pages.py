@@ -18,7 +18,7 @@ from calipers.labels.desk import PoolSession
 from calipers.model.health import Health
 from calipers.present.escape import clean
 from calipers.present.html import blocks_html, for_page
-from calipers.present.paging import Page, page_of
+from calipers.present.paging import PAGE_SIZE, Page, page_of
 from calipers.present.scores import score_table, verdict
 from calipers.questions.audit.settings import audit
 from calipers.questions.compare.query_differences import ONLY, contrast
@@ -125,7 +125,6 @@ def shown_title(title: str) -> str:
     return line if len(line) <= TITLE and len(title) <= 2 * TITLE else f"{line[:TITLE]}…"
 
 
-PAGE_SIZE = 50
 FEW = 10
 """A list with up to so many evaluations needs no filters."""
 SHOWN_FINDINGS = 8

@@ -52,17 +52,6 @@ class Arrows(Format):
         return [path]
 
 
-class Packed(Arrows):
-    """The same with a zero byte in front, so that it is binary."""
-
-    name = "packed"
-    outputs = ()
-
-    def detect(self, sight: Any) -> bool:
-        """A zero byte and the mark."""
-        return bool(sight.source.head.startswith(b"\0" + MARK))
-
-
 class Fails(Arrows):
     """A form that is broken only when it is asked."""
 

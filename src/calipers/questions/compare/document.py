@@ -123,6 +123,11 @@ def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
 
 
 TESTED = ("p_value", "p_adjusted", "wins", "losses", "ties", "verdict")
+IN_TABLES = {
+    *("metric", "system", "baseline", "mean", "low", "high", "n", "difference", "difference_low"),
+    *("difference_high", *TESTED, "primary", "overridden"),
+}
+"""What a printed table has in a shorter form, or leaves out; it has every other column as it is."""
 
 
 def _ends(one: SystemMean | Difference | None, low: str, high: str) -> dict[str, float | None]:
@@ -132,8 +137,11 @@ def _ends(one: SystemMean | Difference | None, low: str, high: str) -> dict[str,
 
 def _every_metric(comparison: Comparison) -> Table:
     """Every metric of every system, with intervals, p and how many queries moved."""
+    rows = list(comparison_rows(comparison))
+    further = [name for name in rows[0] if name not in IN_TABLES]
     table: list[Cells] = []
-    for name, metric in ((one.system, one.metric) for one in comparison.means):
+    for row in rows:
+        name, metric = row["system"], row["metric"]
         mean, changed = comparison.mean(name, metric), ["", "", "", ""]
         if name != comparison.baseline:
             found = comparison.difference(name, metric)
@@ -151,11 +159,12 @@ def _every_metric(comparison: Comparison) -> Table:
                 "undefined" if mean.mean is None else number(mean.mean),
                 mean.interval.shown if mean.interval else "",
                 *changed,
+                *("" if row[one] is None else str(row[one]) for one in further),
             ]
         )
     words = (Column("metric", words=True), Column("system", words=True))
     numbers = ("mean", Column("interval", spare=True), "difference", "likely", "p", "+/-/=")
-    return Table([*words, *numbers], table, "Every metric", detail=True)
+    return Table([*words, *numbers, *further], table, "Every metric", detail=True)
 
 
 def _moved(comparison: Comparison) -> Iterator[Lines]:
