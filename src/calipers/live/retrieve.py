@@ -46,9 +46,8 @@ def retrieve_to_run(
     if output is not None:
         lines = Path(output).read_bytes().splitlines()
     order = {one.id: number for number, one in enumerate(asked)}
-    records = sorted(
-        map(_record, lines), key=lambda r: order[str(r.query if r.id is None else r.id)]
-    )
+    # A question that holds a secret is written without it, and comes last.
+    records = sorted(map(_record, lines), key=lambda r: order.get(str(r.id or r.query), len(order)))
     run = _built(records, report.retriever)
     about = {name: getattr(run, name) for name in Run.__dataclass_fields__}
     name = report.retriever if output is None else str(output)
