@@ -46,9 +46,9 @@ def matched_systems(
             "A ground truth is given, and every system is a result that was measured already; "
             "leave the ground truth out, or give the runs themselves."
         )
-    weighed = cast(dict[str, Any], matching).get("weight_by")
-    some = matching.get("columns") or weighed
-    columns = Columns.of(matching.get("columns")).with_tag(weighed) if some else None
+    weighed, given = cast(dict[str, Any], matching).get("weight_by"), matching.get("columns")
+    said = Columns.of(given)
+    columns = said.with_tag(weighed) if given or weighed else None
     truth = None if ground_truth is None else load(ground_truth, "ground_truth", columns)
     beside: MatchingSettings = {**matching, "columns": columns}
     found = {}

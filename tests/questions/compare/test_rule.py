@@ -1,4 +1,5 @@
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -242,3 +243,8 @@ def test_fifty_systems_are_tested_against_the_baseline_and_the_best_alone(monkey
     found = compare(runs, truth, metrics="recall@3,mrr", anyway=True)
     assert len(found.systems) == 50
     assert asked == [49 * 2, 50]
+
+
+def test_columns_that_are_no_mapping_are_refused():
+    with pytest.raises(InvalidInput, match="The columns are given as a DataFrame"):
+        compare(["a.jsonl", "b.jsonl"], columns=pl.DataFrame({"query": ["q"]}))
