@@ -160,7 +160,7 @@ def judged(case: Case, folder: Path) -> dict[str, str] | None:
     used = _peak() - began
     if found is None and used > MOST_BYTES:
         found = ("too much memory", f"{used >> 20} MB")
-    left = sorted(set(_paths(folder)) - before)
+    left = sorted(set(_paths(folder)) - before - KEPT)
     if found is None and (odd := [one for one in left if one.startswith("-")]):
         found = ("a file called -", ", ".join(odd))
     if found is None and (there := set(map(str, Path("/dev").iterdir())) ^ devices):
@@ -171,6 +171,10 @@ def judged(case: Case, folder: Path) -> dict[str, str] | None:
             ", ".join(left),
         )
     return None if found is None else {"what": found[0], "details": found[1]}
+
+
+KEPT = {".calipers", ".calipers/answers", ".calipers/answers/answers.sqlite"}
+"""What a model answered stays whatever comes after: it was paid for."""
 
 
 def _lay_out(case: Case, folder: Path) -> None:
