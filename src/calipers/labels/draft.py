@@ -208,7 +208,7 @@ def _listed(runs: Any) -> list[Any]:
     )
     if is_records and runs:
         return [list(runs)]
-    found = list(runs) if isinstance(runs, Iterable) else [runs]
+    found = list(runs) if isinstance(runs, Iterable) and getattr(runs, "ndim", True) else [runs]
     if not found:
         raise InvalidInput("No run is given; give at least one, and better several.")
     return found

@@ -104,7 +104,9 @@ def _pairs(labels: Any) -> list[Label]:
     """Each pair once: rows of several judges for one pair need one machine grade."""
     if isinstance(labels, str | os.PathLike):
         labels = [label for _, label in read_labels(labels)]
-    given = list(labels) if isinstance(labels, Iterable) else [labels]
+    given = (
+        list(labels) if isinstance(labels, Iterable) and getattr(labels, "ndim", True) else [labels]
+    )
     odd = next((one for one in given if not isinstance(one, Label)), None)
     if odd is not None or not given:
         found = "There is no row to judge" if odd is None else f"A row is a {type(odd).__name__}"
