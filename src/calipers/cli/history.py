@@ -1,4 +1,4 @@
-"""Commands for the history: show, trend, alarm and check."""
+"""Commands for the history: show, trend and alarm."""
 
 import click
 
