@@ -119,6 +119,7 @@ QUERY_ID = (
 )
 QUERY_TEXT = (
     *words_in("query_text query question questions user_query search_query prompt"),
+    *words_in("inputs_question inputs_query input_question input_query inputs_input"),
     *_FOREIGN_QUERY,
 )
 ROW_ID = ("id", "_id")
@@ -146,9 +147,14 @@ def _combined(first: tuple[str, ...], second: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{one}_{two}" for one in first for two in words)
 
 
+_LISTS_OF_THINGS = tuple(f"{thing}{ids}" for thing in _THINGS for ids in ("_id", "_ids", "s"))
+_EXPORTED = ("ids", *_LISTS_OF_THINGS, "context", "contexts", "retrieved_context")
+"""What an export of experiments lists below ``outputs`` or ``reference_outputs``."""
 WANTED_IDS = (
     *_combined(_WANTED, ("id", "ids")),
-    *_combined(_WANTED, (f"{thing}{ids}" for thing in _THINGS for ids in ("_id", "_ids", "s", ""))),
+    *_combined(_WANTED, (*_LISTS_OF_THINGS, *_THINGS)),
+    *_combined(("reference_outputs", "reference_output", "expected_output"), _EXPORTED),
+    *words_in("expected_retrieved_context expected_context expected_contexts expected_retrieved"),
     *words_in("relevant gold expected targets relevance_ids positives positive_ctxs"),
     *words_in("erwartet erwartete attendu attendus esperado esperados atteso attesi verwacht"),
 )
@@ -159,7 +165,9 @@ RETURNED_IDS = (
     ),
     "ctxs",
     *words_in("treffer ergebnisse resultats resultados risultati gevonden resultaten wyniki"),
-    *_combined(("retrieved",), (f"{t}{ids}" for t in _THINGS for ids in ("_id", "_ids", "s"))),
+    *_combined(("retrieved", "returned"), _LISTS_OF_THINGS),
+    *_combined(("outputs", "output", "actual", "actual_output"), _EXPORTED),
+    *words_in("retrieved_context actual_retrieved_context actual_retrieved"),
 )
 """Columns with the ids of results, all of a question in one cell."""
 JUDGED = ("ratings", "judgments", "judgements")
@@ -208,8 +216,16 @@ ROW: Mapping[str, tuple[str, ...]] = {
     "retrieved": RETURNED_IDS,
 }
 """One result or one judgement in a table; other columns need our own names."""
-DISTANCES = ("distance", "dist", "l2_distance", "cosine_distance", "vector_distance")
-"""Columns of results in which lower is better."""
+_DISTANCES = frozenset(
+    words_in(
+        "dist dists l2 l1 euclidean euclid euklidisch euklidische hamming manhattan distancia "
+        "distanza afstand odleglosc"
+    )
+)
+"""Words in names of columns of results in which lower is better."""
+_LOWER_IS_BETTER = re.compile(
+    r"(lower|smaller|less|kleiner|niedriger) (is|are|ist|=) (better|besser|best)"
+)
 SYSTEMS = frozenset(
     words_in(
         "method system retriever retriever_name model engine pipeline config configuration variant "
@@ -261,6 +277,22 @@ def unaccented(text: str) -> str:
     """
     parted = unicodedata.normalize("NFKD", text.lower().replace("ł", "l").replace("ß", "ss"))
     return "".join(one for one in parted if not unicodedata.combining(one))
+
+
+@lru_cache(maxsize=1024)
+def is_distance(name: str) -> bool:
+    """Whether a column's name says that its smallest number comes first.
+
+    >>> is_distance("cosine_dist"), is_distance("vectorDistance"), is_distance("distribution")
+    (True, True, False)
+    >>> is_distance("score (lower is better)"), is_distance("score")
+    (True, False)
+    """
+    plain = plain_name(name)
+    spelled = plain.replace("_", "")
+    if "distance" in spelled or "distanz" in spelled or _LOWER_IS_BETTER.search(name.lower()):
+        return True
+    return bool(_DISTANCES & {*plain.split("_")})
 
 
 def possible_meaning(name: str) -> str | None:

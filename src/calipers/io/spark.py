@@ -25,7 +25,7 @@ from calipers.model.matched import Dataset, Role
 from calipers.model.policy import Ties
 from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, SAMPLE, Block, Run, Scan, natural_order
-from calipers.names import DISTANCES, plain_name
+from calipers.names import is_distance
 
 _TRACEBACK = "Traceback (most recent call last):"
 _CALL = "An error occurred while calling "
@@ -115,7 +115,7 @@ def _in_our_names(frame: Any, name: str, said: Columns) -> tuple[Any, dict[str, 
         raise no_column(sample, "item", "run")
     kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
     # A column that the user maps to score is one, whatever its name.
-    distances = {ours for theirs, ours in understood.items() if plain_name(theirs) in DISTANCES}
+    distances = {ours for theirs, ours in understood.items() if is_distance(theirs)}
     made = []
     for ours, theirs in called.items():
         kind, dtype = kinds[theirs], RUN_SCHEMA[ours]

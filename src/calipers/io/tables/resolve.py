@@ -39,7 +39,6 @@ from calipers.model.matched import Role
 from calipers.model.run import all_rise
 from calipers.names import (
     BEIR_JUDGEMENTS,
-    DISTANCES,
     PARALLEL,
     QUERY_TEXT,
     QUOTE,
@@ -49,6 +48,7 @@ from calipers.names import (
     ROW,
     ROW_ID,
     SYSTEMS,
+    is_distance,
     plain_name,
     possible_meaning,
 )
@@ -267,10 +267,12 @@ def _by_distance(
     table: InputTable, names: dict[str, str], role: Role
 ) -> tuple[InputTable, dict[str, str]]:
     """Convert distances to scores, so that the smallest distance ranks first."""
-    distance = next((one for one in table.columns if plain_name(one) in DISTANCES), None)
-    known = {"score", "rank", "retrieved"} & set(names.values())
-    if distance is None or distance in names or known or role == "ground_truth":
+    by_name = [one for one in table.names() if is_distance(one) and not one.endswith(IGNORED)]
+    score = next((theirs for theirs, ours in names.items() if ours == "score"), None)
+    known = {"rank", "retrieved"} & set(names.values())
+    if not by_name or known or role == "ground_truth" or score not in (None, *by_name):
         return table, names
+    distance = score or by_name[0]
     is_text = table.open().collect_schema()[distance] == pl.String
     cells = cell_texts(distance) if is_text else pl.col(distance)
     if is_text and table.decimal_comma:
@@ -468,7 +470,7 @@ def scores_must_fall(table: InputTable, ours: Mapping[str, str]) -> bool:
     """Whether scores that rise down every list may be distances: unless the user says otherwise."""
     if not table.ordered or "score" not in ours or "rank" in ours or "score" in table.said.named:
         return False
-    return plain_name(ours["score"]) not in DISTANCES
+    return not is_distance(ours["score"])
 
 
 def check_scores_fall(rows: pl.DataFrame, column: str, name: str) -> None:
@@ -507,13 +509,14 @@ def reading_note(names: dict[str, str], left: list[str], *, of_targets: bool) ->
     renamed = [
         pair
         for pair in sorted(names.items(), key=lambda pair: _ORDER.get(pair[1], len(_ORDER)))
-        if plain_name(pair[0]) != pair[1] and frozenset(names) not in (BEIR_JUDGEMENTS, RANX)
+        if (plain_name(pair[0]) != pair[1] or is_distance(pair[0]))
+        and frozenset(names) not in (BEIR_JUDGEMENTS, RANX)
     ]
     if not left and {(plain_name(theirs), ours) for theirs, ours in renamed} <= _USUAL:
         return ()
     said = [f"{called.get(ours, ours)} ← {theirs.strip()}" for theirs, ours in renamed]
     for number, (theirs, ours) in enumerate(renamed):
-        if ours == "score" and plain_name(theirs) in DISTANCES:
+        if ours == "score" and is_distance(theirs):
             said[number] += " (a distance: the smallest comes first)"
         elif ours == "quote":
             said[number] += " (found where the text of a result holds it)"

@@ -1,0 +1,42 @@
+"""Distances: the smallest comes first, by any of their names, unless the user says otherwise."""
+
+import pytest
+
+from calipers.io.load import load
+from calipers.io.tables.columns import Columns
+
+NAMES = (
+    *("distance", "dist", "L2", "l2_distance", "euclidean", "cosine_dist", "cosineDistance"),
+    *("Distanz", "hamming", "distance_score", "score (lower is better)", "Afstand"),
+    "vector distance",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("comma", [False, True])
+def test_the_smallest_distance_comes_first_in_any_order_of_rows(name, comma, tmp_path):
+    path = tmp_path / "run.csv"
+    text = f"question;doc_id;{name}\nq;b;0.5\nq;a;0.1\nq;c;0.7\n"
+    path.write_text(text.replace("0.", "0,") if comma else text)
+    run = load(path, "run").run
+    assert [*zip(run.frame["item"], run.frame["score"], strict=True)] == [
+        ("a", -0.1),
+        ("b", -0.5),
+        ("c", -0.7),
+    ]
+    assert run.order == "score"
+    assert "the smallest comes first" in run.notes[0]
+
+
+def test_distances_that_are_ignored_are_not_read(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("question,doc_id,distance\nq,b,0.5\nq,a,0.1\nq,c,0.7\n")
+    run = load(path, "run", Columns.of(["ignore=distance"])).run
+    assert (run.order, run.frame["item"].to_list()) == ("listed", ["b", "a", "c"])
+
+
+def test_a_column_said_to_be_a_score_is_one(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("question,doc_id,L2\nq,b,0.5\nq,a,0.1\n")
+    run = load(path, "run", Columns.of(["score=L2"])).run
+    assert run.frame["score"].to_list() == [0.5, 0.1]

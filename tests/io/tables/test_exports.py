@@ -1,0 +1,28 @@
+"""Exports of experiments as tables: what should be found, and what came back, are not exchanged."""
+
+import pytest
+
+from calipers import evaluate
+
+HEADERS = (
+    "inputs.question,reference_outputs.doc_ids,outputs.doc_ids",
+    "question,expected_retrieved_context,retrieved_context",
+    "question,expected_doc_ids,actual_doc_ids",
+    "input.question,reference_outputs.chunks,outputs.chunks",
+)
+
+
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_should_be_found_is_what_its_name_says(header, turned, tmp_path):
+    asked, wanted, returned = header.split(",")
+    rows = [("How?", "['a','b']", "['a','x','y']"), ("When?", "['c']", "['z','c']")]
+    names = [asked, returned, wanted] if turned else [asked, wanted, returned]
+    lines = [",".join(names)]
+    for question, targets, results in rows:
+        cells = (question, results, targets) if turned else (question, targets, results)
+        lines.append(",".join(f'"{cell}"' for cell in cells))
+    path = tmp_path / "export.csv"
+    path.write_text("\n".join(lines) + "\n")
+    scores = evaluate(path, metrics="recall@10,mrr")
+    assert (scores["recall@10"].mean, scores["mrr"].mean) == (0.75, 0.75)
