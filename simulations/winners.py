@@ -10,7 +10,9 @@ from functools import cache
 
 import numpy as np
 
-from calipers.questions.fuse.lanes import CandidateBlock, Fuser, every_way, ranks_of
+from calipers.questions.fuse.fuser import Fuser, ranks_of
+from calipers.questions.fuse.lanes import CandidateBlock
+from calipers.questions.fuse.ways import every_way
 from calipers.statistics.winner import winner_gain
 from simulations.rates import Rate
 from simulations.shapes import SEED, Floats, Generator

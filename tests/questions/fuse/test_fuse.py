@@ -127,16 +127,21 @@ def test_a_reranker_beside_its_candidates() -> None:
     [
         ({"a": lane(5, lambda i: 1)}, "does not hold the candidates"),
         ({}, "No lane"),
-        ({"a": lane(5, lambda i: 1), "b": lane(5, lambda i: 1)}, "the same results"),
         (
             {
-                "a": lane(9, lambda i: 1),
-                "b": {f"q{i:03}": {f"doc:{j}": 1.0 - j / 9 for j in range(9)} for i in range(9)},
+                "a": lane(9, lambda i: 1 if i else None),
+                "b": {
+                    query: {
+                        item if item == "d0" else f"b/{item}": score
+                        for item, score in results.items()
+                    }
+                    for query, results in lane(9, lambda i: None if i else 1, "v").items()
+                },
             },
             "share no result",
         ),
     ],
-    ids=["one lane", "none", "twice", "other ids"],
+    ids=["one lane", "none", "other ids"],
 )
 def test_lanes_that_cannot_be_fused_get_a_sentence(lanes: Any, sentence: str) -> None:
     with pytest.raises(InvalidInput, match=sentence):

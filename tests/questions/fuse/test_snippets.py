@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calipers.questions.fuse.lanes import Way, every_way
 from calipers.questions.fuse.result import FusedSetting
 from calipers.questions.fuse.snippets import snippets
+from calipers.questions.fuse.ways import Way, every_way
 from tests.questions.fuse.test_ways import fused, lanes_of
 
 NAMES = ("words", "vectors")

@@ -99,8 +99,10 @@ def _details(found: Fusion) -> Iterator[Table]:
 
 
 def _notes(found: Fusion) -> Iterator[Note]:
+    yield from (Note("input", text) for text in found.noticed)
     for lane in found.lanes:
-        if lane.silent and lane.name not in found.claim.fact:
+        is_told = lane.name in f"{found.claim.fact} {found.noticed}"
+        if lane.silent and not is_told:
             many = plural(lane.silent, "query", "queries")
             yield Note("missing", f"{lane.name} returned nothing for {many}.")
     metric, reranker = found.primary, found.reranker

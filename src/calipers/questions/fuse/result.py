@@ -101,7 +101,7 @@ class Fusion(Plain, HasRows):
     shown_by: ClassVar[str] = "calipers.questions.fuse.document"
     dict_keys: ClassVar[str] = (
         "claim queries k metrics primary decided_by lanes default best advised expected_gain "
-        "over_best_lane over_weight settings ceiling reranker latency tokens snippets"
+        "over_best_lane over_weight settings ceiling reranker latency tokens snippets noticed"
     )
 
     claim: Claim
@@ -132,6 +132,8 @@ class Fusion(Plain, HasRows):
     """Tokens per query in the first k results of the advised setting."""
     snippets: Mapping[str, str]
     """The advised setting for several engines, by name."""
+    noticed: tuple[str, ...]
+    """What a reader must know of the lanes: distances, scores without an order, idle lanes."""
     run: Run
     """The ranking of the advised setting."""
 

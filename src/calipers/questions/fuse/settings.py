@@ -17,6 +17,7 @@ from calipers.questions.reading import (
 )
 
 if TYPE_CHECKING:
+    from calipers.model.matched import Matched
     from calipers.questions.fuse.result import Fusion
 
 
@@ -68,10 +69,10 @@ def fuse(
     from calipers.questions.default_metrics import asked_metrics, metrics_compared
     from calipers.questions.fuse.rule import fuse_lanes
     from calipers.questions.inputs import matched_like
-    from calipers.questions.systems import matched_systems, name_systems
+    from calipers.questions.systems import name_systems
 
     named = name_systems([lanes] if isinstance(lanes, str | PathLike) else lanes)
-    pairs = matched_systems(named, ground_truth, settings)
+    pairs = _matched_lanes(named, ground_truth, settings)
     if not pairs:
         raise InvalidInput("No lane is given; name two or more recorded runs.")
     reranks = len(pairs) == 1
@@ -99,3 +100,20 @@ def fuse(
         clusters=units_of(truth.queries, truth.tags, settings["cluster"]),
         confidence=settings["confidence"],
     )
+
+
+def _matched_lanes(
+    lanes: Mapping[str, Any], ground_truth: Any, settings: FuseSettings
+) -> "dict[str, Matched]":
+    """The lanes, matched; one that finds no target at all is no error where another finds some."""
+    from calipers.errors import NoCommonIds
+    from calipers.questions.systems import matched_systems
+
+    try:
+        return matched_systems(lanes, ground_truth, settings)
+    except NoCommonIds:
+        lenient: FuseSettings = {**settings, "nothing_in_common": "zero"}
+        pairs = matched_systems(lanes, ground_truth, lenient)
+        if not any(pair.matches.edge_query.size for pair in pairs.values()):
+            raise
+        return pairs

@@ -13,8 +13,9 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Matches
 from calipers.model.run import Run
 from calipers.model.slicing import FROM_TEXT, UNTAGGED, has_questions, is_cut, labels_of
-from calipers.questions.fuse.lanes import Bench, Way, alone, at_ranks
+from calipers.questions.fuse.bench import Bench, at_ranks
 from calipers.questions.fuse.result import Ceiling, Lane, Latency, Reranker
+from calipers.questions.fuse.ways import Way, alone
 
 SAME = 1e-12
 FEWEST_IN_SLICE = 8

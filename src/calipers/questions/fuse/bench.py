@@ -1,0 +1,98 @@
+"""The lanes beside the ground truth: what each way to fuse them is worth."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calipers.engines.scoring import compute
+from calipers.match.pair import match_again
+from calipers.measures import Metric
+from calipers.model.arrays import Floats, Ints
+from calipers.model.matched import Matched, Matches
+from calipers.questions.fuse.fuser import Fuser, first_of, ranks_of
+from calipers.questions.fuse.lanes import Lanes
+from calipers.questions.fuse.ways import Way
+from calipers.statistics.clusters import exact_mean
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """The lanes, and all their candidates as one run, matched."""
+
+    lanes: Lanes
+    pair: Matched
+    metrics: tuple[Metric, ...]
+    k: int
+
+    @classmethod
+    def of(cls, pairs: Mapping[str, Matched], metrics: Sequence[Metric], k: int) -> "Bench":
+        """Build a bench from matched pairs with the same ground truth."""
+        first = next(iter(pairs.values()))
+        asked = first.ground_truth.queries["query"]
+        lanes = Lanes.of({name: pair.as_read[1] for name, pair in pairs.items()}, asked)
+        run = lanes.run_of(np.arange(lanes.rows.height))
+        return cls(lanes, match_again(first, run), tuple(metrics), k)
+
+    def values(self, ways: Sequence[Way], depths: Sequence[int | None] = ()) -> Floats:
+        """The value of each setting, query and metric."""
+        # A metric without a cut-off looks at the whole list.
+        k = self.k if all(metric.k for metric in self.metrics) else None
+        every = self.matches(ways, depths, k)
+        return np.stack([compute(one, self.metrics, self.pair.policy) for one in every])
+
+    def matches(
+        self, ways: Sequence[Way], depths: Sequence[int | None] = (), k: int | None = None
+    ) -> list[Matches]:
+        """The matches of each setting, at least those in its first k results."""
+        known = self.pair.matches
+        if self.pair.settings["match"] != "id" or known.leaked is not None:
+            # A quote may be split over several results, so edges depend on what stands beside.
+            every = (self.lanes.run_of(self.ranking(way, k, depths)[0]) for way in ways)
+            return [match_again(self.pair, run).matches for run in every]
+        ranks = np.zeros((len(ways), known.edge_query.size), dtype=np.int64)
+        for block in self.lanes.blocks():
+            ends = [block.first, block.first + len(block.there)]
+            edges = slice(*np.searchsorted(known.edge_query, ends))
+            row, column = known.edge_query[edges] - block.first, known.edge_rank[edges] - 1
+            fuser = Fuser(block, depths)
+            for at, way in enumerate(ways):
+                ranks[at, edges] = ranks_of(fuser(way), row, column)
+        return [at_ranks(known, one) for one in ranks]
+
+    def ranking(
+        self, way: Way, k: int | None, depths: Sequence[int | None] = ()
+    ) -> tuple[Ints, Floats]:
+        """The rows of the first k candidates of each query under a setting, and their scores."""
+        rows, scores = [], []
+        for block in self.lanes.blocks():
+            fused = Fuser(block, depths)(way)
+            for at, order in enumerate(first_of(fused, k)):
+                rows.append(self.lanes.start[block.first + at] + order)
+                scores.append(fused[at, order])
+        return np.concatenate(rows), np.concatenate(scores)
+
+    def measured(self, matches: Matches) -> dict[str, float]:
+        """The mean of each metric over matches."""
+        return self.means(compute(matches, self.metrics, self.pair.policy))
+
+    def means(self, values: Floats) -> dict[str, float]:
+        """The mean of each metric over the queries that have a value."""
+        columns = {str(one): column for one, column in zip(self.metrics, values.T, strict=True)}
+        return {
+            name: exact_mean(column[~np.isnan(column)]) if not np.isnan(column).all() else 0.0
+            for name, column in columns.items()
+        }
+
+
+def at_ranks(known: Matches, rank: Ints) -> Matches:
+    """The same matches with edges at new ranks, without those that are not returned."""
+    kept = np.flatnonzero(rank > 0)
+    order = kept[np.lexsort((rank[kept], known.edge_query[kept]))]
+    return replace(
+        known,
+        edge_query=known.edge_query[order],
+        edge_rank=rank[order],
+        edge_target=known.edge_target[order],
+        edge_overlap=known.edge_overlap[order],
+    )

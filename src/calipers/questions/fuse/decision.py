@@ -1,0 +1,248 @@
+"""What to use: a setting, one lane alone, or what is in use.
+
+Every metric that was asked for decides, by default one for finding and one for order. The gain of
+the best setting is measured on queries that did not choose it; a lane alone is no choice of ours
+and is compared as it is. All of it is tested together, by the paired test of ``compare``.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats, Ints
+from calipers.model.claim import Claim, Standing
+from calipers.model.scores import MetricFacts
+from calipers.questions.compare.paired_claim import claim_of
+from calipers.questions.expected_gain import ExpectedGain
+from calipers.questions.fuse.result import FusedSetting
+from calipers.statistics.paired_rows import PairedRow, paired_rows
+from calipers.statistics.score_interval import t_quantile
+from calipers.statistics.winner import WinnerGain, winner_gain
+from calipers.words import number, plural
+
+FEWEST = 2
+"""The fewest queries: some to choose a setting on, others to measure it on."""
+FEWEST_TO_DROP = 20
+"""On fewer queries it may be luck that a second lane adds nothing."""
+TIE = 1e-12
+MARGIN = 0.05
+"""A lane is enough where dropping the others may lose at most this much."""
+
+
+class FusionDecision(NamedTuple):
+    """What to use; settings and metrics are given by their place."""
+
+    claim: Claim
+    advised: int
+    best: int
+    decided_by: int
+    """The metric by which ``best`` was chosen."""
+    gain: WinnerGain
+    """The gain of ``best`` over the setting in use."""
+    lane: int
+    """The best lane alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """A setting that may be advised, and its test in each metric against the one in use."""
+
+    setting: int
+    rows: Sequence[PairedRow]
+    by: int = 0
+    """The metric by which it was chosen."""
+
+    def first(self, standing: Standing) -> int | None:
+        """The first metric in which it has a standing; the one that chose it goes first."""
+        order = sorted(range(len(self.rows)), key=lambda at: at != self.by)
+        return next((at for at in order if self.rows[at].standing == standing), None)
+
+    @property
+    def wins(self) -> bool:
+        """Whether it is better in a metric and worse in none."""
+        return self.first("better") is not None and self.first("worse") is None
+
+    @property
+    def gain(self) -> float:
+        """The sum of its differences over all metrics."""
+        return sum(row.difference or 0.0 for row in self.rows)
+
+    @property
+    def as_good(self) -> bool:
+        """Whether it loses nothing on these queries, and little on new ones."""
+        lows = (0.0 if row.interval is None else row.interval.low for row in self.rows)
+        means = (row.difference or 0.0 for row in self.rows)
+        return min(means) >= -TIE and min(lows) >= -MARGIN
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """Every setting measured; the first is in use."""
+
+    settings: Sequence[FusedSetting]
+    over: Floats
+    """The gain over the setting in use, by setting, query and metric; more is better."""
+    metrics: Sequence[MetricFacts]
+    clusters: Ints | None
+    alpha: float
+
+    def tested(self, columns: Sequence[Floats]) -> list[PairedRow]:
+        """The paired test of some columns of gains, all together."""
+        return paired_rows(columns, self.clusters, alpha=self.alpha)
+
+    def choices(
+        self, gains: Mapping[int, WinnerGain], lanes: Sequence[int]
+    ) -> tuple[list[_Choice], list[_Choice]]:
+        """The winner of each metric and each lane alone, tested together."""
+        columns = [*self._of_winners(gains), *self._of_lanes(lanes)]
+        rows = iter(self.tested(columns))
+        every = range(len(self.metrics))
+        winners = [
+            _Choice(gain.winner, [next(rows) for _ in every], by) for by, gain in gains.items()
+        ]
+        alone = [_Choice(lane, [next(rows) for _ in every]) for lane in lanes]
+        return winners, alone
+
+    def _of_winners(self, gains: Mapping[int, WinnerGain]) -> Iterator[Floats]:
+        """Yield the gains of each winner; by its own metric those on fresh queries."""
+        for by, gain in gains.items():
+            for at in range(len(self.metrics)):
+                yield _fresh(gain) if at == by else self.over[gain.winner, :, at]
+
+    def _of_lanes(self, lanes: Sequence[int]) -> Iterator[Floats]:
+        """Yield the gains of each lane alone in each metric."""
+        for lane in lanes:
+            for at in range(len(self.metrics)):
+                yield self.over[lane, :, at]
+
+    def advised(self, best: _Choice | None, lane: _Choice, gain: WinnerGain) -> _Choice | None:
+        """The best setting, or the lane that is as good and simpler; None where neither wins."""
+        if best is None or not lane.wins or self.settings[best.setting].kind == "alone":
+            return best or (lane if lane.wins else None)
+        further = _fresh(gain) - self.over[lane.setting, :, best.by]
+        [row] = self.tested([further])
+        return best if row.standing == "better" else lane
+
+
+def decide(
+    settings: Sequence[FusedSetting],
+    values: Floats,
+    metrics: Sequence[MetricFacts],
+    clusters: Ints | None,
+    confidence: float,
+    lane_in_use: int | None = None,
+) -> FusionDecision:
+    """Choose among settings, the first of which is in use; values by setting, query and metric.
+
+    ``lane_in_use`` is the lane that this is, if it is one: the others are compared with it.
+    """
+    values = values * np.array([metric.turn for metric in metrics])
+    gains = _winner_gains(values, clusters, confidence)
+    if 0 not in gains:
+        raise InvalidInput(
+            f"{metrics[0].name} is defined for fewer than {FEWEST} queries, so that nothing can be "
+            "chosen; add queries with targets."
+        )
+    trial = _Trial(settings, values - values[0], metrics, clusters, 1.0 - confidence)
+    alones = (at for at, setting in enumerate(settings) if setting.kind == "alone")
+    winners, alone = trial.choices(gains, [at for at in alones if at != lane_in_use])
+    lane = max(alone, key=lambda choice: (choice.wins, choice.gain))
+    sure = (winner for winner in winners if _sure(gains[winner.by], trial.alpha, len(metrics)))
+    best = next((winner for winner in sure if winner.wins), None)
+    shown = best or winners[0]
+    gain = gains[shown.by]
+    advised = trial.advised(best, lane, gain)
+    likely = ExpectedGain.of(gain).sentence(settings[shown.setting].name)
+    if advised is None:
+        droppable = lane if lane_in_use is None else None
+        standing, fact, use = _keep(settings, metrics, winners, alone, droppable)
+        claim = Claim(standing, fact, likely)
+    else:
+        use = advised.setting
+        claim = _use(settings, metrics, advised)
+        claim = replace(claim, range=likely) if advised is best else claim
+    return FusionDecision(claim, use, shown.setting, shown.by, gain, lane.setting)
+
+
+def _winner_gains(
+    values: Floats, clusters: Ints | None, confidence: float
+) -> dict[int, WinnerGain]:
+    """What the winner of each metric gains on queries that did not choose it."""
+    gains = {}
+    for at in range(values.shape[2]):
+        gain = winner_gain(values[:, :, at].T, 0, clusters, confidence=confidence)
+        if gain is not None:
+            gains[at] = replace(gain, winner=_winner(gain, values, at))
+    return gains
+
+
+def _sure(gain: WinnerGain, alpha: float, metrics: int) -> bool:
+    """Whether the interval of the gain is above 0, at the level at which that of each metric is."""
+    if gain.interval is None:
+        return gain.expected > 0
+    level, each = (t_quantile(1.0 - alpha / two, gain.units - 1) for two in (2, 2 * metrics))
+    return gain.expected > (gain.expected - gain.interval.low) * each / level
+
+
+def _winner(gain: WinnerGain, values: Floats, by: int) -> int:
+    """Of settings that tie for the lead, the one that is best in the other metrics."""
+    means = np.nanmean(values, axis=1)
+    rest = np.delete(means, by, axis=1).sum(axis=1)
+    tied = means[:, by] >= means[gain.winner, by] - TIE
+    leads = gain.winner and rest[tied].max() > rest[gain.winner] + TIE
+    return int(np.argmax(np.where(tied, rest, -np.inf))) if leads else gain.winner
+
+
+def _fresh(gain: WinnerGain) -> Floats:
+    """The gain of each query with the setting that the others chose."""
+    column = np.full(len(gain.whole), np.nan)
+    column[gain.whole] = gain.gains
+    return column
+
+
+def _use(
+    settings: Sequence[FusedSetting], metrics: Sequence[MetricFacts], choice: _Choice
+) -> Claim:
+    """The claim that a setting is better than the one in use."""
+    default = settings[0]
+    new = settings[choice.setting]
+    at = choice.first("better") or 0
+    ends = (setting.means[metrics[at].name] for setting in (default, new))
+    claim = claim_of(choice.rows[at], metrics[at], *ends, names=(default.name, new.name))
+    return replace(claim, fact=f"Use {new.name}. It{claim.fact.removeprefix(new.name)}")
+
+
+def _keep(
+    settings: Sequence[FusedSetting],
+    metrics: Sequence[MetricFacts],
+    chosen: Sequence[_Choice],
+    alone: Sequence[_Choice],
+    lane: _Choice | None,
+) -> tuple[Standing, str, int]:
+    """Where nothing is clearly better: the standing, the sentence, and what to use."""
+    default = settings[0].name
+    n = alone[0].rows[0].n
+    queries = plural(n, "query", "queries")
+    for choice in (*chosen, *alone):
+        better = choice.first("better")
+        worse = choice.first("worse")
+        if better is not None and worse is not None:
+            now = settings[choice.setting]
+            gained, lost = (
+                f"{name} ({number(now.means[name])}, it was {number(settings[0].means[name])})"
+                for name in (metrics[better].name, metrics[worse].name)
+            )
+            fact = f"Keep {default}: {now.name} is better in {gained} but worse in {lost}."
+            return "no clear difference", fact, 0
+    if lane and n >= FEWEST_TO_DROP and lane.as_good:
+        fact = f"{settings[lane.setting].name} is enough: {default} adds nothing on {queries}."
+        return "no clear difference", fact, lane.setting
+    if all(choice.first("worse") is not None for choice in alone):
+        others = "each lane alone" if len(alone) > 1 else settings[alone[0].setting].name
+        fact = f"It is better than {others}; no setting is clearly better."
+        return "passed", f"Keep {default}. {fact}", 0
+    fact = f"Keep {default}: no setting is clearly better on {queries}."
+    return "no clear difference", fact, 0
