@@ -74,12 +74,13 @@ func main() {
 	answers := json.NewEncoder(os.Stdout) // a line for each answer, not held back
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		var asked struct {
+			ID    string
 			Query string
 			K     int
 		}
 		if err := json.Unmarshal(lines.Bytes(), &asked); err != nil {
 			panic(err)
 		}
-		answers.Encode(search(asked.Query, asked.K))
+		answers.Encode(map[string]any{"id": asked.ID, "retrieved": search(asked.Query, asked.K)})
 	}
 }

@@ -36,7 +36,7 @@ if (port) {
   }).listen(Number(port), "127.0.0.1");
 } else {
   for await (const line of createInterface({ input: process.stdin })) {
-    const { query, k } = JSON.parse(line); // {"id": "q1", "query": "When can I call you?", "k": 2}
-    console.log(JSON.stringify(search(query, k)));
+    const { id, query, k } = JSON.parse(line); // {"id": "q1", "query": "When can I call you?", "k": 2}
+    console.log(JSON.stringify({ id, retrieved: search(query, k) }));
   }
 }

@@ -30,9 +30,9 @@ fn search(query: &str, k: usize) -> Vec<(&'static str, usize)> {
     found
 }
 
-/// The text behind "query" in a line such as {"id":"q1","query":"When?","k":2}.
-fn query_in(line: &str) -> String {
-    let start = line.find("\"query\":").expect("a query") + 8;
+/// The text behind a name, as in {"id":"q1","query":"When?","k":2}; the id comes first.
+fn text_in(line: &str, name: &str) -> String {
+    let start = line.find(&format!("\"{name}\":")).expect("a text") + name.len() + 3;
     let mut letters = line[start..].trim_start().chars().skip(1);
     let mut text = String::new();
     while let Some(one) = letters.next() {
@@ -53,6 +53,19 @@ fn query_in(line: &str) -> String {
     text
 }
 
+/// A text as JSON.
+fn quoted(text: &str) -> String {
+    let mut json = String::from("\"");
+    for one in text.chars() {
+        match one {
+            '"' | '\\' => json.extend(['\\', one]),
+            control if control < ' ' => json += &format!("\\u{:04x}", control as u32),
+            other => json.push(other),
+        }
+    }
+    json + "\""
+}
+
 fn number_in(line: &str) -> usize {
     let digits = line[line.rfind("\"k\":").expect("a k") + 4..].trim_start();
     let end = digits.find(|one: char| !one.is_ascii_digit()).unwrap_or(digits.len());
@@ -62,11 +75,12 @@ fn number_in(line: &str) -> usize {
 fn main() {
     for line in stdin().lock().lines() {
         let line = line.expect("a line of UTF-8");
-        let answer: Vec<String> = search(&query_in(&line), number_in(&line))
+        let id = quoted(&text_in(&line, "id"));
+        let results: Vec<String> = search(&text_in(&line, "query"), number_in(&line))
             .iter()
             .map(|(id, score)| format!(r#"{{"id":"{id}","score":{score}}}"#))
             .collect();
-        println!("[{}]", answer.join(","));
+        println!(r#"{{"id":{id},"retrieved":[{}]}}"#, results.join(","));
         stdout().flush().expect("a reader");
     }
 }

@@ -1,6 +1,6 @@
 """Commands that call live retrievers: one, or every combination of a grid."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,6 +9,9 @@ from calipers.cli.options import JSON, flag, output
 from calipers.errors import InvalidInput
 from calipers.shell import join_words
 from calipers.words import COMPLETING
+
+if TYPE_CHECKING:
+    from calipers.live.result import UnderstoodAnswer
 
 
 @command(
@@ -38,7 +41,13 @@ def retrieve(asked: CommandInput, output: str | None, check: bool) -> None:
           --results '$.hits[*]' -o run.jsonl
     """
     if check:
-        click.echo(_understood(asked.settings))
+        from calipers.live.document import understood_lines
+
+        answer = _understood(asked.settings)
+        if asked.form == "json":
+            asked.show(answer)
+        else:
+            click.echo("\n".join(understood_lines(answer)))
         return
     if output is None:
         raise InvalidInput("No output is named; give -o run.jsonl, or --check to try one question.")
@@ -61,15 +70,15 @@ def retrieve(asked: CommandInput, output: str | None, check: bool) -> None:
     asked.show(found, document=of_run(found, then), explain=True)
 
 
-def _understood(settings: dict[str, Any]) -> str:
+def _understood(settings: dict[str, Any]) -> "UnderstoodAnswer":
+    """Ask the first question only, and return how its answer is read."""
     from calipers.live.keywords import RetrieverOptions
     from calipers.live.retrieve import what_is_understood
-    from calipers.present.escape import printable
 
     taken = {"search", "questions", "k", "timeout", "columns", *RetrieverOptions.__annotations__}
     if not {"search", "questions"} <= settings.keys():
         raise InvalidInput("Name both: calipers retrieve RETRIEVER QUESTIONS --check.")
-    return printable(what_is_understood(**{n: v for n, v in settings.items() if n in taken}))
+    return what_is_understood(**{n: v for n, v in settings.items() if n in taken})
 
 
 def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[str, ...]]:

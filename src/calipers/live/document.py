@@ -6,6 +6,7 @@ from calipers.live.result import (
     LiveRun,
     MachineLabels,
     RetrievalReport,
+    UnderstoodAnswer,
 )
 from calipers.model.document import Column, Document, Note, NoteKind, Table
 from calipers.present.escape import printable
@@ -68,6 +69,22 @@ def _notes(report: RetrievalReport) -> Iterator[Note]:
             yield Note(kind, f"{plural(n, 'answer')} {what}")
     if report.earlier:
         yield Note("input", printable(report.earlier, 400))
+
+
+def understood_lines(answer: UnderstoodAnswer) -> list[str]:
+    """How the answer to one question is read, in one line, and a second for a remark."""
+    line = (
+        f"{answer.retriever} answered {answer.text!r:.60} with {plural(answer.results, 'result')}"
+    )
+    if answer.first is None:
+        line += ": is its index filled, and does it return a list?"
+    else:
+        fields = ", ".join(f"{name} {value!r:.50}" for name, value in answer.first.items())
+        line += f" in {duration(answer.latency_ms)}; the first has {fields}"
+        line += "; its scores neither fall nor rise" if answer.unsorted else ""
+        line += "".join(f"; stage {name} has {n}" for name, n in answer.stages.items()) + "."
+    remarks = [] if answer.remark is None else [answer.remark]
+    return [printable(line), *remarks]
 
 
 def duration(milliseconds: float | None) -> str:

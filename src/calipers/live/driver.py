@@ -18,8 +18,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from calipers.errors import RetrieverFailed, check_number
 from calipers.live.adapters.base import Question, Retriever, Session
 from calipers.live.answers import read_answer
-from calipers.live.failures import AskFailed, bad_answer, explain
+from calipers.live.failures import (
+    AnswersInDoubt,
+    AskFailed,
+    ProtocolBroken,
+    bad_answer,
+    explain,
+)
 from calipers.live.run_file import AnswerCounts, RunEntry, encode
+from calipers.words import plural
 
 if TYPE_CHECKING:
     from calipers.live.cache import Cache
@@ -165,6 +172,10 @@ class Driver:
             self.seconds = time.perf_counter() - begun
         if tick is not None:
             tick()
+        if isinstance(self._crash, ProtocolBroken):
+            said = self.retriever.secrets.redact(self._crash.sentence)
+            stopped = f"{self.retriever.name} stopped after {plural(self.asked, 'answer')}. {said}"
+            raise (AnswersInDoubt if self._crash.doubt else RetrieverFailed)(stopped)
         if self._crash is not None:
             raise self._crash
         self._settle()
@@ -192,6 +203,8 @@ class Driver:
                 finished = self._ask(worker, one)
                 if finished is not None:
                     self._record(finished, worker)
+            if not self._stop.is_set() and not worker.abandoned:
+                worker.session.finish()
         except BaseException as crash:  # noqa: BLE001 - carried over to the caller's thread
             self._crash = self._crash or crash
             self._stop.set()
@@ -227,6 +240,9 @@ class Driver:
                 raw = worker.session.ask(one[1], self.k, self.pace.timeout)
                 seconds = time.perf_counter() - begun
                 break
+            except ProtocolBroken:
+                # No other answer can be trusted either, so it is no error of this question.
+                raise
             except BaseException as error:  # noqa: BLE001 - a user's function may raise anything
                 failed = explain(error)
             finally:

@@ -57,6 +57,27 @@ class RetrievalReport(Plain):
         return {name: value for name, value in self.to_dict().items() if name in names}
 
 
+@dataclass(frozen=True)
+class UnderstoodAnswer(Plain):
+    """How the answer to one question is read; what ``retrieve --check`` prints."""
+
+    retriever: str
+    query: str
+    """The id of the question."""
+    text: str
+    """What was asked."""
+    results: int
+    first: Mapping[str, object] | None
+    """The fields of the first result that were understood."""
+    stages: Mapping[str, int]
+    """How many results each earlier stage has."""
+    unsorted: bool
+    """Whether the scores neither fall nor rise; the order of the list counts."""
+    latency_ms: float | None
+    remark: str | None = None
+    """What else should be known, such as an answer without the id of its question."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class LiveRun(Run, HasRows):
     """A new run with the report of its retrieval."""

@@ -12,12 +12,13 @@ import msgspec
 from calipers.errors import RetrieverFailed, check_number
 from calipers.io.records.records import Record, build
 from calipers.io.tables.columns import Columns
-from calipers.live.adapters.base import Question
+from calipers.live.adapters.base import Question, Retriever
 from calipers.live.adapters.recognise import as_retriever
 from calipers.live.driver import TIMEOUT_SECONDS, Driver, Pace
+from calipers.live.failures import AnswersInDoubt
 from calipers.live.keywords import MOST_RESULTS, RetrieverOptions, Watch
 from calipers.live.questions import read_questions
-from calipers.live.result import LiveRun, RetrievalReport
+from calipers.live.result import LiveRun, RetrievalReport, UnderstoodAnswer
 from calipers.live.run_file import AnswerCounts, ExistingRun, RunWriter, read_entry
 from calipers.model.run import Run
 from calipers.words import plural
@@ -110,6 +111,13 @@ def retrieve_to_report(
         driver = Driver(retriever, left, k, pace, counts, write, cached)
         try:
             driver.run(None if watch is None else lambda: watch(counts, len(asked)))
+        except AnswersInDoubt as failed:
+            if writer is not None:
+                writer.discard()
+            raise RetrieverFailed(
+                f"{failed} Its answers came without ids and may belong to other questions, so "
+                "none is kept."
+            ) from None
         except RetrieverFailed as failed:
             raise RetrieverFailed(_what_now(str(failed), counts, len(asked), writer)) from None
         if counts.answered and counts.marks["empty"] == counts.answered:
@@ -143,9 +151,9 @@ def ask_once(
     search: Any, question: Question, k: int, timeout: float | None, options: RetrieverOptions
 ) -> tuple[Run, str, float | None]:
     """Return the results for one question, the retriever's name, and the milliseconds it took."""
-    name, line = _one_answer(search, question, k, timeout, options)
-    record = _record(line)
-    return _built([record], name), name, record.latency_ms
+    retriever = as_retriever(search, **options)
+    record = _record(_one_answer(retriever, question, k, timeout))
+    return _built([record], retriever.name), retriever.name, record.latency_ms
 
 
 def what_is_understood(
@@ -155,33 +163,35 @@ def what_is_understood(
     timeout: float | None = TIMEOUT_SECONDS,
     columns: Any = None,
     **options: Any,
-) -> str:
-    """Describe in one line how the answer to the first question is read."""
-    from calipers.live.document import duration
+) -> UnderstoodAnswer:
+    """Ask the first question only, and return how its answer is read."""
+    question = read_questions(questions, Columns.of(columns))[0]
+    retriever = as_retriever(search, **options)
+    entry = read_entry(_one_answer(retriever, question, k, timeout))
+    stages = entry.stages or {}
+    return UnderstoodAnswer(
+        retriever=retriever.name,
+        query=question.id,
+        text=question.text,
+        results=len(entry.retrieved),
+        first=msgspec.to_builtins(entry.retrieved[0]) if entry.retrieved else None,
+        stages={name: len(rows) for name, rows in stages.items()},
+        unsorted=entry.unsorted,
+        latency_ms=entry.latency_ms,
+        remark=retriever.remark(),
+    )
 
-    first = read_questions(questions, Columns.of(columns))[0]
-    name, line = _one_answer(search, first, k, timeout, options)
-    entry = read_entry(line)
-    said = f"{name} answered {first.text!r:.60} with {plural(len(entry.retrieved), 'result')}"
-    if not entry.retrieved:
-        return f"{said}: is its index filled, and does it return a list?"
-    known = msgspec.to_builtins(entry.retrieved[0])
-    shown = ", ".join(f"{field} {value!r:.50}" for field, value in known.items())
-    stages = "".join(f"; stage {n} has {len(rows)}" for n, rows in (entry.stages or {}).items())
-    order = "; its scores neither fall nor rise" if entry.unsorted else ""
-    took = duration(entry.latency_ms)
-    return f"{said} in {took}; the first has {shown}{order}{stages}."
 
+def _one_answer(retriever: Retriever, question: Question, k: int, timeout: float | None) -> bytes:
+    """Ask one question, and return the answer as a line of a run."""
+    lines: list[bytes] = []
 
-def _one_answer(
-    search: Any, question: Question, k: int, timeout: float | None, options: Any
-) -> tuple[str, bytes]:
-    """Return the retriever's name, and its answer as a line of a run."""
-    retriever, lines = as_retriever(search, **options), list[bytes]()
+    def keep(_: Sequence[int], written: Sequence[bytes]) -> None:
+        lines.extend(written)
+
     pace = Pace(workers=1, timeout=timeout)
-    write = lambda _, written: lines.extend(written)  # noqa: E731
-    Driver(retriever, [(0, question)], k, pace, AnswerCounts(k), write).run()
-    return retriever.name, lines[0]
+    Driver(retriever, [(0, question)], k, pace, AnswerCounts(k), keep).run()
+    return lines[0]
 
 
 def _what_now(sentence: str, counts: AnswerCounts, questions: int, writer: RunWriter | None) -> str:

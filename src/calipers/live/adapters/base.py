@@ -46,6 +46,9 @@ class Session:
         """Return the raw answer to a question, in any shape; raise if there is none."""
         raise NotImplementedError
 
+    def finish(self) -> None:
+        """Check, after the last question, that nothing is left over; raise to stop the run."""
+
     def close(self) -> None:
         """Close whatever is open."""
 
@@ -170,3 +173,5 @@ class Retriever:
     """Default number of workers."""
     keeps_time: bool = False
     """Whether its sessions end a call at the timeout by themselves."""
+    remark: Callable[[], str | None] = lambda: None
+    """What ``--check`` says about its answers, beyond how they are read."""

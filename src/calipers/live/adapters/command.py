@@ -1,8 +1,13 @@
 """A command as a retriever: it reads questions as JSON lines and answers each with one line.
 
 Each worker starts the command once and keeps it running. It reads
-``{"id": "q1", "query": "Who wrote it?", "k": 20}`` from standard input and writes one line of
-JSON to standard output, in any shape a function may return; then it waits for the next.
+``{"id": "q1", "query": "Who wrote it?", "k": 20}`` from standard input, writes one line such as
+``{"id": "q1", "retrieved": ["c2", "c1"]}`` to standard output, and waits for the next question.
+The list may have any shape that a function may return.
+
+The ``id`` ties an answer to its question. Without it only the order does, and one line too many
+gives every later question its neighbour's answer. So the first line that cannot belong to a
+question stops the run, and answers that came without an id are then not trusted.
 """
 
 import contextlib
@@ -10,8 +15,11 @@ import os
 import queue
 import subprocess
 import threading
+import time
 from collections import deque
-from typing import IO, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import IO
 
 import msgspec
 
@@ -27,7 +35,14 @@ from calipers.live.adapters.base import (
 )
 from calipers.live.answers import Layout
 from calipers.live.code import code_of_files
-from calipers.live.failures import LARGEST_ANSWER, AskFailed, bad_answer, beginning, decoded
+from calipers.live.failures import (
+    LARGEST_ANSWER,
+    AskFailed,
+    ProtocolBroken,
+    bad_answer,
+    beginning,
+    decoded,
+)
 from calipers.shell import join_words, split_line
 
 TAIL_LINES = 5
@@ -35,6 +50,26 @@ MOST_WAITING = 64
 """Lines that may wait to be read; beyond this the command blocks."""
 PATIENCE_SECONDS = 2.0
 """How long a command may take to exit once its input is closed."""
+ONE_LINE = (
+    "A search command writes one line of JSON for each question and nothing else to standard "
+    "output; print everything else to standard error"
+)
+WITHOUT_ID = (
+    "The answer does not repeat the id of its question, so only its order ties it to one; answer "
+    'with {"id": …, "retrieved": […]}.'
+)
+
+
+@dataclass(eq=False)
+class _Trust:
+    """What all processes of one command have shown so far."""
+
+    without_id: bool = False
+    """Whether an answer came without the id of its question, and stands on its order alone."""
+
+    def remark(self) -> str | None:
+        """What ``--check`` says about the ids."""
+        return WITHOUT_ID if self.without_id else None
 
 
 def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
@@ -44,10 +79,12 @@ def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
     words = words_of(line, "cmd:./search")
     arguments = [secrets.expand(word, "the command") for word in words]
     shown = shown_words(words, secrets)
+    trust = _Trust()
     return Retriever(
         name=f"cmd:{shown}",
         settings=settings_of(f"cmd:{shown}", layout),
-        open=lambda: _Session(arguments),
+        open=lambda: _Session(arguments, trust),
+        remark=trust.remark,
         code=code_of_files(words),
         layout=layout,
         secrets=secrets,
@@ -93,20 +130,38 @@ def shown_words(words: list[str], secrets: Secrets) -> str:
 class _Session(Session):
     """One running process, started when needed and again after it failed."""
 
-    def __init__(self, arguments: list[str]) -> None:
+    def __init__(self, arguments: list[str], trust: _Trust) -> None:
         self.arguments = arguments
+        self.trust = trust
         self.process: subprocess.Popen[bytes] | None = None
         self.lines: queue.Queue[bytes | None] = queue.Queue(MOST_WAITING)
         self.complaints: deque[bytes] = deque(maxlen=TAIL_LINES)
         self.listening: list[threading.Thread] = []
+        self.sent: set[str] = set()
+        """The ids of the questions that this process was asked."""
+        self.slowest = 0.0
+        """Seconds that its slowest answer took."""
         self.answered = False
 
     def close(self) -> None:
+        """End the process, if one is running."""
         self._end()
 
-    def _end(self, *, kill: bool = False) -> int:
+    def finish(self) -> None:
+        """End the process after its last question; a line that is left over stops the run."""
+        # A process that is one line behind is still working on its last answer.
+        patience = PATIENCE_SECONDS
+        if self.trust.without_id:
+            patience = max(patience, 2 * self.slowest)
+        self._end(patience=patience)
+        left = self._waiting_line()
+        if left:
+            raise self._broken(f"It printed a line after its last answer: {_shown(left)}.")
+
+    def _end(self, *, kill: bool = False, patience: float = PATIENCE_SECONDS) -> int:
         """End the process, at once or after it had time to exit, and return its exit code."""
-        process, self.process = self.process, None
+        process = self.process
+        self.process = None
         if process is None:
             return 0
         if kill:
@@ -115,7 +170,7 @@ class _Session(Session):
             if process.stdin is not None:
                 process.stdin.close()
         try:
-            code = process.wait(PATIENCE_SECONDS)
+            code = process.wait(patience)
         except subprocess.TimeoutExpired:
             process.kill()
             code = process.wait()
@@ -127,6 +182,7 @@ class _Session(Session):
     def _start(self) -> subprocess.Popen[bytes]:
         self.lines = queue.Queue(MOST_WAITING)
         self.complaints = deque(maxlen=TAIL_LINES)
+        self.sent = set()
         try:
             process = subprocess.Popen(  # noqa: S603 - the user named this command, no shell is used
                 self.arguments,
@@ -142,23 +198,44 @@ class _Session(Session):
                 "path of a program that exists and may be run",
                 hopeless=True,
             ) from error
-        pipes = ((process.stdout, self.lines.put), (process.stderr, self.complaints.append))
-        self.listening = [
-            threading.Thread(target=listen, args=about, daemon=True) for about in pipes
-        ]
+        lines = threading.Thread(target=listen, args=(process.stdout, self.lines.put), daemon=True)
+        complaints = threading.Thread(
+            target=listen, args=(process.stderr, self.complaints.append), daemon=True
+        )
+        self.listening = [lines, complaints]
         for thread in self.listening:
             thread.start()
         return process
 
-    def ask(self, question: Question, k: int, timeout: float | None) -> Any:
+    def ask(self, question: Question, k: int, timeout: float | None) -> object:
+        """Send a question as one line, and return the value in the line that comes back."""
         if self.process is None:
             self.process = self._start()
-        asked = msgspec.json.encode({"id": question.id, "query": question.text, "k": k})
+        early = self._waiting_line()
+        if early:
+            raise self._broken(f"It printed a line that no question asked for: {_shown(early)}.")
+        begun = time.monotonic()
+        line = None if early is not None else self._exchange(self.process, question, k, timeout)
+        if line is None:
+            raise self._ended()
+        if len(line) > LARGEST_ANSWER:
+            self._end(kill=True)
+            raise bad_answer(f"the line is longer than {LARGEST_ANSWER >> 20} MB")
+        self.slowest = max(self.slowest, time.monotonic() - begun)
+        answer = self._checked(line, question)
+        self.answered = True
+        return answer
+
+    def _exchange(
+        self, process: subprocess.Popen[bytes], question: Question, k: int, timeout: float | None
+    ) -> bytes | None:
+        """The next line after a question was sent; None if the process ended instead."""
+        message = msgspec.json.encode({"id": question.id, "query": question.text, "k": k})
         try:
-            if self.process.stdin is not None:
-                self.process.stdin.write(asked + b"\n")
-                self.process.stdin.flush()
-            line = self.lines.get(timeout=timeout)
+            if process.stdin is not None:
+                process.stdin.write(message + b"\n")
+                process.stdin.flush()
+            return self.lines.get(timeout=timeout)
         except queue.Empty:
             self._end(kill=True)
             raise AskFailed(
@@ -171,41 +248,77 @@ class _Session(Session):
             ) from None
         except OSError:
             # It ended before it read the question.
-            line = None
-        if line is None:
-            raise self._ended()
-        if len(line) > LARGEST_ANSWER:
-            self._end(kill=True)
-            raise bad_answer(f"the line is longer than {LARGEST_ANSWER >> 20} MB")
-        self.answered = True
-        return self._decoded(line, question)
+            return None
+
+    def _waiting_line(self) -> bytes | None:
+        """A line that waits though nothing was asked: empty at the end of output, None if none."""
+        try:
+            return self.lines.get_nowait() or b""
+        except queue.Empty:
+            return None
 
     def _ended(self) -> AskFailed:
+        """The error of a question whose process ended instead of answering."""
+        once = bool(self.sent)
         code = self._end()
         stderr = b" / ".join(one for one in self.complaints if one)
         return AskFailed(
             "command",
             f"the command ended with code {code} instead of answering"
             + (f"; its last words: {beginning(stderr, 300)}" if stderr else ""),
+            # A script that answers one question and ends has not failed: it starts again.
+            retry=once and code == 0,
         )
 
-    def _decoded(self, line: bytes, question: Question) -> Any:
-        answer = decoded(line, "the line")
-        if isinstance(answer, dict) and "retrieved" in answer:
-            given = answer.get("id")
-            if given is not None and str(given) != question.id:
-                # Every later line would be one off too, so the process starts anew.
-                self._end(kill=True)
-                raise bad_answer(
-                    f"the command answered question {given!r:.60} when asked {question.id!r:.60}; "
-                    "it answers in order, one line per question"
-                )
-            if answer.get("error") is not None:
-                raise AskFailed("command", beginning(str(answer["error"])))
+    def _checked(self, line: bytes, question: Question) -> object:
+        """The value in a line, if it can be the answer to this question."""
+        try:
+            answer = decoded(line, "the line")
+        except AskFailed:
+            raise self._broken(f"It printed a line that is not JSON: {_shown(line)}.") from None
+        echo = _echoed_id(answer)
+        if echo == question.id:
+            self.sent.add(question.id)
+        elif echo is not None and (echo in self.sent or _is_ours(answer)):
+            raise self._broken(f"It answered question {echo!r:.60} when asked {question.id!r:.60}.")
+        else:
+            self.sent.add(question.id)
+            self.trust.without_id = True
+        if isinstance(answer, dict) and _is_ours(answer) and answer.get("error") is not None:
+            raise AskFailed("command", beginning(str(answer["error"])))
         return answer
 
+    def _broken(self, sentence: str) -> ProtocolBroken:
+        """The error that stops the run, because lines and questions no longer belong together."""
+        self._end(kill=True)
+        doubt = self.trust.without_id
+        advice = f'{ONE_LINE}, and repeat the question\'s id: {{"id": …, "retrieved": […]}}.'
+        return ProtocolBroken(f"{sentence} {advice}", doubt=doubt)
 
-def listen(pipe: IO[bytes] | None, emit: Any) -> None:
+
+def _echoed_id(answer: object) -> str | None:
+    """The id that an answer gives beside its results, as a text."""
+    if not isinstance(answer, dict):
+        return None
+    echo = answer.get("id")
+    # A number beside numbers is the score of a result with this id.
+    beside = any(isinstance(value, list | dict) for value in answer.values())
+    if isinstance(echo, str | int) and (beside or _is_ours(answer)):
+        return str(echo)
+    return None
+
+
+def _is_ours(answer: object) -> bool:
+    """Whether an answer has our own form, in which ``id`` can be nothing but the question's."""
+    return isinstance(answer, dict) and ("retrieved" in answer or "error" in answer)
+
+
+def _shown(line: bytes) -> str:
+    """The beginning of a line, quoted."""
+    return repr(beginning(line, 80))
+
+
+def listen(pipe: IO[bytes] | None, emit: Callable[[bytes | None], object]) -> None:
     """Pass each line on, and None at the end."""
     if pipe is None:
         return

@@ -1,0 +1,295 @@
+"""The lines of a search command belong to their questions, or the run stops."""
+
+import json
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+import calipers
+from calipers.errors import RetrieverFailed
+from tests.command import calipers_command
+
+QUESTIONS = [f"{number}" for number in range(8)]
+"""Each question is the number of its only target."""
+
+LANGUAGES = {
+    "python": (
+        "search.py",
+        """
+import json, sys
+@START
+for line in sys.stdin:
+    asked = json.loads(line)
+    n = asked["query"]
+    answer = @ANSWER
+    @BEFORE
+    print(answer, flush=True)
+    @AFTER
+@END
+""",
+    ),
+    "perl": (
+        "search.pl",
+        r"""
+$| = 1;
+@START
+while (my $line = <STDIN>) {
+    my ($n) = $line =~ /"query":"(\d+)"/;
+    my $answer = @ANSWER;
+    @BEFORE
+    print "$answer\n";
+    @AFTER
+}
+@END
+""",
+    ),
+    "awk": (
+        "search.awk",
+        r"""
+BEGIN { @START }
+{
+    match($0, /"query":"[0-9]+"/); n = substr($0, RSTART + 9, RLENGTH - 10)
+    answer = @ANSWER
+    @BEFORE
+    print answer; fflush()
+    @AFTER
+}
+END { @END }
+""",
+    ),
+    "node": (
+        "search.mjs",
+        """
+import { createInterface } from "node:readline";
+@START
+for await (const line of createInterface({ input: process.stdin })) {
+    const n = JSON.parse(line).query;
+    const answer = @ANSWER;
+    @BEFORE
+    console.log(answer);
+    @AFTER
+}
+@END
+""",
+    ),
+    "sh": (
+        "search.sh",
+        r"""
+@START
+while read -r line; do
+    n=$(printf '%s' "$line" | sed 's/.*"query":"\([0-9]*\)".*/\1/')
+    answer=@ANSWER
+    @BEFORE
+    echo "$answer"
+    @AFTER
+done
+@END
+""",
+    ),
+    "tclsh": (
+        "search.tcl",
+        r"""
+fconfigure stdout -buffering line
+@START
+while {[gets stdin line] >= 0} {
+    regexp {"query":"(\d+)"} $line all n
+    set answer @ANSWER
+    @BEFORE
+    puts $answer
+    @AFTER
+}
+@END
+""",
+    ),
+}
+PRINTS = {
+    "python": "print({!r}, flush=True)",
+    "perl": "print '{}' . qq(\\n);",
+    "awk": 'print "{}"; fflush()',
+    "node": "console.log('{}');",
+    "sh": "echo '{}'",
+    "tclsh": "puts {{{}}}",
+}
+"""How each prints a line of its own."""
+AGAIN = {
+    "python": "print(answer, flush=True)",
+    "perl": 'print "$answer\\n";',
+    "awk": "print answer; fflush()",
+    "node": "console.log(answer);",
+    "sh": 'echo "$answer"',
+    "tclsh": "puts $answer",
+}
+BARE = {
+    "python": "json.dumps([n])",
+    "perl": r'"[\"$n\"]"',
+    "awk": r'"[\"" n "\"]"',
+    "node": "JSON.stringify([n])",
+    "sh": r'"[\"$n\"]"',
+    "tclsh": r'"\[\"$n\"\]"',
+}
+"""The answer without the id of its question."""
+ECHOING = {
+    "python": 'json.dumps({"id": asked["id"], "retrieved": [n]})',
+    "perl": r'"{\"id\": \"$n\", \"retrieved\": [\"$n\"]}"',
+    "awk": r'"{\"id\": \"" n "\", \"retrieved\": [\"" n "\"]}"',
+    "node": "JSON.stringify({ id: n, retrieved: [n] })",
+    "sh": r'"{\"id\": \"$n\", \"retrieved\": [\"$n\"]}"',
+    "tclsh": r'"{\"id\": \"$n\", \"retrieved\": \[\"$n\"\]}"',
+}
+"""The answer with it: each question is its own id here."""
+STARTED = {"python": sys.executable, "awk": "awk -W interactive -f"}
+WORDS = "loading the index"
+STATUS = '{"status": "ready"}'
+FAULTS = {
+    "words at the start": ("@START", WORDS),
+    "a status at the start": ("@START", STATUS),
+    "an empty list at the start": ("@START", "[]"),
+    "words before each answer": ("@BEFORE", WORDS),
+    "each answer twice": ("@AFTER", None),
+    "words after each answer": ("@AFTER", WORDS),
+    "words at the end": ("@END", "bye"),
+    "a status at the end": ("@END", STATUS),
+}
+IN_NODE = ("a status at the start", "each answer twice")
+"""Node takes long to start, so it is tried with these only."""
+
+
+def written(folder: Path, language: str, *, echo: bool, fault: str | None = None) -> str:
+    """Write a search in a language, with a fault or without, and return what starts it."""
+    name, program = LANGUAGES[language]
+    tool = STARTED.get(language, language)
+    if shutil.which(tool.split()[0]) is None:
+        pytest.skip(f"{tool} is not installed")
+    place, line = FAULTS[fault] if fault else (None, None)
+    for hole in ("@START", "@BEFORE", "@AFTER", "@END"):
+        extra = ""
+        if hole == place:
+            text = line if line is None or language != "awk" else line.replace('"', '\\"')
+            extra = AGAIN[language] if text is None else PRINTS[language].format(text)
+        program = program.replace(hole, extra)
+    program = program.replace("@ANSWER", (ECHOING if echo else BARE)[language])
+    (folder / name).write_text(program)
+    return f"cmd:{tool} {shlex.quote(str(folder / name))}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("echo", [True, False], ids=["with id", "without id"])
+def test_every_question_gets_its_own_answer(language: str, echo: bool, tmp_path: Path) -> None:
+    run = calipers.retrieve(written(tmp_path, language, echo=echo), QUESTIONS, k=1, timeout=10)
+    assert dict(zip(run.frame["query"], run.frame["item"], strict=True)) == dict(
+        zip(QUESTIONS, QUESTIONS, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("language", "fault"),
+    [
+        (language, fault)
+        for language in LANGUAGES
+        for fault in (IN_NODE if language == "node" else FAULTS)
+    ],
+)
+@pytest.mark.parametrize("echo", [True, False], ids=["with id", "without id"])
+def test_a_line_too_many_stops_the_run_and_leaves_no_wrong_answer(
+    language: str, echo: bool, fault: str, tmp_path: Path
+) -> None:
+    target = written(tmp_path, language, echo=echo, fault=fault)
+    output = tmp_path / "run.jsonl"
+    with pytest.raises(RetrieverFailed, match="one line of JSON for each question"):
+        calipers.retrieve(target, QUESTIONS, k=1, output=output, timeout=10)
+    kept = [json.loads(line) for line in output.read_text().splitlines()] if output.exists() else []
+    assert all(one["retrieved"] == [{"id": one["query"]}] for one in kept if "error" not in one)
+    if not echo:
+        assert not kept
+
+
+def test_the_sentence_names_the_line_and_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_text("".join(f'{{"query": "{n}"}}\n' for n in QUESTIONS))
+    target = written(tmp_path, "python", echo=False, fault="words at the start")
+    output = tmp_path / "run.jsonl"
+    printed = calipers_command(
+        "retrieve", target, str(tmp_path / "q.jsonl"), "-k", "1", "-o", str(output)
+    )
+    assert printed.code == 2
+    assert "It printed a line that is not JSON: 'loading the index'." in printed.err
+    assert "print everything else to standard error" in printed.err
+    assert "No file was written." in printed.err
+    assert not output.exists()
+
+
+def test_an_answer_that_is_slow_to_come_is_waited_for_after_the_last_question(
+    tmp_path: Path,
+) -> None:
+    """One line behind, and slower than a process may be in ending."""
+    program = tmp_path / "slow.py"
+    program.write_text(
+        "import json, sys, time\nprint(json.dumps([]), flush=True)\n"
+        "for line in sys.stdin:\n"
+        "    time.sleep(0.4)\n"
+        "    print(json.dumps([json.loads(line)['query']]), flush=True)\n"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("calipers.live.adapters.command.PATIENCE_SECONDS", 0.1)
+        with pytest.raises(RetrieverFailed, match="may belong to other questions"):
+            calipers.retrieve(f"cmd:{sys.executable} {program}", QUESTIONS[:3], k=1)
+
+
+def test_an_answer_to_the_question_before_stops_the_run(tmp_path: Path) -> None:
+    """Also where the results stand under a name that is not ours."""
+    program = tmp_path / "behind.py"
+    program.write_text(
+        "import json, sys\nlast = None\n"
+        "for line in sys.stdin:\n"
+        "    last = last or json.loads(line)['id']\n"
+        "    print(json.dumps({'id': last, 'hits': [last]}), flush=True)\n"
+    )
+    with pytest.raises(RetrieverFailed, match=r"It answered question '0' when asked '1'"):
+        calipers.retrieve(f"cmd:{sys.executable} {program}", QUESTIONS, k=1)
+
+
+def test_an_id_of_another_service_is_no_echo(tmp_path: Path) -> None:
+    program = tmp_path / "proxy.py"
+    program.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    query = json.loads(line)['query']\n"
+        "    print(json.dumps({'id': f'resp-{query}', 'data': [query]}), flush=True)\n"
+    )
+    run = calipers.retrieve(f"cmd:{sys.executable} {program}", QUESTIONS, k=1)
+    assert run.frame["item"].to_list() == QUESTIONS
+
+
+def test_a_script_that_answers_once_and_ends_is_started_again(tmp_path: Path) -> None:
+    program = tmp_path / "once.sh"
+    program.write_text(
+        'read -r line\nn=$(printf %s "$line" | sed \'s/.*"query":"\\([0-9]*\\)".*/\\1/\')\n'
+        'echo "{\\"id\\": \\"$n\\", \\"retrieved\\": [\\"$n\\"]}"\n'
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("calipers.live.driver.FIRST_PAUSE", 0.001)
+        run = calipers.retrieve(f"cmd:sh {program}", QUESTIONS, k=1)
+    assert run.frame["item"].to_list() == QUESTIONS
+
+
+def test_check_says_when_the_id_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_text('{"query": "3"}\n')
+    for echo in (True, False):
+        target = written(tmp_path, "python", echo=echo)
+        asked = ("retrieve", target, str(tmp_path / "q.jsonl"), "-k", "1", "--check")
+        printed = calipers_command(*asked)
+        assert printed.code == 0
+        assert ("does not repeat the id of its question" in printed.out) != echo
+        answer = json.loads(calipers_command(*asked, "--json").out)
+        assert (answer["results"], answer["first"]) == (1, {"id": "3"})
+        assert (answer["remark"] is None) == echo
+
+
+def test_check_refuses_a_line_too_many(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_text('{"query": "3"}\n')
+    target = written(tmp_path, "python", echo=False, fault="a status at the start")
+    printed = calipers_command("retrieve", target, str(tmp_path / "q.jsonl"), "--check")
+    assert printed.code == 2
+    assert "one line of JSON for each question" in printed.err
