@@ -203,7 +203,8 @@ def rbp_residual(query: Query, p: float = 0.8, all_judged: str = "below") -> flo
 
 
 def judged(query: Query, k: int) -> float | None:
-    return share(len(ranks_of(query, set(query.grades), k)), min(k, len(query.ranking)))
+    pool = {item for item, grade in query.grades.items() if grade >= 0}
+    return share(len(ranks_of(query, pool, k)), min(k, len(query.ranking)))
 
 
 def unjudged(query: Query, k: int) -> float:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers import evaluate
 from calipers.errors import CalipersError, InvalidInput
 from calipers.functions import (
     Confusion,
@@ -37,6 +38,15 @@ ORACLES: dict[Callable[..., float], Callable[..., float | None]] = {
     ndcg_at_k: reference.ndcg,
 }
 VALUES = [*ORACLES]
+EVALUATED: dict[str, Callable[..., float]] = {
+    "precision": precision_at_k,
+    "recall": recall_at_k,
+    "hit_rate": hit_rate_at_k,
+    "f1": f1_at_k,
+    "mrr": reciprocal_rank,
+    "map": average_precision,
+    "ndcg": ndcg_at_k,
+}
 EVERY: list[Callable[..., Any]] = [*VALUES, confusion_at_k]
 
 ids = st.sampled_from("abcdefgh")
@@ -139,6 +149,82 @@ def test_extreme_grades_keep_ndcg_finite(gain, grade) -> None:
     grades = {"a": grade, "b": grade, "c": grade}
     assert ndcg_at_k(["a", "b", "c"], grades, 3, gain=gain) == 1.0
     assert ndcg_at_k(["x", "a"], {"a": grade}, 2, gain=gain) == pytest.approx(1 / math.log2(3))
+
+
+@given(rankings.filter(bool), judgements, depths)
+def test_the_values_of_evaluate_to_the_last_bit(retrieved, grades, k) -> None:
+    if not any(grade > 0 for grade in grades.values()):
+        return  # undefined there, 0.0 here
+    scores = evaluate(
+        ground_truth={"q": grades},
+        run={"q": retrieved},
+        metrics=[f"{name}@{k}" for name in EVALUATED],
+        nothing_in_common="zero",
+    )
+    for name, function in EVALUATED.items():
+        assert function(retrieved, grades, k) == scores[f"{name}@{k}"].mean, name
+
+
+def test_ndcg_and_average_precision_add_from_the_first_rank_on() -> None:
+    ranking = list("abcdefgh")
+    grades = {"a": 0.5, "c": 3, "d": 1, "f": 2, "h": 0.5, "z": 3}
+    pair = {"ground_truth": {"q": grades}, "run": {"q": ranking}}
+    scores = evaluate(**pair, metrics="ndcg@8,ndcg@8(gain=exp),map@8")
+    assert ndcg_at_k(ranking, grades, 8) == scores["ndcg@8"].mean
+    assert ndcg_at_k(ranking, grades, 8, gain="exp") == scores["ndcg@8(gain=exp)"].mean
+    assert average_precision(ranking, grades, 8) == scores["map@8"].mean
+
+
+# By id or by text.
+
+REFUND = "The refund period is 30 days."
+
+
+@pytest.mark.parametrize("function", VALUES)
+def test_by_text_is_containment_as_for_objects_with_a_text(function) -> None:
+    strings = ["Nothing of it.", REFUND]
+    expected = function([{"text": text} for text in strings], ["refund period is 30 days"], 2)
+    assert function(strings, ["refund period is 30 days"], 2, by="text") == expected > 0
+
+
+@pytest.mark.parametrize("function", EVERY)
+def test_a_text_that_was_taken_as_an_id_is_refused(function) -> None:
+    with pytest.raises(InvalidInput, match=r"stands inside retrieved\[1\]. Pass by='text'"):
+        function(["other", REFUND], ["refund period is 30 days"], 2)
+    by_id = function(["other", REFUND], ["refund period is 30 days"], 2, by="id")
+    assert by_id == (Confusion(0, 2, 1, None) if function is confusion_at_k else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "ground_truth"),
+    [
+        (["my file.pdf", "x"], ["other file.pdf"]),  # ids with blanks that do not meet
+        (["my file.pdf", "x"], ["my file.pdf", "file.pdf b"]),  # an id meets
+        ([REFUND], ["refund"]),  # one word may stand anywhere
+        ([REFUND], {"refund period": 0}),  # nothing to find
+    ],
+)
+def test_ids_stay_ids_where_nothing_says_otherwise(retrieved, ground_truth) -> None:
+    by_default = recall_at_k(retrieved, ground_truth, 2)
+    assert by_default == recall_at_k(retrieved, ground_truth, 2, by="id")
+
+
+def test_by_id_takes_the_ids_of_objects_with_a_text() -> None:
+    chunks = [Document(REFUND, "c1"), {"id": "c2", "text": "Other."}]
+    assert recall_at_k(chunks, ["c2", "c1"], 1, by="id") == 0.5
+    with pytest.raises(InvalidInput, match=r"needs an id for every result: retrieved\[0\]"):
+        recall_at_k([Document(REFUND)], ["c1"], 1, by="id")
+    with pytest.raises(InvalidInput, match=r"needs a text for every result: retrieved\[0\] is 7"):
+        recall_at_k([7], ["c1"], 1, by="text")
+    with pytest.raises(InvalidInput, match="by is not known: found 'span'"):
+        recall_at_k(["a"], ["a"], 1, by="span")
+
+
+@pytest.mark.parametrize("grade", [np.complex128(1 + 2j), np.complex64(1), 1j])
+def test_a_complex_grade_is_refused_without_a_warning(grade, recwarn) -> None:
+    with pytest.raises(InvalidInput, match="is not a finite number"):
+        ndcg_at_k(["a"], {"a": grade}, 1)
+    assert not recwarn.list
 
 
 # What may be passed in.

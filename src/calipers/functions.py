@@ -3,7 +3,7 @@
 `retrieved` is what came back, best first; `ground_truth` is what should have come back: a dict
 of grades (0 or less means judged and not relevant), or a list or set where all grades are 1.
 
-What is in `retrieved` decides how the two are compared:
+What is in `retrieved` decides how the two are compared, unless `by` says it:
 
 - strings, numbers and other plain values are **ids**, and match by being equal;
 - objects or dicts with a text (`text`, `page_content` or `content`) match **by text**: the
@@ -11,7 +11,9 @@ What is in `retrieved` decides how the two are compared:
   spacing and invisible characters do not matter, case does (see `calipers.text.normalise`);
 - objects or dicts with an id (`id`, `_id`, `id_` or `metadata["id"]`) and no text match by id.
 
-To match those by id, pass the ids. A ground truth that names the id of one is an error, not 0.
+`by="text"` takes strings in `retrieved` as texts; `by="id"` takes the ids of objects that also
+have a text. What would be a misleading 0 is an error: a ground truth that names the id of a
+result with a text, and a target of several words inside a result that was taken as an id.
 
 An id or a text that comes back twice occupies its rank and earns nothing the second time. With
 texts, one result can hold several targets and several results the same one: precision counts
@@ -23,17 +25,19 @@ first rank, the best grade first. No value exceeds 1, and an empty ground truth 
 import math
 import operator
 from collections.abc import Iterable, Mapping
-from numbers import Number
+from contextlib import suppress
+from numbers import Complex, Number, Real
 from reprlib import repr as short
 from typing import Any, Literal, NamedTuple, SupportsFloat, TypeAlias, TypeVar
 
 from calipers.errors import InvalidInput
 from calipers.names import ID
-from calipers.text import field, held_by, targets_of, texts_of
+from calipers.text import field, held_by, normalise, targets_of, text_of, texts_of
 
 Retrieved: TypeAlias = Iterable[object]
 GroundTruth: TypeAlias = Mapping[Any, SupportsFloat] | Iterable[object]
 Gain: TypeAlias = Literal["linear", "exp"]
+By: TypeAlias = Literal["id", "text"] | None
 T = TypeVar("T")
 
 
@@ -79,16 +83,18 @@ class _Query(NamedTuple):
         return sorted(one for one in paid.items() if self.cut is None or one[0] <= self.cut)
 
 
-def precision_at_k(retrieved: Retrieved, ground_truth: GroundTruth, k: int) -> float:
+def precision_at_k(
+    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, by: By = None
+) -> float:
     """Share of the first k ranks that hold a target; divided by k even if fewer came back.
 
     >>> precision_at_k(["a", "x", "b"], ["a", "b", "c"], 5)
     0.4
     """
-    return _read(retrieved, ground_truth, _whole("k", k)).precision()
+    return _read(retrieved, ground_truth, _whole("k", k), by).precision()
 
 
-def recall_at_k(retrieved: Retrieved, ground_truth: GroundTruth, k: int) -> float:
+def recall_at_k(retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, by: By = None) -> float:
     r"""Share of the relevant targets that are in the first k.
 
     >>> recall_at_k(["a", "x", "b"], {"a": 3, "b": 1, "c": 2, "d": 1, "x": 0}, 2)
@@ -96,26 +102,30 @@ def recall_at_k(retrieved: Retrieved, ground_truth: GroundTruth, k: int) -> floa
     >>> chunks = [{"text": "The GIL is a lock."}, {"text": "Threads share\nmemory."}]
     >>> recall_at_k(chunks, ["is a lock", "share memory"], 2)
     1.0
+    >>> recall_at_k(["The refund period is 30 days."], ["period is 30 days"], 2, by="text")
+    1.0
     """
-    return _read(retrieved, ground_truth, _whole("k", k)).recall()
+    return _read(retrieved, ground_truth, _whole("k", k), by).recall()
 
 
-def hit_rate_at_k(retrieved: Retrieved, ground_truth: GroundTruth, k: int) -> float:
+def hit_rate_at_k(
+    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, by: By = None
+) -> float:
     """1.0 if any relevant target is in the first k, else 0.0.
 
     >>> hit_rate_at_k(["x", "a"], ["a", "b"], 1), hit_rate_at_k(["x", "a"], ["a", "b"], 2)
     (0.0, 1.0)
     """
-    return float(_read(retrieved, ground_truth, _whole("k", k)).found() > 0)
+    return float(_read(retrieved, ground_truth, _whole("k", k), by).found() > 0)
 
 
-def f1_at_k(retrieved: Retrieved, ground_truth: GroundTruth, k: int) -> float:
+def f1_at_k(retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, by: By = None) -> float:
     """Harmonic mean of precision and recall at k; 0.0 where both are 0.
 
     >>> f1_at_k(["a", "x"], ["a", "b"], 2)
     0.5
     """
-    query = _read(retrieved, ground_truth, _whole("k", k))
+    query = _read(retrieved, ground_truth, _whole("k", k), by)
     precision, recall = query.precision(), query.recall()
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
@@ -124,13 +134,15 @@ def reciprocal_rank(
     retrieved: Retrieved,
     ground_truth: GroundTruth,
     k: int | None = None,
+    *,
+    by: By = None,
 ) -> float:
     """1 / rank of the first relevant target; 0.0 if there is none (within k, if given).
 
     >>> reciprocal_rank(["x", "a"], ["a"]), reciprocal_rank(["x", "a"], ["a"], 1)
     (0.5, 0.0)
     """
-    query = _read(retrieved, ground_truth, None if k is None else _whole("k", k))
+    query = _read(retrieved, ground_truth, None if k is None else _whole("k", k), by)
     return next((1 / rank for rank, targets in enumerate(query.held, 1) if targets), 0.0)
 
 
@@ -138,6 +150,8 @@ def average_precision(
     retrieved: Retrieved,
     ground_truth: GroundTruth,
     k: int | None = None,
+    *,
+    by: By = None,
 ) -> float:
     """Precision at each position of a found target, summed, over the number of relevant targets.
 
@@ -146,15 +160,21 @@ def average_precision(
     >>> average_precision(["a", "x", "x2", "b"], ["a", "b"])
     0.75
     """
-    query = _read(retrieved, ground_truth, None if k is None else _whole("k", k))
+    query = _read(retrieved, ground_truth, None if k is None else _whole("k", k), by)
     if not query.grades:
         return 0.0
-    total = math.fsum(hits / rank for hits, (rank, _) in enumerate(query.claims(), 1))
+    # Added from the first rank on, as `evaluate` does: the same value to the last bit.
+    total = sum(hits / rank for hits, (rank, _) in enumerate(query.claims(), 1))
     return total / len(query.grades)
 
 
 def ndcg_at_k(
-    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, gain: Gain = "linear"
+    retrieved: Retrieved,
+    ground_truth: GroundTruth,
+    k: int,
+    *,
+    gain: Gain = "linear",
+    by: By = None,
 ) -> float:
     """Discounted gain of the first k ranks over that of the best possible first k.
 
@@ -168,7 +188,7 @@ def ndcg_at_k(
     """
     if gain not in ("linear", "exp"):
         raise InvalidInput(f"gain is not known: found {short(gain)}; use 'linear' or 'exp'.")
-    query = _read(retrieved, ground_truth, _whole("k", k))
+    query = _read(retrieved, ground_truth, _whole("k", k), by)
     if not query.grades:
         return 0.0
     best = max(query.grades)
@@ -180,8 +200,9 @@ def ndcg_at_k(
         return 2 ** (grade - best) * -math.expm1(-grade * math.log(2)) / math.log2(rank + 1)
 
     ideal = enumerate(sorted(query.grades, reverse=True)[: query.k], 1)
-    reached = math.fsum(discounted(rank, grade) for rank, grade in query.claims())
-    return min(1.0, reached / math.fsum(discounted(rank, grade) for rank, grade in ideal))
+    # Added from the first rank on, as `evaluate` does: the same value to the last bit.
+    reached = sum(discounted(rank, grade) for rank, grade in query.claims())
+    return min(1.0, reached / sum(discounted(rank, grade) for rank, grade in ideal))
 
 
 def confusion_at_k(
@@ -190,6 +211,7 @@ def confusion_at_k(
     k: int,
     *,
     corpus_size: int | None = None,
+    by: By = None,
 ) -> Confusion:
     """Count targets found and missed, and ranks within k that hold none (copies included).
 
@@ -199,7 +221,7 @@ def confusion_at_k(
     >>> confusion_at_k(["a", "x", "b"], ["a", "b", "c"], 3, corpus_size=100)
     Confusion(tp=2, fp=1, fn=1, tn=96)
     """
-    query = _read(retrieved, ground_truth, _whole("k", k))
+    query = _read(retrieved, ground_truth, _whole("k", k), by)
     tp = query.found()
     fp = sum(1 for targets in query.held if not targets)
     fn = len(query.grades) - tp
@@ -219,7 +241,10 @@ def confusion_at_k(
     return Confusion(tp, fp, fn, size - tp - fp - fn)
 
 
-def _read(retrieved: Retrieved, ground_truth: GroundTruth, k: int | None) -> _Query:
+def _read(retrieved: Retrieved, ground_truth: GroundTruth, k: int | None, by: By) -> _Query:
+    """One query, checked and matched; the targets at each rank down to k."""
+    if by not in (None, "id", "text"):
+        raise InvalidInput(f"by is not known: found {short(by)}; use 'id' or 'text'.")
     items = _listed("retrieved", retrieved)
     if isinstance(retrieved, Mapping | set | frozenset):
         raise InvalidInput(
@@ -228,19 +253,62 @@ def _read(retrieved: Retrieved, ground_truth: GroundTruth, k: int | None) -> _Qu
         )
     depth = max(len(items), 1) if k is None else k
     grades = _grades(ground_truth)
-    texts = texts_of(items)
+    texts = _texts(items, by)
     if texts is not None:
-        _refuse_ids_of(items, texts, grades)
+        if by is None:
+            _refuse_ids_of(items, texts, grades)
         wanted = _relevant(targets_of(grades))
         return _Query(list(wanted.values()), held_by(texts[:depth], list(wanted)), depth, True, k)
     ids = [_hashed(f"retrieved[{at}]", _id_of(item)) for at, item in enumerate(items)]
     _refuse_other_kind(ids, grades)
     relevant = _relevant(grades)
+    if by is None and relevant.keys().isdisjoint(ids):
+        _refuse_texts(ids, relevant)
     open_positions = {name: position for position, name in enumerate(relevant)}
     first = ids[:depth]
     # A position is removed when it is found, so a copy further down finds nothing.
     held = [[open_positions.pop(name)] if name in open_positions else [] for name in first]
     return _Query(list(relevant.values()), held, depth, False, k)
+
+
+def _texts(items: list[object], by: By) -> list[str] | None:
+    """The texts to look into; None where results are matched by id."""
+    if by is None:
+        return texts_of(items)
+    if by == "id":
+        nameless = (at for at, item in enumerate(items) if _id_of(item) is item and text_of(item))
+        if (at := next(nameless, None)) is not None:
+            raise InvalidInput(
+                f"by='id' needs an id for every result: retrieved[{at}] is {short(items[at])}, a "
+                "text without one. Pass ids, or match by='text'."
+            )
+        return None
+    found = [item if isinstance(item, str) else text_of(item) for item in items]
+    texts = [text for text in found if text is not None]
+    if len(texts) < len(found):
+        without = found.index(None)
+        raise InvalidInput(
+            f"by='text' needs a text for every result: retrieved[{without}] is "
+            f"{short(items[without])}. Pass strings, or objects with a text."
+        )
+    return texts
+
+
+def _refuse_texts(ids: list[object], relevant: Mapping[object, float]) -> None:
+    """Refuse texts that were taken as ids: a target of several words inside a result."""
+    phrases = [name for name in relevant if isinstance(name, str) and len(name.split()) > 1]
+    if not phrases:
+        return
+    texts = [normalise(name) if isinstance(name, str) else "" for name in ids]
+    for phrase in phrases:
+        target = normalise(phrase)
+        at = next((at for at, text in enumerate(texts) if target in text), None)
+        if at is not None:
+            raise InvalidInput(
+                f"No id of the ground truth was returned, but the text {short(phrase)} stands "
+                f"inside retrieved[{at}]. Pass by='text' to match by text, or by='id' if they are "
+                "ids."
+            )
 
 
 def _whole(name: str, value: Any) -> int:
@@ -254,10 +322,12 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _number(name: str, value: object) -> float:
-    try:
-        number = float(value) if isinstance(value, SupportsFloat) else math.nan
-    except (OverflowError, TypeError, ValueError):
-        number = math.nan
+    # float() of a complex number of numpy would drop its imaginary part with a warning.
+    is_complex = isinstance(value, Complex) and not isinstance(value, Real)
+    number = math.nan
+    if isinstance(value, SupportsFloat) and not is_complex:
+        with suppress(OverflowError, TypeError, ValueError):
+            number = float(value)
     if not math.isfinite(number):
         raise InvalidInput(f"{name} is not a finite number: found {short(value)}.")
     return number

@@ -97,10 +97,11 @@ def judged(judged: Judged, k: int) -> Floats:
     """The share of the first k results that somebody judged; undefined where nothing came back.
 
     Divided by the number of results shown, k at most. Low values mean that the other metrics
-    see little.
+    see little. An item of negative grade counts as not judged, and so does one returned a second
+    time.
     """
     shown = np.minimum(judged.retrieved, k).astype(np.float64)
-    keep = within(judged.rank, k)
+    keep = within(judged.rank, k) & judged.in_pool
     return ratio(per_query(judged.query[keep], judged.retrieved.size), shown)
 
 
@@ -109,7 +110,7 @@ def unjudged(judged: Judged, k: int) -> Floats:
     """How many of the first k results nobody judged, divided by k.
 
     Divided by k even when fewer results came back, as in trec_eval; an item of negative grade
-    counts as not judged, too. BEIR's Hole@k counts only what nobody judged for any query.
+    counts as not judged, too, and so does one returned a second time. BEIR's Hole@k counts only what nobody judged for any query.
     """
     known = within(judged.rank, k) & judged.in_pool
     return (
