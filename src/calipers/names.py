@@ -170,6 +170,13 @@ RETURNED_IDS = (
     *words_in("retrieved_context actual_retrieved_context actual_retrieved"),
 )
 """Columns with the ids of results, all of a question in one cell."""
+STAGES = frozenset(
+    words_in(
+        "retrieved returned results hits reranked rerank reranker before after bm25 dense sparse "
+        "lexical semantic hybrid fused fusion initial"
+    )
+)
+"""Words in the names of lists of results; two such lists in a record are two rankings."""
 JUDGED = ("ratings", "judgments", "judgements")
 """Fields of a record with targets and their grades, as objects or as a mapping."""
 QUOTE = (

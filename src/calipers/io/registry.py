@@ -84,7 +84,16 @@ def read_source(
 
 def read_probe(sight: Probe, role: Role) -> Dataset:
     """Read a file, a folder or a value in memory."""
-    return recognise(sight, role).read(sight, role)
+    form = recognise(sight, role)
+    if role != "ground_truth" and form.name in _BY_NAMES and not is_ours_alone(sight):
+        from calipers.io.records.rankings import check_one_ranking
+
+        check_one_ranking(sight)
+    return form.read(sight, role)
+
+
+_BY_NAMES = frozenset({"ours", "records", "table"})
+"""The formats whose fields are found by their names, which two fields may have."""
 
 
 def recognise(sight: Probe, role: Role) -> Format:

@@ -110,7 +110,8 @@ def unjudged(judged: Judged, k: int) -> Floats:
     """How many of the first k results nobody judged, divided by k.
 
     Divided by k even when fewer results came back, as in trec_eval; an item of negative grade
-    counts as not judged, too, and so does one returned a second time. BEIR's Hole@k counts only what nobody judged for any query.
+    counts as not judged, too, and so does one returned a second time. BEIR's Hole@k counts only
+    what nobody judged for any query.
     """
     known = within(judged.rank, k) & judged.in_pool
     return (

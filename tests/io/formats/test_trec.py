@@ -1,6 +1,7 @@
 """TREC files in all the shapes people have them, and a line for everything that is wrong."""
 
 import gzip
+import json
 import random as random_module
 import re
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import calipers
+from calipers import convert, evaluate
 from calipers.errors import InvalidInput
 from calipers.io.files import open as source
 from calipers.io.files.open import Source
@@ -258,3 +260,37 @@ def test_the_published_example_of_ndeval_from_its_files(tmp_path: Path) -> None:
     assert scores["alpha_ndcg@5"].mean == pytest.approx(0.7868, abs=1e-4)
     assert scores["recall@5"].mean == pytest.approx(2 / 3)
     assert any("names subtopics" in note for note in scores.settings["notes"])
+
+
+NAMES = st.text(st.sampled_from("ab %#20"), min_size=1, max_size=5).map(str.strip).filter(bool)
+
+
+@given(
+    truth=st.dictionaries(NAMES, st.dictionaries(NAMES, st.integers(0, 3), min_size=1), min_size=1),
+    ranking=st.lists(NAMES, min_size=1, unique=True),
+)
+def test_ids_with_blanks_are_read_back_as_they_were(truth, ranking, tmp_path_factory) -> None:
+    """Written by convert and used beside the original: %20 is a blank again, %25 a percent sign."""
+    folder = tmp_path_factory.mktemp("back")
+    run = dict.fromkeys(truth, ranking)
+    rows = [{"query": q, "retrieved": run[q], "ground_truth": truth[q]} for q in truth]
+    source = folder / "in.json"
+    source.write_text(json.dumps(rows), encoding="utf-8")
+    convert(source, folder / "out.qrels")
+    convert(source, folder / "out.run")
+    pairs = [
+        (folder / "out.qrels", run),
+        (truth, folder / "out.run"),
+        (folder / "out.qrels", folder / "out.run"),
+    ]
+    settings = {"metrics": "ndcg", "nothing_in_common": "zero", "unanswerable": "zero"}
+    expected = evaluate(ground_truth=truth, run=run, **settings)["ndcg"].mean
+    for judged, ranked in pairs:
+        found = evaluate(ground_truth=judged, run=ranked, **settings)["ndcg"].mean
+        assert found == pytest.approx(expected)
+
+
+def test_a_percent_sign_of_others_stays_as_it_is(tmp_path) -> None:
+    run = tmp_path / "their.run"
+    run.write_text("q Q0 a%20b 1 2.0 bm25\nq Q0 c 2 1.0 bm25\n", encoding="utf-8")
+    assert load(run, "run").run.frame["item"].to_list() == ["a%20b", "c"]

@@ -143,7 +143,7 @@ class Probe:
                 return large
         raw = self.records(owner)
         table = in_memory(json_files.frame_of_rows([*raw.plain()], self.name).lazy(), self.name)
-        return replace(table, where=raw.place)
+        return replace(table, where=raw.place, quoted=True)
 
     def records(
         self, owner: str | None = None, names: Mapping[str, str] | None = None

@@ -66,7 +66,7 @@ from calipers.model.ground_truth import (
 )
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
-from calipers.names import words_in
+from calipers.names import EMPTY, words_in
 
 BATCH = 250_000
 CELLS_AT_ONCE = 4_000
@@ -149,7 +149,7 @@ def _truth(
     if by_question:
         frame = _filled(frame, table, notes)
     asked = frame.select("query", *texts, *tags)
-    frame, emptied = _without_empty(frame, columns)
+    frame, emptied = _without_empty(frame, columns, quoted=table.quoted)
     if by_question and "item" in columns and not set(ONE_EACH) & set(columns):
         splitter = Splitter(ours["item"], any_order=True)
         frame = _split(frame, "item", splitter, table)
@@ -254,10 +254,14 @@ def _kept_whole(cells: pl.Series, called: str) -> Iterator[str]:
         )
 
 
-def _without_empty(frame: pl.DataFrame, columns: list[str]) -> tuple[pl.DataFrame, bool]:
+def _without_empty(
+    frame: pl.DataFrame, columns: list[str], *, quoted: bool
+) -> tuple[pl.DataFrame, bool]:
     """The targets without words such as N/A, and whether there were any."""
     if "item" not in columns or frame["item"].dtype != pl.String:
         return frame, False
+    if quoted and "grade" in columns:
+        return frame, False  # what JSON quotes and somebody judged is an id, whatever its name
     words = words_for_nothing(graded="grade" in columns)
     empty = frame["item"].str.strip_chars().str.to_lowercase().is_in([*words])
     if not empty.any():
@@ -440,6 +444,9 @@ def _fits_long(part: Dataset) -> bool:
     if truth is not None:
         whole = truth.queries.height == truth.targets["query"].n_unique()
         more = truth.tags or truth.forbidden is not None or truth.excluded is not None
+        # As a cell of its own, an id that is called none would say that there is no target.
+        ids = truth.targets["item"].str.to_lowercase()
+        more = more or ids.is_in([*EMPTY]).any()
         return run is None and whole and not more
     return run is not None and run.queries is None and not run.stages
 

@@ -19,9 +19,11 @@ from calipers.io.files.write import opened
 from calipers.io.format import Format, Output, Parts
 from calipers.io.records.entries import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
 from calipers.io.tables.lines import (
+    ENCODED,
     NUMBER,
     LineLayout,
     are_measures,
+    decoded_ids,
     empty,
     first_rows,
     holds_texts,
@@ -111,6 +113,7 @@ RUN = LineLayout(
     "score",
     5,
     rank=3,
+    tag=5,
 )
 JUDGEMENTS = LineLayout(
     "judgement",
@@ -200,6 +203,8 @@ def _judgements(source: Source, layout: LineLayout) -> GroundTruth:
     frame = pl.concat([empty(layout), *scan(source, layout)])
     if "group" not in frame.columns:
         return GroundTruth.from_targets(frame, where=lambda row: place_of(source, row))
+    if (frame["group"] == ENCODED).all():
+        frame = frame.with_columns(decoded_ids(frame[name]) for name in ("query", "item"))
     frame, notes = with_subtopics(frame)
     truth = GroundTruth.from_targets(frame, where=lambda row: place_of(source, row))
     return replace(truth, notes=notes)
@@ -311,11 +316,13 @@ def _write_judgements(truth: GroundTruth, file: BinaryIO, remarks: Remarks) -> N
     targets = known.agg(pl.max("grade"))
     broken = targets.filter(pl.col("grade") != pl.col("grade").round()).height
     remarks.add("Grades that are not whole, which trec_eval cuts off: {n}.", broken)
+    unsafe = _is_unsafe(targets["query"]) | _is_unsafe(targets["item"])
+    rows = targets.with_columns(__encoded=pl.lit(bool(unsafe.any())))
     _write_lines(
-        targets.select(
-            _without_blanks(targets["query"], remarks),
-            pl.lit("0").alias("subtopic"),
-            _without_blanks(targets["item"], remarks),
+        _with_safe_ids(rows, remarks).select(
+            "query",
+            pl.when("__encoded").then(pl.lit(ENCODED)).otherwise(pl.lit("0")).alias("subtopic"),
+            "item",
             _number_text("grade").alias("grade"),
         ),
         file,
@@ -328,14 +335,19 @@ def _write_run(run: Run, file: BinaryIO, remarks: Remarks) -> None:
         if "item" not in frame.columns:
             continue
         frame = frame.drop_nulls("item")
+        unsafe = _is_unsafe(frame["query"]) | _is_unsafe(frame["item"])
+        # A query has one tag, so all of its ids are encoded where one has to be.
+        rows = frame.with_columns(__encoded=unsafe).with_columns(
+            pl.col("__encoded").any().over("query")
+        )
         _write_lines(
-            frame.select(
-                _without_blanks(frame["query"], remarks),
+            _with_safe_ids(rows, remarks).select(
+                "query",
                 pl.lit("Q0").alias("constant"),
-                _without_blanks(frame["item"], remarks),
+                "item",
                 pl.col("rank").cast(pl.String),
                 _number_text("score").alias("score"),
-                pl.lit(TAG).alias("tag"),
+                pl.when("__encoded").then(pl.lit(ENCODED)).otherwise(pl.lit(TAG)).alias("tag"),
             ),
             file,
         )
@@ -368,16 +380,34 @@ def _write_lines(frame: pl.DataFrame, file: BinaryIO) -> None:
     frame.write_csv(file, include_header=False, separator=" ", quote_style="never")
 
 
-def _without_blanks(ids: pl.Series, remarks: Remarks) -> pl.Series:
-    """The ids, with spaces and the like percent-encoded."""
-    unsafe = ids.filter(ids.str.contains(UNSAFE)).unique().to_list()
-    if not unsafe:
-        return ids
+def _is_unsafe(ids: pl.Series) -> pl.Series:
+    """Which ids columns between blanks cannot hold."""
+    return ids.str.contains(UNSAFE)
+
+
+def _with_safe_ids(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
+    """The rows with ids percent-encoded where ``__encoded`` says so; they are read back as before.
+
+    The sign % is encoded in these rows, too, so that ids stay apart that differ in it alone.
+    """
+    chosen = rows.filter("__encoded")
+    if not chosen.height:
+        return rows
+    unsafe = pl.concat([chosen["query"], chosen["item"].alias("query")])
+    example = unsafe.filter(_is_unsafe(unsafe)).min()
     remarks.add(
         "Some ids hold blanks, which this form cannot; they are written as in web addresses, "
-        "such as " + encoded(sorted(unsafe)[0])[:60] + "."
+        f"such as {encoded(str(example))[:60]}, and read back as they were."
     )
-    return ids.replace({one: encoded(one) for one in unsafe})
+    return rows.with_columns(
+        pl.when("__encoded").then(_encoded_ids(rows[name])).otherwise(rows[name]).alias(name)
+        for name in ("query", "item")
+    )
+
+
+def _encoded_ids(ids: pl.Series) -> pl.Series:
+    changed = ids.filter(ids.str.contains(rf"{UNSAFE}|%")).unique().to_list()
+    return ids.replace({name: encoded(name) for name in changed}) if changed else ids
 
 
 def encoded(text: str) -> str:

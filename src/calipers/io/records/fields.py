@@ -26,6 +26,7 @@ from calipers.io.records.documents import (
     results_in,
 )
 from calipers.io.records.json_files import MOST_COLUMNS, first_object, opened
+from calipers.io.records.rankings import refuse_second_order
 from calipers.io.records.records import At, Result, Target
 from calipers.io.tables.cells import Splitter, looks_like_texts
 from calipers.io.tables.columns import (
@@ -40,6 +41,7 @@ from calipers.io.tables.columns import (
 from calipers.io.tables.grades import grade_of, may_hide_grades, may_tell_apart
 from calipers.model.matched import Role
 from calipers.names import (
+    EMPTY,
     JUDGED,
     METADATA,
     NEGATIVES,
@@ -255,10 +257,16 @@ def _grade(value: Any, called: str, at: At) -> float:
 
 def _in_one(value: Any, part: str, at: At) -> list[Any]:
     """Split a single text as a table cell is split; a sentence stays one text."""
+    if part == "ground_truth" and str(value).strip().lower() in EMPTY:
+        return [NOTHING]
     listed = str(value).lstrip().startswith(("[", "(", "{", "array("))
     if not listed and looks_like_texts([value]):
         return [{"quote" if part == "ground_truth" else "text": value}]
     return [*Splitter(part).split(value, _inside(at, f".{part}"))]
+
+
+NOTHING = "-"
+"""A target that says that nothing should be found."""
 
 
 def _inside(at: At, step: str) -> At:
@@ -275,6 +283,7 @@ def _results(given: Any, at: At) -> Any:
         found = f": {given!r:.60}" if not isinstance(error, IncompleteAnswer) else ""
         raise InvalidInput(f"The answer at {at()}{found} {error}.") from None
     made = list(listed)
+    refuse_second_order(made, at)
     for i, one in enumerate(made):
         if isinstance(one, Mapping) and not one.keys() <= _RESULT:
             made[i] = _result(one, _inside(at, f"[{i}]"))

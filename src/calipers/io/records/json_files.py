@@ -306,6 +306,7 @@ def flat_lines(source: Source, said: Columns) -> InputTable | None:
         frozenset(names),
         listed=tuple(names),
         pieces=lambda: (frame.lazy() for frame in _frames(source, names)),
+        quoted=True,
     )
     return table.renamed(said)
 

@@ -22,7 +22,6 @@ from calipers.io.tables.cells import (
     bare_names,
     check_results,
     number_in,
-    words_for_nothing,
 )
 from calipers.model.arrays import Rows, as_series, frame_of_columns
 from calipers.model.ground_truth import (
@@ -34,6 +33,7 @@ from calipers.model.ground_truth import (
 )
 from calipers.model.matched import Dataset
 from calipers.model.run import MOST_RESULTS, RUN_SCHEMA
+from calipers.names import EMPTY
 
 CHUNK, RESULTS = 5_000, 20_000
 """Records that are turned into columns together: so many, or fewer with so many results."""
@@ -362,20 +362,24 @@ def no_targets(queries: Sequence[str]) -> tuple[str, ...]:
     return (f"{called} nothing that should be found, such as {queries[0]!r:.60}.",)
 
 
+MARKS_OF_NOTHING = frozenset(word for word in EMPTY if not word.isalpha())
+"""Targets that mean that nothing should be found: N/A, -. Ids in quotes may be called none or null,
+and what has a grade was judged, whatever its name."""
+
+
 def _add_targets(
     columns: Rows, query: str, truth: Any, place: Place, number: int, part: str = "ground_truth"
 ) -> None:
     if isinstance(truth, dict):
         truth = [Target(id=item, grade=grade) for item, grade in truth.items()]
-    nothing = words_for_nothing(graded=False)
     for i, one in enumerate(truth):
         if not isinstance(one, Target):
-            if str(one).strip().lower() not in nothing:
+            if str(one).strip().lower() not in MARKS_OF_NOTHING:
                 columns.add(query=query, grade=1.0, item=bare_name(str(one)))
             continue
         graded = one.grade is not msgspec.UNSET
-        empty = str(one.id).strip().lower() in words_for_nothing(graded=graded)
-        if empty and one.id is not None and one.quote is None and one.document is None:
+        empty = not graded and str(one.id).strip().lower() in MARKS_OF_NOTHING
+        if empty and one.quote is None and one.document is None:
             continue
         if one.id is None and one.quote is None and one.document is None and one.page is None:
             at = f"{place(number)}.{part}[{i}]"

@@ -195,6 +195,8 @@ class Columns:
         for part in ("retrieved", "ground_truth"):
             if isinstance(made.get(part), list):
                 made[part] = [self._inside(one, part, name) for one in made[part]]
+        if "rank" in self.named and isinstance(made.get("retrieved"), list):
+            made["retrieved"] = _by_rank(made["retrieved"])
         return self._with_grades(made) if self.grades else made
 
     def _with_grades(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -297,6 +299,14 @@ class Columns:
 
     def _every(self) -> list[str]:
         return [one for columns in self.seen.values() for one in columns]
+
+
+def _by_rank(results: list[Any]) -> list[Any]:
+    """The results in the order of the ranks that the user names, where each has one."""
+    ranks = [row.get("rank") if isinstance(row, Mapping) else None for row in results]
+    if not all(isinstance(rank, int | float) for rank in ranks):
+        return results
+    return sorted(results, key=lambda row: float(row["rank"]))
 
 
 def with_tags(row: dict[str, Any]) -> dict[str, Any]:

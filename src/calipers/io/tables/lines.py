@@ -7,9 +7,10 @@ line.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from urllib.parse import unquote
 
 import numpy as np
 import polars as pl
@@ -38,6 +39,8 @@ class LineLayout:
     needed: int
     rank: int | None = None
     """A numeric column that is not used: if it is no number, an id contains a space."""
+    tag: int | None = None
+    """The column that says with ``ENCODED`` that the ids of a line are percent-encoded."""
 
 
 def is_lines(sight: Probe) -> bool:
@@ -64,7 +67,31 @@ def scan(source: Source, layout: LineLayout) -> Iterator[pl.DataFrame]:
     return ahead(lambda block: _parse(*block, source, layout), enumerate(source.blocks()))
 
 
+ENCODED = "calipers-%"
+"""What stands in place of a tag where ids are written as in web addresses, blanks as %20."""
+
+
+def decoded_ids(ids: pl.Series) -> pl.Series:
+    """Percent-encoded ids as they were before."""
+    changed = ids.filter(ids.str.contains("%", literal=True)).unique().to_list()
+    plain = {name: "" if name == "%00" else unquote(name) for name in changed}
+    return ids.replace(plain) if plain else ids
+
+
 def _parse(number: int, block: bytes, source: Source, layout: LineLayout) -> pl.DataFrame:
+    """The rows of a block, with ids as they were before they were encoded for this format."""
+    frame = _parse_block(number, block, source, layout)
+    # A search for one character is far faster than one for several, and most blocks have none.
+    if layout.tag is None or b"%" not in block or ENCODED.encode() not in block:
+        return frame
+    tags = _parse_leniently(_cleaned(block), replace(layout, columns=((layout.tag, "tag"),)))
+    is_encoded = tags["tag"] == ENCODED
+    return frame.with_columns(
+        decoded_ids(frame[name]).zip_with(is_encoded, frame[name]) for name in ("query", "item")
+    )
+
+
+def _parse_block(number: int, block: bytes, source: Source, layout: LineLayout) -> pl.DataFrame:
     separator = b"\t" if b"\t" in block[: block.find(b"\n") + 1 or None] else b" "
     blanks = _single_blanks(block, separator)
     if blanks is None:
@@ -178,9 +205,15 @@ def _check_line(line: bytes, name: str, number: int, layout: LineLayout) -> None
 def _parse_leniently(block: bytes, layout: LineLayout) -> pl.DataFrame:
     """Parse valid numbers that are written in a way the fast parser rejects."""
     rows = [_columns(line) for line in block.split(b"\n") if _holds_data(line)]
-    data = {name: [row[i].decode() for row in rows] for i, name in layout.columns}
-    numbers = [float(value) for value in data.pop(layout.number)]
-    return pl.DataFrame({**data, layout.number: numbers})
+    data = {
+        name: [row[i].decode() if i < len(row) else None for row in rows]
+        for i, name in layout.columns
+    }
+    frame = pl.DataFrame(data, schema=dict.fromkeys(data, pl.String()))
+    if layout.number not in data:
+        return frame
+    numbers = [float(value) for value in frame[layout.number]]
+    return frame.with_columns(pl.Series(layout.number, numbers, dtype=pl.Float64))
 
 
 def _columns(line: bytes) -> list[bytes]:

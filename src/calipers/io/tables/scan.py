@@ -201,6 +201,8 @@ class InputTable:
     """Whether the order of its rows has a meaning."""
     said: Columns = field(default_factory=Columns)
     """The user's column mapping."""
+    quoted: bool = False
+    """Whether texts are in quotes, as in JSON, so that an id may be called none."""
 
     def names(self) -> list[str]:
         """The columns in their order."""

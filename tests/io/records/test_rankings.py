@@ -1,0 +1,88 @@
+"""Two rankings in one record: refused with a line for each, and each line reads."""
+
+import json
+
+import pytest
+
+from calipers import evaluate
+from calipers.errors import InvalidInput
+
+PAIRS = [
+    ("reranked", "retrieved"),
+    ("dense_results", "bm25_results"),
+    ("after", "before"),
+    ("reranked_ids", "retrieved_ids"),
+    ("hits_hybrid", "hits_bm25"),
+    ("final_results", "initial_results"),
+]
+
+
+def records(last: str, first: str, shape: str) -> list[dict]:
+    def listed(ids: str) -> list:
+        if shape == "ids":
+            return list(ids)
+        return [{"id": item, "score": 9 - place} for place, item in enumerate(ids)]
+
+    return [
+        {"query": "Who is it?", first: listed("xa"), last: listed("ax"), "ground_truth": ["a"]},
+        {"query": "Who else?", first: listed("yb"), last: listed("by"), "ground_truth": ["b"]},
+    ]
+
+
+@pytest.mark.parametrize("shape", ["ids", "objects"])
+@pytest.mark.parametrize("ending", ["json", "jsonl", "memory"])
+@pytest.mark.parametrize(("last", "first"), PAIRS)
+def test_both_lists_are_proposed_and_both_lines_read(last, first, ending, shape, tmp_path) -> None:
+    rows = records(last, first, shape)
+    path = tmp_path / f"data.{ending}"
+    lines = "\n".join(map(json.dumps, rows))
+    path.write_text(lines if ending == "jsonl" else json.dumps(rows), encoding="utf-8")
+    given = rows if ending == "memory" else path
+    with pytest.raises(InvalidInput, match="lists results twice") as refusal:
+        evaluate(given)
+    for name, value in ((last, 1.0), (first, 0.5)):
+        assert f"--column retrieved={name}" in str(refusal.value)
+        assert evaluate(given, columns={"retrieved": name}, metrics="mrr")["mrr"].mean == value
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"retrieved_scores": [0.9, 0.1]},
+        {"retrieved_texts": ["The first text.", "The second text."]},
+        {"hits": ["a", "x"]},  # the same list, twice
+        {"results": 2},
+        {"stages": {"bm25": ["x", "a"]}},
+        {"expected_before": ["x", "a"]},
+        {"after": "2026-01-01"},
+    ],
+)
+def test_what_is_no_second_ranking_is_read(beside) -> None:
+    record = {"query": "Who?", "retrieved": ["a", "x"], "ground_truth": ["a"], **beside}
+    assert evaluate([record], metrics="mrr")["mrr"].mean == 1.0
+
+
+def test_a_ground_truth_needs_no_ranking() -> None:
+    rows = records("reranked", "retrieved", "ids")
+    run = {"Who is it?": ["a"], "Who else?": ["b"]}
+    assert evaluate(ground_truth=rows, run=run, metrics="mrr")["mrr"].mean == 1.0
+
+
+RERANKED = [
+    {"id": "x", "rank": 1, "rerank_rank": 2},
+    {"id": "a", "rank": 2, "rerank_rank": 1},
+]
+
+
+def test_ranks_of_a_reranker_in_another_order_are_refused() -> None:
+    record = {"query": "Who?", "retrieved": RERANKED, "ground_truth": ["a"]}
+    with pytest.raises(InvalidInput, match="--column rank=rerank_rank to sort by it"):
+        evaluate([record])
+    sorted_by_it = evaluate([record], columns={"rank": "rerank_rank"}, metrics="mrr")
+    assert sorted_by_it["mrr"].mean == 1.0
+    as_listed = evaluate([record], columns={"ignore": "rerank_rank"}, metrics="mrr")
+    assert as_listed["mrr"].mean == 0.5
+    agreeing = {**record, "retrieved": RERANKED[::-1]}
+    for row in agreeing["retrieved"]:
+        row.pop("rank")
+    assert evaluate([agreeing], metrics="mrr")["mrr"].mean == 1.0
