@@ -30,8 +30,11 @@ RULES = ALIKE | {
     "prefix with a sign": ("query-1", "1", "the prefix 'query-'"),
     "prefix of letters": ("q12", "12", "the prefix 'q'"),
     "a slash at the end": ("docs/a/", "docs/a", "a slash at the end"),
-    "a path of Windows": ("docs\\a", "docs/a", "slashes and backslashes"),
-    "quotation marks": ("'q1'", "q1", "quoted on one side"),
+    "a sign": ("c-1", "c1", "signs such as hyphens"),
+    "a percent sign": ("a%20b", "a b", "'%20'"),
+    "full width": ("\uff43\uff11", "c1", "form of their Unicode"),
+    "a path of Windows": ("docs\\a", "docs/a", "signs such as hyphens, slashes"),
+    "quotation marks": ("'q1'", "q1", "quotation marks"),
 }
 OTHERS = [
     ("a.md", "a.txt"),

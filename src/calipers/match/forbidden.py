@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.notes import likely_reason, nearly_alike
+from calipers.match.near_ids import Ids, near_ids
+from calipers.match.notes import likely_reason
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import FAILED, Leaked
 from calipers.model.policy import Ties
@@ -140,10 +141,20 @@ def _near_matches(forbidden: pl.DataFrame, frame: pl.DataFrame, column: str) -> 
     results = frame.filter(pl.col(column).is_not_null()).select("query", "rank", result=column)
     if not closed.height or not results.height:
         return pl.DataFrame(schema=_FOUND)
-    named = results.select("query", "result").rows()
-    pairs = nearly_alike(closed.select("query", "closed").rows(), named)
-    ours, theirs = closed[[one for one, _ in pairs]], results[[other for _, other in pairs]]
-    return theirs.hstack(ours.select("code", "name")).with_columns(nearly=pl.lit(value=True))
+    codes = closed.select("query", "code").unique()
+    coded = results.join(codes, on="query", how="left", maintain_order="left")["code"]
+    near = near_ids(_ids(closed["code"], closed["closed"]), _ids(coded, results["result"]))
+    tables = [
+        results[rule.result].hstack(closed[rule.target].select("code", "name")) for rule in near
+    ]
+    if not tables:
+        return pl.DataFrame(schema=_FOUND)
+    return pl.concat(tables).unique(maintain_order=True).with_columns(nearly=pl.lit(value=True))
+
+
+def _ids(code: pl.Series, name: pl.Series) -> Ids:
+    """Names with the codes of their queries."""
+    return Ids(code.to_numpy().astype(np.int64), name)
 
 
 def _by_kind(forbidden: pl.DataFrame, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:

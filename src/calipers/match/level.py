@@ -7,6 +7,7 @@ from functools import partial
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.match.near_ids import spelled
 from calipers.model.ground_truth import MARK, TARGET_SCHEMA, GroundTruth, are_pages, document_of
 from calipers.model.matching import IdMap, Level
 from calipers.model.policy import Policy
@@ -214,7 +215,9 @@ def _mapped_run(run: Run, how: IdMap, wanted: dict[str, set[str]]) -> Run:
 
 
 def _mapping(column: pl.Series, how: IdMap) -> dict[str, str]:
-    return {name: how.of(name) for name in column.drop_nulls().unique(maintain_order=True)}
+    """Each id of a column with the id that it becomes."""
+    names = column.drop_nulls().unique(maintain_order=True)
+    return dict(zip(names, spelled(names, how), strict=True))
 
 
 def _renamed(frame: pl.DataFrame, column: str, names: dict[str, str]) -> pl.DataFrame:
@@ -228,12 +231,21 @@ def _renamed(frame: pl.DataFrame, column: str, names: dict[str, str]) -> pl.Data
 def _invert(
     names: dict[str, str], side: str, before: dict[str, str] | None = None
 ) -> dict[str, str]:
-    """A map from new to old ids; an error where two old ids become the same."""
+    """A map from new to old ids; an error where two old ids become the same.
+
+    An id that is written in two ways, one of them the new one, is no such case: where a prefix
+    stands before some occurrences of an id, taking it off is what was asked for.
+    """
     found = {} if before is None else before
     for old, new in names.items():
-        if found.setdefault(new, old) != old:
+        if old == new:
+            found.setdefault(new, old)
+            continue
+        other = found.get(new, new)
+        if other not in (old, new):
             raise InvalidInput(
-                f"The ids {found[new]!r} and {old!r} of the {side} both become {new!r}, and nobody "
+                f"The ids {other!r} and {old!r} of the {side} both become {new!r}, and nobody "
                 "could tell which is meant; take less off the ids."
             )
+        found[new] = old
     return found

@@ -1,20 +1,22 @@
 """Notes about how two sides were matched, and the error where they have nothing in common."""
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
 import polars as pl
 
 from calipers.errors import NoCommonIds
+from calipers.match.near_ids import Ids, likely_map, map_option, near_ids
 from calipers.model.arrays import Ints, as_series
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES, FAILED, MISSING, Matches, Tally, with_status
-from calipers.model.matching import ID_RULES, IdMap, Kind, without_extension
+from calipers.model.matching import IdMap, Kind
 from calipers.model.run import SAMPLE, FirstResults, Run
 from calipers.text import normalise
+from calipers.words import plural
 
 
 def _missed(truth: GroundTruth, matches: Matches) -> Ints:
@@ -36,33 +38,48 @@ def nearly_found(
     """
     if some is None or column is None or column not in some.columns:
         return []
-    results = some.rows("query", column)
-    wanted = _missed_of(truth, matches, {query for query, _ in results}, column)
-    pairs = nearly_alike(wanted, results)
-    if not pairs:
+    rows = _missed(truth, matches)
+    if not rows.size:
         return []
-    named = [wanted[one][1] for one, _ in pairs]
-    called = [results[other][1] for _, other in pairs]
-    n = len({wanted[one] for one, _ in pairs})
+    queries, names = _sampled(some, column)
+    number = {query: at for at, query in enumerate(dict.fromkeys(queries))}
+    wanted = _missed_of(truth, rows, number, column)
+    returned = _numbered(zip(queries, names, strict=True), number)
+    near = near_ids(wanted, returned)
+    if not near:
+        return []
+    target, result = near[0].target, near[0].result
+    pairs = wanted.name[int(target[0])], returned.name[int(result[0])]
     return [
-        f"{n} {'target' if n == 1 else 'targets'} not found, and a result of the same query is "
-        f"called nearly so: {called[0]!r:.60} for {named[0]!r:.60}. {likely_reason(called, named)}"
+        f"{plural(target.size, 'target')} not found, and a result of the same query is called "
+        f"nearly so: {pairs[1]!r:.60} for {pairs[0]!r:.60}. {differ_in(near[0].how)}"
     ]
 
 
-def _missed_of(
-    truth: GroundTruth, matches: Matches, queries: set[str], column: str
-) -> list[tuple[str, str]]:
-    """Query and name of the missed relevant targets of these queries."""
-    rows = _missed(truth, matches)
+def _sampled(some: FirstResults, column: str) -> tuple[list[str], list[str | None]]:
+    """Queries and names of the first results."""
+    rows = some.rows("query", column)
+    return [query for query, _ in rows], [name for _, name in rows]
+
+
+def _numbered(rows: Iterable[tuple[str, str | None]], number: Mapping[str, int]) -> Ids:
+    """Names with the numbers of their queries; of other queries, and without a name, none."""
+    known = [(number[query], name) for query, name in rows if name and query in number]
+    return Ids(
+        np.array([query for query, _ in known], dtype=np.int64),
+        pl.Series([name for _, name in known], dtype=pl.String),
+    )
+
+
+def _missed_of(truth: GroundTruth, rows: Ints, number: Mapping[str, int], column: str) -> Ids:
+    """The names of these missed targets, as far as they belong to the numbered queries."""
     if truth.is_listed and column == "item":
-        names, ids, codes = truth.names, truth.ids, truth.target_query[rows].tolist()
-        asked = zip(codes, rows.tolist(), strict=True)
-        return [(names[code], ids[row]) for code, row in asked if names[code] in queries]
+        names, ids, codes = truth.names, truth.ids, truth.target_query
+        return _numbered(((names[codes[row]], ids[row]) for row in rows.tolist()), number)
     # Few queries are in the sample, so few of the targets are compared.
-    seen = truth.queries["query"].is_in(list(queries)).to_numpy()
+    seen = truth.queries["query"].is_in(list(number)).to_numpy()
     rows = rows[seen[truth.target_query[rows]]]
-    return truth.targets[as_series(rows)].select("query", column).rows()
+    return _numbered(truth.targets[as_series(rows)].select("query", column).iter_rows(), number)
 
 
 def nearly_asked(truth: GroundTruth, tally: Tally) -> list[str]:
@@ -96,63 +113,10 @@ def may_be_swapped(truth: GroundTruth, some: FirstResults | None) -> list[str]:
     ]
 
 
-# Two spellings of one name.
-
-_EXTENSION = re.compile(r"(?<=[^/])\.[0-9]*[a-z][0-9a-z]*$")
-_UNSEEN = "[\\s\u00ad\u200b-\u200f\u2060\ufeff]+"
-
-Named = Sequence[tuple[str, str | None]]
-"""Queries with names."""
-
-
-def nearly_alike(wanted: Named, called: Named) -> list[tuple[int, int]]:
-    """The pairs, by number, of names for one query that differ only in spelling.
-
-    That is case, white space, invisible characters, leading zeros, and a path or an extension that
-    one of the two lacks.
-
-    >>> nearly_alike([("q", "Gil")], [("q", "docs/gi"), ("q", "docs/gil.md"), ("p", "gil")])
-    [(0, 1)]
-    """
-    asked = {query for query, _ in wanted}
-    alike: dict[tuple[str, str], list[tuple[int, str, str]]] = {}
-    for number, (query, name) in enumerate(called):
-        if query in asked and name:
-            folder, stem, extension = _spelled(name)
-            alike.setdefault((query, stem), []).append((number, folder, extension))
-    found = []
-    for number, (query, name) in enumerate(wanted):
-        folder, stem, extension = _spelled(name or "")
-        # Two different paths or extensions do not match; but one side may leave either out.
-        found += [
-            (number, other)
-            for other, path, kind in alike.get((query, stem), ())
-            if stem
-            and called[other][1] != name
-            and (path == folder or not (path and folder))
-            and (kind == extension or not (kind and extension))
-        ]
-    return found
-
-
-def _spelled(name: str) -> tuple[str, str, str]:
-    """Folder, stem and extension of a name as it is compared."""
-    folder, slash, file = _plain(name).removesuffix(".0").lstrip("0").rpartition("/")
-    stem = _EXTENSION.sub("", file)
-    return folder + slash, stem, file.removeprefix(stem)
-
-
-def _plain(name: str) -> str:
-    """The name in lower case, without what cannot be seen."""
-    if name.isascii() and name.split() == [name]:
-        return name.lower()
-    return re.sub(_UNSEEN, "", unicodedata.normalize("NFC", name).lower())
-
-
 MOST = 100_000
 """How many distinct ids of a run are compared with the ground truth to find the reason."""
 _SAMPLE = 200
-"""How many ids of one side are searched for parts from the other."""
+"""How many ids of one side are searched for ids of the other at their beginning."""
 
 
 def check_in_common(kind: Kind, ground_truth: GroundTruth, run: Run, tally: Tally) -> None:
@@ -295,47 +259,25 @@ def likely_reason(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = 
 def likely_rule(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True) -> str | None:
     """The rule that makes some of the ids equal, and what to do; None where there is none.
 
-    >>> likely_rule(["q01", "q02"], ["q1", "q2"])
+    >>> likely_rule(["q01", "q02"], ["q1", "q2"], mapped=False)
     'They differ in leading zeros: write them alike in both.'
     """
-    for differs, rule, find in _RULES:
-        if (found := find(ours, theirs)) is not None:
-            use = f"give --map-ids {rule.format(found)}, or " if mapped and rule else ""
-            use = "" if "," in found else use
-            return f"They differ in {differs.format(repr(found))}: {use}write them alike in both."
-    return None
+    how = likely_map(ours, theirs)
+    return None if how is None else differ_in(how, mapped=mapped)
 
 
-_Find = Callable[[Sequence[str], Sequence[str]], str | None]
-"""Looks for a difference in the ids of the run and of the ground truth; None: it is not there."""
+def differ_in(how: IdMap, *, mapped: bool = True) -> str:
+    """In what ids differ that become equal by these rules, and what to do.
 
-
-def _equal(fold: Callable[[str], str]) -> _Find:
-    """Whether some ids are equal once both sides are folded."""
-    return lambda ours, theirs: "" if set(map(fold, ours)) & set(map(fold, theirs)) - {""} else None
-
-
-def _prefixed(fold: Callable[[str], str] = str) -> _Find:
-    """The prefix that the ids of either side have before those of the other."""
-
-    def find(ours: Sequence[str], theirs: Sequence[str]) -> str | None:
-        one, other = ([fold(name) for name in side] for side in (ours, theirs))
-        return _prefix(one, other) or _prefix(other, one)
-
-    return find
-
-
-def _prefix(longer: Sequence[str], shorter: Sequence[str]) -> str | None:
-    """The prefix of an id of one side whose rest is an id of the other."""
-    whole = set(shorter)
-    # It ends at punctuation or, failing that, before digits: part of a word is no prefix.
-    for border in (r"[^\W_]*[\W_]+", r"[^\W\d_]+(?=\d)"):
-        for one in longer[:_SAMPLE]:
-            ends = (found.end() for found in re.finditer(border, one))
-            prefix = next((one[:end] for end in ends if one[end:] in whole), None)
-            if prefix:
-                return prefix
-    return None
+    >>> print(differ_in(IdMap(("docs/",), ("extension",))))
+    They differ in the prefix 'docs/' and in the extension of a file name: give --map-ids
+    prefix=docs/,extension, or write them alike in both.
+    """
+    rules = [rule for rule in how.rules if rule != "slash" or len(how.rules) == 1]
+    words = [f"the prefix {prefix!r}" for prefix in how.prefixes] + [_WORDS[one] for one in rules]
+    option = map_option(how) if mapped else None
+    use = "" if option is None else f"give --map-ids {shlex.quote(option)}, or "
+    return f"They differ in {' and in '.join(words)}: {use}write them alike in both."
 
 
 def _are_numbers(ids: Sequence[str], others: Sequence[str]) -> bool:
@@ -354,37 +296,20 @@ def _are_chunks(ids: Sequence[str], others: Sequence[str]) -> bool:
     )
 
 
-_RULES: tuple[tuple[str, str, _Find], ...] = (
-    ("upper and lower case", "case", _equal(str.casefold)),
-    ("white space", "", _equal(lambda text: re.sub(r"\s+", "", text))),
-    ("characters that cannot be seen, or in the form of their Unicode", "", _equal(normalise)),
-    (
-        "a trailing '.0' (whole numbers that became decimals on the way)",
-        "decimal",
-        _equal(ID_RULES["decimal"]),
-    ),
-    ("leading zeros", "", _equal(lambda text: re.sub(r"(?<![\d.])0+(?=\d)", "", text))),
-    ("type: quoted on one side", "", _equal(lambda text: text.strip("'\""))),
-    ("a slash at the end", "slash", _equal(ID_RULES["slash"])),
-    ("the scheme of an address", "scheme,slash", _equal(IdMap((), ("scheme", "slash")).of)),
-    ("the query string of an address", "query,slash", _equal(IdMap((), ("query", "slash")).of)),
-    ("slashes and backslashes", "", _equal(lambda text: text.replace("\\", "/"))),
-    ("the extension of a file name", "extension", _equal(without_extension)),
-    (
-        "the extension of a file name, and in upper and lower case",
-        "extension,case",
-        _equal(lambda text: without_extension(text).casefold()),
-    ),
-    ("the prefix {}", "prefix={}", _prefixed()),
-    ("the folders of a path", "basename", _equal(ID_RULES["basename"])),
-    (
-        "the prefix {} and in the extension of a file name",
-        "prefix={},extension",
-        _prefixed(without_extension),
-    ),
-)
-"""What ids may differ in, what ``--map-ids`` takes to make them equal, and how it is found, the
-most certain first: all advice about ids is from here."""
+_WORDS = {
+    "width": "white space, in characters that cannot be seen, or in the form of their Unicode",
+    "scheme": "the scheme of an address",
+    "query": "the query string of an address",
+    "percent": "'%20' and the like",
+    "slash": "a slash at the end",
+    "basename": "the folders of a path",
+    "extension": "the extension of a file name",
+    "decimal": "a trailing '.0' (whole numbers that became decimals on the way)",
+    "zeros": "leading zeros",
+    "case": "upper and lower case",
+    "signs": "signs such as hyphens, slashes and quotation marks",
+}
+"""What ids differ in that a rule makes equal: all advice about ids is from here."""
 _NUMBERS = (
     "The ids of the {} are all numbers and those of the other side are not: one of them may be a "
     "row number or come from another corpus."

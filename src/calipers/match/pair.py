@@ -122,7 +122,10 @@ def settle(truth: GroundTruth, run: Run, asked: Matching) -> Settled:
 
         how = parse_id_map(matching.map_ids)
         whole_pair = map_ids(*as_read, how)
-        truth, run = map_ids(truth, run, how)
+        unmapped = truth
+        truth, mapped = map_ids(unmapped, whole, how)
+        run = mapped if run is whole else map_ids(unmapped, run, how)[1]
+        whole = mapped
     if matching.at_documents:
         from calipers.match.level import to_documents, to_pages
 
@@ -133,7 +136,11 @@ def settle(truth: GroundTruth, run: Run, asked: Matching) -> Settled:
         is_whole = run is whole
         some, run = beginning(run)
         whole = run if is_whole else whole
-        rule, truth, run, said = choose(asked.match, truth, some, run, whole)
+        way = asked.match
+        if matching.map_ids is not None and truth.kinds == {"item"} and some is not None:
+            # Who says how ids are written means ids, whatever texts stand beside them.
+            way = way or ("id" if "item" in some.columns else None)
+        rule, truth, run, said = choose(way, truth, some, run, whole)
         check_corpus_size(matching.corpus_size, rule.kind)
         matching = replace(matching, match=str(rule))
         notes = (*said, *notes, *check_evidence(truth, rule))

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, get_args
 
 from calipers.errors import InvalidInput, check_number
 from calipers.model.policy import CHOICES, Policy, check_rel
+from calipers.text import normalise
 from calipers.words import did_you_mean
 
 Kind = Literal["id", "quote", "span"]
@@ -141,16 +142,62 @@ def without_extension(name: str) -> str:
     return stem if is_one and stem and not stem.endswith("/") else name
 
 
+def without_zeros(name: str) -> str:
+    """An id whose numbers have no leading zeros.
+
+    >>> without_zeros("q007-01"), without_zeros("1.05"), without_zeros("a0")
+    ('q7-1', '1.05', 'a0')
+    """
+    return re.sub(r"(?<![\d.])0+(?=\d)", "", name)
+
+
+def without_signs(name: str) -> str:
+    """An id without punctuation and white space; between two digits any sign is a hyphen.
+
+    >>> without_signs("c-1"), without_signs("c_1"), without_signs("2024.03"), without_signs("203")
+    ('c1', 'c1', '2024-03', '203')
+    """
+    return re.sub(r"[\W_]+", _sign, name)
+
+
+def _sign(signs: re.Match[str]) -> str:
+    """What stands for some signs: a hyphen between digits, nothing elsewhere."""
+    name, start, end = signs.string, *signs.span()
+    return "-" if name[start - 1 : start].isdigit() and name[end : end + 1].isdigit() else ""
+
+
+def without_percent(name: str) -> str:
+    """An id with ``%20`` and the like written out.
+
+    >>> without_percent("a%20b"), without_percent("100%")
+    ('a b', '100%')
+    """
+    if "%" not in name:
+        return name
+    from urllib.parse import unquote  # rarely needed, and slow to import
+
+    return unquote(name)
+
+
 ID_RULES: dict[str, Callable[[str], str]] = {
+    "width": normalise,
     "scheme": lambda name: re.sub(r"^[A-Za-z][\w+.-]*://", "", name),
     "query": lambda name: re.split(r"[?#]", name)[0],
+    "percent": without_percent,
     "slash": lambda name: name.rstrip("/"),
     "basename": lambda name: re.split(r"[/\\]", name.rstrip("/"))[-1],
     "extension": without_extension,
     "decimal": lambda name: re.sub(r"^(\d+)\.0+$", r"\1", name),
+    "zeros": without_zeros,
     "case": str.casefold,
+    "signs": without_signs,
 }
 """What to ignore in an id, by name, in the order in which it is removed."""
+RULE_WORDS = (
+    "width (white space, full-width letters, characters that cannot be seen), scheme (https://), "
+    "query (?page=2), percent (%20), slash (at the end), basename (without folders), extension "
+    "(.md), decimal (.0), zeros (007), case and signs (c-1)"
+)
 
 
 def parse_id_map(text: str) -> IdMap:
@@ -167,9 +214,8 @@ def parse_id_map(text: str) -> IdMap:
         if (name not in ID_RULES and name != "prefix") or (name == "prefix") != bool(value):
             raise InvalidInput(
                 f"The map of ids {text!r} has {word!r}; it can be prefix=TEXT (which is taken off "
-                "where an id begins with it), scheme (https://), query (?page=2), slash (at the "
-                "end), basename (without folders), extension (.md), decimal (.0) and case, with "
-                f"commas between them.{did_you_mean(name, ('prefix', *ID_RULES))}"
+                f"where an id begins with it), {RULE_WORDS}, with commas between them."
+                f"{did_you_mean(name, ('prefix', *ID_RULES))}"
             )
         found.add(name)
         prefixes += [value] if equals else []

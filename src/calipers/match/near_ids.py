@@ -1,0 +1,471 @@
+"""Ids that nearly meet: alike but for the spelling, by the named rules of ``--map-ids``.
+
+`near_ids(wanted, returned)` finds the missed targets whose id a result of the same query has in
+another spelling, and the rules that make the two equal. `likely_map(ours, theirs)` does the same
+for two sets of ids. `spelled(ids, how)` are the ids as the rules compare them.
+
+Few ids are nearly alike, so a filter comes first: hashes of the letters and digits of each id, and
+of its parts, find the pairs that may be alike, for a fraction of what the rules cost.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from calipers.model.arrays import Bools, Hashes, Ints, as_series
+from calipers.model.matching import ID_RULES, IdMap
+
+SPELLINGS = tuple(
+    IdMap((), rules)
+    for rules in (
+        ("case",),
+        ("width",),
+        ("decimal",),
+        ("zeros",),
+        ("percent",),
+        ("slash",),
+        ("signs",),
+        ("case", "signs"),
+        ("zeros", "signs"),
+        ("width", "percent", "slash", "decimal", "zeros", "case", "signs"),
+    )
+)
+"""Rules that change how an id is written, the one that changes least first."""
+PARTS = tuple(
+    IdMap((), rules)
+    for rules in (
+        ("scheme", "slash"),
+        ("query", "slash"),
+        ("scheme", "query", "slash"),
+        ("extension",),
+        ("extension", "case"),
+        ("basename",),
+        ("basename", "extension"),
+        ("basename", "extension", "case"),
+        ("scheme", "query", "slash", "basename", "extension", "case"),
+    )
+)
+"""Rules that take a part off an id."""
+_DROPS = ("query", "basename", "extension")
+"""Two ids that both lose such a part must lose the same one: a.md is not a.txt."""
+_PREFIXES = 3
+"""At most so many prefixes are taken off together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ids:
+    """Ids, none of them null, each with the number of its query."""
+
+    query: Ints
+    name: pl.Series
+
+    def rows(self, rows: Ints) -> "Ids":
+        """Some of the ids."""
+        return Ids(self.query[rows], self.name.gather(as_series(rows)))
+
+
+@dataclass(frozen=True, eq=False)
+class NearIds:
+    """Targets that meet a result of their query once rules are applied to both ids."""
+
+    how: IdMap
+    target: Ints
+    """Rows of the targets, ascending, each once."""
+    result: Ints
+    """The row of the first result that each of them meets."""
+
+    @property
+    def option(self) -> str | None:
+        """What ``--map-ids`` takes for it; None where a prefix cannot be written there."""
+        return map_option(self.how)
+
+
+def map_option(how: IdMap) -> str | None:
+    """What ``--map-ids`` takes for these rules; None where a prefix cannot be written there.
+
+    >>> map_option(IdMap(("docs/",), ("case",))), map_option(IdMap(("a,",)))
+    ('prefix=docs/,case', None)
+    """
+    unwritable = any("," in prefix or prefix != prefix.strip() for prefix in how.prefixes)
+    return None if unwritable else str(how)
+
+
+def near_ids(wanted: Ids, returned: Ids) -> list[NearIds]:
+    """The rules by which missed targets meet a result of their query, most targets first.
+
+    ``wanted`` are targets that no result of their query is equal to; ``returned`` are results in
+    the order of their ranks. Of rules that meet the same targets only the one that changes least
+    is there.
+
+    >>> wanted = Ids(np.array([0, 1]), pl.Series(["c1", "c2"]))
+    >>> returned = Ids(np.array([0, 0, 1]), pl.Series(["c2", "idx:c1", "c-2"]))
+    >>> [(near.option, near.target.tolist()) for near in near_ids(wanted, returned)]
+    [('signs', [1]), ('prefix=idx:', [0])]
+    """
+    return NearPairs.of(wanted, returned).rules()
+
+
+def likely_map(ours: Sequence[str], theirs: Sequence[str]) -> IdMap | None:
+    """The rules by which most ids of two sides become equal; None where none does.
+
+    Ids that are equal already are left aside.
+
+    >>> str(likely_map(["docs/a.md", "docs/b.md"], ["a", "b"]))
+    'prefix=docs/,extension'
+    >>> likely_map(["a", "B"], ["a", "c"]) is None
+    True
+    """
+    same = set(ours) & set(theirs)
+    one, other = ([name for name in side if name not in same] for side in (theirs, ours))
+    found = near_ids(_of_one_query(one), _of_one_query(other))
+    return found[0].how if found else None
+
+
+def _of_one_query(names: Sequence[str]) -> Ids:
+    """The names as ids of one query."""
+    return Ids(np.zeros(len(names), dtype=np.int64), pl.Series(names, dtype=pl.String))
+
+
+@dataclass(frozen=True, eq=False)
+class NearPairs:
+    """Pairs of a target and a result of its query whose ids may be alike but for the spelling."""
+
+    target: Ints
+    result: Ints
+    """By target and, among the results of one target, by rank."""
+    wanted: pl.Series
+    called: pl.Series
+    """The ids of both, pair by pair; they are never equal."""
+
+    @classmethod
+    def of(cls, wanted: Ids, returned: Ids) -> "NearPairs":
+        """The pairs of some targets and results.
+
+        A target that is equal to a result of its query is in none: it was found.
+        """
+        target, result = _may_be_alike(wanted, returned)
+        order = np.lexsort((result, target))
+        target, result = target[order], result[order]
+        pairs = cls(
+            target,
+            result,
+            wanted.name.gather(as_series(target)),
+            returned.name.gather(as_series(result)),
+        )
+        equal = np.zeros(wanted.query.size, dtype=np.bool_)
+        equal[target[(pairs.wanted == pairs.called).to_numpy()]] = True
+        return pairs.only(~equal[target]) if equal.any() else pairs
+
+    def only(self, which: Bools) -> "NearPairs":
+        """Some of the pairs."""
+        rows = as_series(np.flatnonzero(which))
+        return NearPairs(
+            self.target[which],
+            self.result[which],
+            self.wanted.gather(rows),
+            self.called.gather(rows),
+        )
+
+    def meet(self, how: IdMap) -> Bools:
+        """Which pairs become equal, and may be one: see ``_DROPS``."""
+        equal = self._become_equal(how)
+        drops = [rule for rule in how.rules if rule in _DROPS]
+        if drops and equal.any():
+            for row in np.flatnonzero(equal).tolist():
+                equal[row] = _may_be_one(self.wanted[row], self.called[row], drops)
+        return equal
+
+    def _become_equal(self, how: IdMap) -> Bools:
+        """Which pairs become equal."""
+        return np.array(spelled(self.wanted, how) == spelled(self.called, how), dtype=np.bool_)
+
+    def meeting(self, how: IdMap) -> NearIds:
+        """The targets that meet a result under these rules, each with the first such result."""
+        equal = self.meet(how)
+        target, first = np.unique(self.target[equal], return_index=True)
+        return NearIds(how, target, self.result[equal][first])
+
+    def rules(self) -> list[NearIds]:
+        """The rules by which targets meet a result, most targets first: see ``near_ids``."""
+        if not self.target.size:
+            return []
+        met: list[NearIds] = []
+        for maps in (SPELLINGS, PARTS):
+            # The last map takes off all that the others do: what it does not meet, none meets.
+            some = self.only(self._become_equal(maps[-1]))
+            met += [some.meeting(how) for how in maps] if some.target.size else []
+        met += [self.meeting(how) for how in self._prefixes()]
+        # A prefix says more than "the folders"; the sort keeps the order of equals.
+        met.sort(key=lambda near: (-near.target.size, "basename" in near.how.rules))
+        distinct: dict[bytes, NearIds] = {}
+        for near in met:
+            if near.target.size:
+                distinct.setdefault(near.target.tobytes(), near)
+        return list(distinct.values())
+
+    def _prefixes(self) -> Iterator[IdMap]:
+        """The prefixes that ids of one side have before those of the other, as maps to try."""
+        for rules in ((), ("extension",)):
+            how = IdMap((), rules)
+            names = spelled(self.wanted, how).to_list(), spelled(self.called, how).to_list()
+            counts = Counter(filter(None, map(prefix_between, *names)))
+            if counts:
+                break
+        else:
+            return
+        most = counts.most_common(_PREFIXES)
+        # One id that ends like another says little beside a prefix that many have.
+        prefixes = [prefix for prefix, count in most if count > most[0][1] / 10]
+        yield from (IdMap((prefix,), rules) for prefix in prefixes)
+        if len(prefixes) > 1:
+            yield IdMap(tuple(prefixes), rules)
+
+
+def prefix_between(one: str, other: str) -> str | None:
+    """The prefix that one of two names has before the other; None where there is none.
+
+    It ends at punctuation or, where it is all letters, before a digit: part of a word is none.
+
+    >>> prefix_between("c1", "idx2:c1"), prefix_between("q7", "7"), prefix_between("12", "q112")
+    ('idx2:', 'q', None)
+    """
+    shorter, longer = sorted((one, other), key=len)
+    prefix = longer[: len(longer) - len(shorter)]
+    if not shorter or not prefix or not longer.endswith(shorter):
+        return None
+    ends = not prefix[-1].isalnum() or (prefix.isalpha() and shorter[0].isdigit())
+    return prefix if ends else None
+
+
+def _may_be_one(one: str, other: str, drops: Sequence[str]) -> bool:
+    """Whether no part is taken off that both ids have and in which they differ."""
+    for rule in drops:
+        rest = ID_RULES[rule](one) or one
+        other_rest = ID_RULES[rule](other) or other
+        if rest == one or other_rest == other:
+            continue
+        if one.replace(rest, "", 1) != other.replace(other_rest, "", 1):
+            return False
+    return True
+
+
+# Which pairs may be alike: a filter that lets through too much, and leaves nothing out.
+
+_AT_ONCE = 1 << 17
+"""Results whose hashes are in memory at once."""
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+_UNDO = np.uint64(pow(int(_BASE), -1, 1 << 64))
+_PER_QUERY = np.uint64(0xC2B2AE3D27D4EB4F)
+_CODES = np.zeros(256, dtype=np.uint64)
+"""What counts of each byte: letters of either case, digits but 0, all beyond ASCII."""
+_CODES[48 + 1 : 58] = np.arange(49, 58)
+_CODES[65:91] = _CODES[97:123] = np.arange(97, 123)
+_CODES[128:] = np.arange(128, 256)
+_SIGNS = np.ones(256, dtype=np.bool_)
+"""Bytes that are neither letter nor digit."""
+_SIGNS[48:58] = _SIGNS[65:91] = _SIGNS[97:123] = _SIGNS[128:] = False
+_LINE_END = 10
+
+
+def _may_be_alike(wanted: Ids, returned: Ids) -> tuple[Ints, Ints]:
+    """Rows of targets and results of one query that some rule may make equal."""
+    pairs = [np.empty((2, 0), dtype=np.int64)]
+    if wanted.query.size and returned.query.size:
+        rows = np.flatnonzero(_is_among(returned.query, wanted.query))
+        targets = _Skeletons.of(wanted)
+        for start in range(0, rows.size, _AT_ONCE):
+            block = rows[start : start + _AT_ONCE]
+            results = _Skeletons.of(returned.rows(block))
+            target, part = _equal_keys(targets.keys, results.part_keys)
+            pairs.append(np.stack([target, block[results.part_rows[part]]]))
+            part, result = _equal_keys(targets.part_keys, results.keys)
+            pairs.append(np.stack([targets.part_rows[part], block[result]]))
+    target, result = np.unique(np.concatenate(pairs, axis=1), axis=1)
+    return target, result
+
+
+def _is_among(queries: Ints, others: Ints) -> Bools:
+    """Which of the queries are among the others."""
+    there = np.zeros(int(max(queries.max(), others.max())) + 1, dtype=np.bool_)
+    there[others] = True
+    return there[queries]
+
+
+@dataclass(frozen=True, eq=False)
+class _Skeletons:
+    """Hashes of the letters and digits of ids, and of the parts of each id, with its query."""
+
+    keys: Hashes
+    """Of the whole ids."""
+    part_keys: Hashes
+    part_rows: Ints
+    """Which id each part is of."""
+
+    @classmethod
+    def of(cls, ids: Ids) -> "_Skeletons":
+        """The hashes of some ids."""
+        text = _as_lines(ids.name.to_list())
+        codes = _CODES[text]
+        line_end = text == _LINE_END
+        ends = np.flatnonzero(line_end)
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        counted = codes > 0
+        # Where each byte stands among those that count.
+        place = np.concatenate([[0], np.cumsum(counted)])
+        hashes = _Rolling.of(codes[counted])
+        salt = (ids.query.astype(np.uint64) + np.uint64(1)) * _PER_QUERY
+
+        def keys(rows: Ints, first: Ints, last: Ints) -> Hashes:
+            return hashes.between(place[first], place[last]) ^ salt[rows]
+
+        everyone = np.arange(ends.size)
+        row_of = np.cumsum(line_end) - line_end
+        signs = _SIGNS[text]
+        begins = ~signs & np.concatenate([[True], signs[:-1]])
+        digit = (text >= 48) & (text < 58)
+        begins[1:] |= digit[1:] & ~digit[:-1]
+        begin = np.flatnonzero(begins)
+        stop = np.flatnonzero(signs & ~line_end)
+        # The last point, question mark or hash sign: what follows may be an extension.
+        points = np.isin(text, np.frombuffer(b".?#", dtype=np.uint8))
+        point = np.maximum.accumulate(np.where(points, np.arange(text.size), -1))[ends]
+        cut = np.where(point > starts, point, ends)
+        early = begin[begin < cut[row_of[begin]]]
+        parts = [
+            (row_of[begin], begin, ends[row_of[begin]]),
+            (row_of[early], early, cut[row_of[early]]),
+            (row_of[stop], starts[row_of[stop]], stop),
+            (everyone, starts, ends),
+        ]
+        rows, first, last = (np.concatenate(column) for column in zip(*parts, strict=True))
+        some = place[first] < place[last]
+        return cls(
+            keys(everyone, starts, ends),
+            keys(rows[some], first[some], last[some]),
+            rows[some],
+        )
+
+
+def _equal_keys(few: Hashes, many: Hashes) -> tuple[Ints, Ints]:
+    """Pairs of places in both at which the same key stands; of equals in ``few`` the first."""
+    bits = np.uint64(64 - max(12, (16 * few.size).bit_length()))
+    marked = np.zeros(1 << int(64 - bits), dtype=np.bool_)
+    marked[(few >> bits).view(np.int64)] = True
+    # Nearly all keys have no equal: a look at a table of marks is cheaper than a search.
+    passing = np.flatnonzero(marked[(many >> bits).view(np.int64)])
+    order = np.argsort(few, kind="stable")
+    ordered = few[order]
+    at = np.searchsorted(ordered, many[passing])
+    at[at == ordered.size] = 0
+    hit = ordered[at] == many[passing]
+    return order[at[hit]], passing[hit]
+
+
+@dataclass(frozen=True, eq=False)
+class _Rolling:
+    """Sums from which the hash of any stretch of bytes follows, wherever it stands."""
+
+    sums: Hashes
+    undo: Hashes
+
+    @classmethod
+    def of(cls, codes: Hashes) -> "_Rolling":
+        """The sums over some bytes."""
+        power = np.cumprod(np.full(codes.size, _BASE))
+        undo = np.cumprod(np.full(codes.size, _UNDO))
+        one = np.ones(1, dtype=np.uint64)
+        sums = np.concatenate([one - one, np.cumsum(codes * power, dtype=np.uint64)])
+        return cls(sums, np.concatenate([one, undo]))
+
+    def between(self, first: Ints, last: Ints) -> Hashes:
+        """The hash of the bytes from ``first`` to ``last``, which is excluded."""
+        stretch: Hashes = (self.sums[last] - self.sums[first]) * self.undo[first]
+        return stretch
+
+
+_FOLD = IdMap((), ("width", "percent", "case"))
+
+
+def _as_lines(names: list[str]) -> npt.NDArray[np.uint8]:
+    """The bytes of all names, each with a line end."""
+    text = "\n".join(names) + "\n"
+    if "://" in text:
+        # Both sides may have a scheme, and not the same.
+        text = re.sub(r"(?m)^[A-Za-z][0-9A-Za-z_+.-]*://", "", text)
+        names = text.split("\n")[:-1] if text.count("\n") == len(names) else names
+    if not text.isascii() or "%" in text or text.count("\n") != len(names):
+        text = "\n".join(map(_folded, names)) + "\n"
+    return np.frombuffer(text.encode(), dtype=np.uint8)
+
+
+def _folded(name: str) -> str:
+    """A name without line ends, percent signs and unusual forms of letters."""
+    if name.isascii() and name.isprintable() and "%" not in name:
+        return name
+    return " ".join(_FOLD.of(name).split())
+
+
+# Ids as the rules compare them, column by column.
+
+_ASCII: dict[str, Callable[[pl.Expr], pl.Expr]] = {
+    "width": lambda name: name.str.replace_all(" +", " ").str.strip_chars(" "),
+    "scheme": lambda name: name.str.replace(r"^[A-Za-z][0-9A-Za-z_+.-]*://", ""),
+    "query": lambda name: name.str.replace(r"[?#].*$", ""),
+    "slash": lambda name: name.str.strip_chars_end("/"),
+    "basename": lambda name: name.str.strip_chars_end("/").str.extract(r"([^/\\]*)$"),
+    "extension": lambda name: name.str.replace(r"^(.*[^/])\.[0-9]*[A-Za-z][0-9A-Za-z]*$", "${1}"),
+    "decimal": lambda name: name.str.replace(r"^([0-9]+)\.0+$", "${1}"),
+    "zeros": lambda name: name.str.replace_all("(^|[^0-9.])0+([0-9])", "${1}${2}"),
+    "case": lambda name: name.str.to_lowercase(),
+    "signs": lambda name: (
+        # Twice, as a digit may stand between two signs; the mark keeps both apart.
+        name.str.replace_all("([0-9])[^0-9A-Za-z]+([0-9])", "${1}\x01${2}")
+        .str.replace_all("([0-9])[^0-9A-Za-z\x01]+([0-9])", "${1}\x01${2}")
+        .str.replace_all("[^0-9A-Za-z\x01]+", "")
+        .str.replace_all("\x01", "-", literal=True)
+    ),
+}
+"""The rules of ``ID_RULES`` for columns of printable ASCII; a test compares the two."""
+
+
+_FEW = 500
+"""Up to so many ids are changed one by one, which is quicker than starting polars."""
+
+
+def spelled(ids: pl.Series, how: IdMap) -> pl.Series:
+    """The ids as they are compared, one for one; null stays null.
+
+    >>> spelled(pl.Series(["docs/GIL.md", "docs/Straße"]), IdMap(("docs/",), ("case",))).to_list()
+    ['gil.md', 'strasse']
+    """
+    if not how.prefixes and not how.rules:
+        return ids
+    if len(ids) <= _FEW:
+        by_name = {name: how.of(name) for name in set(ids) if name is not None}
+        return pl.Series(ids.name, [by_name.get(name) for name in ids], dtype=pl.String)
+    name = pl.col("name")
+    begins = [name.str.starts_with(prefix) & (name != prefix) for prefix in how.prefixes]
+    frame = pl.DataFrame({"name": ids.alias("name")})
+    special = ~pl.col("name").str.contains("^[ -~]*$")
+    if "percent" in how.rules:
+        special |= pl.col("name").str.contains("%", literal=True)
+    rest = name
+    for prefix, applies in reversed(list(zip(how.prefixes, begins, strict=True))):
+        rest = pl.when(applies).then(name.str.strip_prefix(prefix)).otherwise(rest)
+    frame = frame.with_columns(special=special, key=rest)
+    for rule in how.rules:
+        if rule in _ASCII:
+            shorter = _ASCII[rule](pl.col("key"))
+            kept = pl.when(shorter != "").then(shorter).otherwise("key")
+            frame = frame.with_columns(kept.alias("key"))
+    apart = frame["name"].filter(frame["special"].fill_null(False)).unique()
+    if not len(apart):
+        return frame["key"]
+    by_hand = pl.DataFrame({"name": apart, "by_hand": [how.of(one) for one in apart.to_list()]})
+    joined = frame.join(by_hand, on="name", how="left", maintain_order="left")
+    return joined.select(pl.coalesce("by_hand", "key").alias("name")).to_series()

@@ -1,0 +1,135 @@
+"""Ids that nearly meet: the filter leaves nothing out, and the columns follow the rules."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calipers
+from calipers.errors import InvalidInput
+from calipers.match.near_ids import PARTS, SPELLINGS, Ids, near_ids, prefix_between, spelled
+from calipers.model.matching import ID_RULES, IdMap
+from tests.match.test_map_ids import maps
+
+names = st.text("aB01.-_/ %2?#:é\uff21\n", min_size=1, max_size=12)
+
+
+@given(st.lists(names, max_size=8), maps)
+def test_columns_are_spelled_as_single_ids_are(ids: list[str], how: IdMap) -> None:
+    """One by one or as a column, with null where there was none."""
+    wanted = [None, *(how.of(name) for name in ids)]
+    short = pl.Series([None, *ids], dtype=pl.String)
+    assert spelled(short, how).to_list() == wanted
+    long = pl.concat([short] * 70)
+    assert spelled(long, how).to_list() == wanted * 70
+
+
+def naive(wanted: list[str], returned: list[str], how: IdMap) -> set[int]:
+    """The targets that some result meets under the rules, none of which is returned as it is."""
+    drops = [rule for rule in ("query", "basename", "extension") if rule in how.rules]
+
+    def part(name: str, rule: str) -> str:
+        return name.replace(ID_RULES[rule](name) or name, "", 1)
+
+    def alike(one: str, other: str) -> bool:
+        clash = any(
+            part(one, rule) and part(other, rule) and part(one, rule) != part(other, rule)
+            for rule in drops
+        )
+        return how.of(one) == how.of(other) and not clash
+
+    return {
+        at
+        for at, name in enumerate(wanted)
+        if name not in returned and any(alike(name, other) for other in returned)
+    }
+
+
+plain = st.lists(st.text("aAb1-/.%2", min_size=1, max_size=7), min_size=1, max_size=5, unique=True)
+
+
+@given(plain, plain)
+def test_every_rule_that_meets_a_target_alone_is_seen(wanted: list[str], returned: list[str]):
+    near = near_ids(
+        *(Ids(np.zeros(len(side), np.int64), pl.Series(side)) for side in (wanted, returned))
+    )
+    met = {frozenset(rule.target.tolist()) for rule in near}
+    for how in (*SPELLINGS[:-1], *PARTS[:-1]):
+        expected = naive(wanted, returned, how)
+        # A target whose letters are all gone has nothing to be recognised by.
+        assert not expected or frozenset(expected) in met or not any(map(str.isalnum, wanted))
+
+
+CASES = {
+    "prefix=idx2:": ("c1", "idx2:c1"),
+    "prefix=/data/": ("x.pdf", "/data/x.pdf"),
+    "slash": ("https://a.org/b", "https://a.org/b/"),
+    "signs": ("c-1", "c1"),
+    "zeros": ("c001", "c1"),
+    "percent": ("a b", "a%20b"),
+    "width": ("c1", "\uff43\uff11"),
+    "case": ("GIL", "gil"),
+    "extension": ("gil", "gil.md"),
+    "decimal": ("7", "7.0"),
+    "scheme,slash": ("a.org/b", "https://a.org/b"),
+    "query,slash": ("a.org/b", "a.org/b?page=2"),
+    "prefix=docs/,extension": ("gil", "docs/gil.md"),
+}
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("rule", CASES)
+def test_each_rule_is_named_and_its_option_makes_the_ids_meet(rule: str, swapped: bool) -> None:
+    """For a part of the ids, with texts beside them, from either side."""
+    target, result = reversed(CASES[rule]) if swapped else CASES[rule]
+    rows = [
+        {"query": "q", "retrieved": [{"id": result, "text": "t"}], "ground_truth": [target]},
+        {"query": "r", "retrieved": [{"id": "z", "text": "u"}], "ground_truth": ["z"]},
+    ]
+    before = calipers.evaluate(rows, metrics="recall@1")
+    assert before["recall@1"].mean == 0.5
+    (note,) = [note for note in before.settings["notes"] if "nearly so" in note]
+    assert f"--map-ids {rule}," in note
+    after = calipers.evaluate(rows, metrics="recall@1", map_ids=rule)
+    assert after["recall@1"].mean == 1.0
+
+
+def test_texts_beside_ids_do_not_lead_in_a_circle() -> None:
+    rows = [
+        {
+            "query": "q",
+            "retrieved": [{"id": "/data/x.pdf", "text": "Refunds take 30 days."}],
+            "ground_truth": ["x.pdf"],
+        }
+    ]
+    with pytest.raises(InvalidInput, match="--map-ids prefix=/data/"):
+        calipers.evaluate(rows, metrics="recall@1")
+    assert calipers.evaluate(rows, metrics="recall@1", map_ids="prefix=/data/")["recall@1"].mean
+
+
+def test_an_id_may_be_written_in_two_ways_but_two_ids_may_not_become_one() -> None:
+    run = {"q": ["idx2:c1"], "r": ["c1"]}
+    truth = {"q": ["c1"], "r": ["c1"]}
+    scores = calipers.evaluate(run, ground_truth=truth, metrics="mrr", map_ids="prefix=idx2:")
+    assert scores["mrr"].mean == 1.0
+    with pytest.raises(InvalidInput, match="both become 'c1'"):
+        calipers.evaluate(
+            {"q": ["a:c1"], "r": ["b:c1"]},
+            ground_truth=truth,
+            metrics="mrr",
+            map_ids="prefix=a:,prefix=b:",
+        )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("abc", "bc"), ("a", "a"), ("q112", "12"), ("x1", "y1"), ("", "a:")]
+)
+def test_part_of_a_word_is_no_prefix(one: str, other: str) -> None:
+    assert prefix_between(one, other) is None
+
+
+def test_nothing_is_computed_where_nothing_is_missed() -> None:
+    nothing = Ids(np.empty(0, np.int64), pl.Series([], dtype=pl.String))
+    some = Ids(np.zeros(1, np.int64), pl.Series(["a"]))
+    assert near_ids(nothing, some) == near_ids(some, nothing) == []
