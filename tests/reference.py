@@ -6,6 +6,7 @@ first, copies included) and its grades (item to number); None means undefined.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from calipers.measures import Metric
@@ -235,6 +236,36 @@ def unwanted(query: Query, k: int | None = None, rel: float | None = None) -> fl
     return None if wanted(query, rel) else float(len(query.ranking[:k]))
 
 
+def precision_at_recall(query: Query, level: float, rel: float | None = None) -> float | None:
+    """As trec_eval does it: from the end of the ranking upwards."""
+    relevant = wanted(query, rel)
+    total = len(units(query, relevant))
+    positions = [at for at, _ in paid(query, relevant)]
+    if not total:
+        return None
+    needed = int(level * total + 0.5)
+    if needed > len(positions):
+        return 0.0
+    reached = [
+        sum(at <= place for at in positions) / place
+        for place in range(1, max(positions, default=0) + 1)
+        if sum(at <= place for at in positions) >= needed
+    ]
+    return max(reached, default=0.0)
+
+
+def eleven_points(query: Query, rel: float | None = None) -> float | None:
+    values = [precision_at_recall(query, tenth / 10, rel) for tenth in range(11)]
+    return None if values[0] is None else sum(value or 0.0 for value in values) / 11
+
+
+def set_f(query: Query, beta: float = 1.0, rel: float | None = None) -> float | None:
+    p, r = set_precision(query, rel), set_recall(query, rel)
+    if r is None:
+        return None
+    return 0.0 if p + r == 0 else (1 + beta**2) * p * r / (beta**2 * p + r)
+
+
 REFERENCE: dict[str, Callable[..., float | None]] = {
     function.__name__: function
     for function in (
@@ -272,6 +303,12 @@ REFERENCE: dict[str, Callable[..., float | None]] = {
     )
 }
 REFERENCE["map"] = average_precision
+REFERENCE["11pt_avg"] = eleven_points
+REFERENCE["set_F"] = set_f
+for _tenth in range(11):
+    REFERENCE[f"iprec_at_recall_{_tenth / 10:.2f}"] = partial(
+        precision_at_recall, level=_tenth / 10
+    )
 
 
 def expected(
@@ -279,6 +316,12 @@ def expected(
 ) -> float | None:
     """The value of a metric for a query under a policy."""
     policy = policy or Policy()
+    if metric.parts:
+        parts = [expected(part, query, policy, missing=missing) for part, _ in metric.parts]
+        weights = [weight for _, weight in metric.parts]
+        if any(value is None for value in parts):
+            return None
+        return math.fsum(w * (v or 0.0) for v, w in zip(parts, weights, strict=True)) / sum(weights)
     if missing and policy.missing == "exclude":
         return None
     given: dict[str, Any] = dict(metric.parameters)

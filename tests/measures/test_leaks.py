@@ -100,3 +100,21 @@ def test_it_survives_being_written(tmp_path):
         assert again.fingerprints["ground_truth"] == wanted, name
     done = calipers.convert(source, tmp_path / "out.qrels")
     assert done.lost["forbidden"] == 2
+
+
+@given(records(), st.integers(1, 4))
+def test_an_old_version_first_is_what_a_loop_finds(made, k):
+    wanted = []
+    for one in made:
+        forbidden = set(one.get("forbidden", ()))
+        value = 0.0
+        for result in one["retrieved"][:k]:
+            if result in one["ground_truth"]:
+                break
+            if result in forbidden:
+                value = 1.0
+                break
+        wanted.append(value if forbidden else None)
+    for way in ways(made):
+        scores = calipers.evaluate(way, metrics=f"old_first@{k}", match="id")
+        assert scores.per_query[f"old_first@{k}"].to_list() == wanted

@@ -28,6 +28,9 @@ def values(parameter: Parameter) -> st.SearchStrategy[float | str]:
     )
 
 
+PARTS = ("recall@10", "mrr", "map@5(denominator=min)", "ndcg@3(gain=exp)", "r_precision", "rel")
+
+
 @st.composite
 def metrics(draw) -> Metric:
     """Any metric that can be written, with any values of its parameters."""
@@ -37,7 +40,11 @@ def metrics(draw) -> Metric:
         ks = st.none()
     if definition.cutoff == "optional":
         ks = st.none() | ks
-    given_ones = {}
+    given_ones: dict[str, float | str] = {}
+    if definition.takes_parts:
+        parts = draw(st.sets(st.sampled_from(PARTS), min_size=1))
+        weights = st.floats(1e-9, 1e9)
+        given_ones = {part: draw(weights) for part in sorted(parts)}
     for name, parameter in definition.parameters.items():
         value = draw(st.none() | values(parameter))
         if value is not None and value != parameter.default:
@@ -84,6 +91,14 @@ SPELLINGS = {
     "rbp(p=.5)": "rbp(p=0.5)",
     "f@5(rel=2.0,beta=2)": "f@5(beta=2,rel=2)",
     "recall@010": "recall@10",
+    "SET_F": "set_F",
+    "set_f(beta=2)": "set_F(beta=2)",
+    "11PT_avg": "11pt_avg",
+    "iprec_at_recall_0.50": "iprec_at_recall_0.50",
+    "score(R@10=0.7, recip_rank=.3)": "score(mrr=0.3,recall@10=0.7)",
+    "score@10(recall=7,mrr=3)": "score@10(mrr=3,recall=7)",
+    "score(recall=7,mrr=3)@10": "score@10(mrr=3,recall=7)",
+    "score(ndcg@5(gain=exp,)=1,recall@5(rel=2)=1)": "score(ndcg@5(gain=exp)=1,recall@5(rel=2)=1)",
 }
 
 
@@ -108,6 +123,16 @@ LISTS: dict[str, tuple[dict[str, Any], str]] = {
         "recall@1 recall@5 mrr@1 mrr@5 ndcg@3 bpref",
     ),
     "ndcg@all": ({"ks": [1]}, "ndcg"),
+    "recall@5,11pt_avg,P_5,11pt_avg": ({}, "recall@5 11pt_avg precision@5"),
+    "iprec_at_recall(rel=2)": (
+        {"ks": [1]},
+        " ".join(f"iprec_at_recall_{tenth / 10:.2f}(rel=2)" for tenth in range(11)),
+    ),
+    "score(recall@10=1,mrr=1),mrr": ({}, "score(mrr=1,recall@10=1) mrr"),
+    "score(recall=1,mrr=1),score(recall@10=2,mrr=1)": (
+        {"ks": [1, 5]},
+        "score@1(mrr=1,recall=1) score@5(mrr=1,recall=1) score(mrr=1,recall@10=2)",
+    ),
     "rbp,rbp_resid,rbp(p=0.5),rbp(p=0.8),map": (
         {"like": "trec_eval"},
         "rbp(highest=query,p=0.9) rbp_residual(all_judged=zero,p=0.9) "
@@ -172,7 +197,40 @@ REFUSED = {
     "recall@5(rel=2": "cannot be read; write name@k(parameter=value)",
     "recall 5": "cannot be read",
     "@5": "cannot be read",
+    "score": "has no parts; write metrics with weights, such as score(recall@10=0.7,mrr=0.3)",
+    "score()": "has no parts",
+    "score(rel=2)": "has no parts",
+    "score(recall=1)": "recall needs a cut-off and has none",
+    "score(recall@5)": "metrics with weights above 0, as metric=weight",
+    "score(recall@5=0)": "metrics with weights above 0",
+    "score(recall@5=-1)": "metrics with weights above 0",
+    "score(recall@5=inf)": "metrics with weights above 0",
+    "score(mrr=1,RR=2)": "gives mrr twice",
+    "score(iprec_at_recall=1)": "which stands for 11",
+    "score(tokens@5=1)": "more of it must be better",
+    "score(fp@5=1)": "more of it must be better",
+    "score(dcg@5=1)": "must lie between 0 and 1",
+    "score(score(mrr=1)=1)": "must lie between 0 and 1",
+    "score(recal@5=1)": "Did you mean recall?",
 }
+
+
+@pytest.mark.parametrize("name", ["gm_map", "infAP", "Rprec_mult", "set_map", "G", "prefs_simp"])
+def test_a_measure_that_only_trec_eval_has_gets_no_other_quantity(name: str) -> None:
+    with pytest.raises(UnknownMetric) as caught:
+        parse(name)
+    assert f"{name!r} is a measure of trec_eval that Calipers does not have." in str(caught.value)
+    assert "Did you mean" not in str(caught.value)
+
+
+def test_the_parts_of_a_score() -> None:
+    [metric] = parse("score@5(recall=3,mrr@2=1)")
+    assert [(str(part), weight) for part, weight in metric.with_rel(2).parts] == [
+        ("mrr@2(rel=2)", 1.0),
+        ("recall@5(rel=2)", 3.0),
+    ]
+    assert (metric.cutoffs, parse_one("mrr").cutoffs) == ((2, 5), ())
+    assert find_name("score@5(recall=3,mrr@2=1)", [str(metric.with_rel(2))])
 
 
 @pytest.mark.parametrize("name", REFUSED, ids=lambda name: name[:20])

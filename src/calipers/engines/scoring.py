@@ -72,6 +72,7 @@ def score(
     ]
     facts = tuple(facts_of(metric) for metric in metrics)
     values = frozen_array(compute(matches, metrics, policy))
+    settings["notes"] += estimated_tokens(matches, metrics)
     return Scores(
         metrics=facts,
         values=values,
@@ -138,19 +139,29 @@ def weights_in_words(weights: Floats | None, tag: str | None) -> list[str]:
 def looks_below_the_end(metrics: Sequence[Metric], longest: int, asked: int | None) -> list[str]:
     """A note where cut-offs go far beyond the longest list; an error if more could be requested."""
     if asked is not None and longest >= asked:
-        deep = next((one for one in metrics if one.k is not None and one.k > asked), None)
+        deep = next((one for one in metrics if max(one.cutoffs, default=0) > asked), None)
         if deep is not None:
+            k = max(deep.cutoffs)
             raise InvalidInput(
-                f"{deep} looks at {deep.k} results, and the retriever was asked for {asked}; ask "
-                f"for more with --ask-for {deep.k} (ask_for={deep.k} in Python)."
+                f"{deep} looks at {k} results, and the retriever was asked for {asked}; ask "
+                f"for more with --ask-for {k} (ask_for={k} in Python)."
             )
-    far = [str(one) for one in metrics if one.k is not None and one.k >= FAR * longest]
+    far = [str(one) for one in metrics if max(one.cutoffs, default=0) >= FAR * longest]
     if not longest or not far:
         return []
     from calipers.words import plural
 
     names = ", ".join(far[:MOST_NAMED]) + (" and others" if len(far) > MOST_NAMED else "")
     return [f"{names}: no query has more than {plural(longest, 'result')}, so they look no deeper."]
+
+
+def estimated_tokens(matches: Matches, metrics: Sequence[Metric]) -> list[str]:
+    """A note where tokens are no counts but estimates."""
+    if not any(metric.name == "tokens" for metric in metrics):
+        return []
+    if matches.tokens is None or matches.tokens.source == "data":
+        return []
+    return ["Tokens are estimated as characters / 4; 'tokens' in the results are exact."]
 
 
 def settings_fingerprint(
@@ -198,7 +209,7 @@ def deepest(metrics: Iterable[Metric], least: int = SHALLOWEST) -> int:
 
 def deepest_cutoff(metrics: Iterable[Metric]) -> int | None:
     """The largest cut-off; None where no metric has one."""
-    return max((metric.k for metric in metrics if metric.k is not None), default=None)
+    return max((k for metric in metrics for k in metric.cutoffs), default=None)
 
 
 def cutoffs(k: Any) -> list[int] | None:
@@ -242,6 +253,8 @@ def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floa
     """One column of values per metric, one row per query; NaN where it is undefined."""
     # Column by column in memory, as all readers access them.
     values = np.empty((matches.n_queries, len(metrics)), order="F")
+    if any(metric.definition.takes_parts for metric in metrics):
+        return _with_scores(matches, metrics, policy)
     views = {
         (view, given): view.of(matches, **dict(given))
         for view, given in dict.fromkeys(map(_view_key, metrics))
@@ -256,6 +269,25 @@ def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floa
             _settle_unanswerable(value, hopeless[metric.rel], metric, policy)
         value[left_out] = np.nan
         values[:, column] = value
+    return values
+
+
+def _with_scores(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floats:
+    """As ``compute``, where some metrics are the weighted means of others."""
+    parts_of = {metric: metric.parts or ((metric, 1.0),) for metric in metrics}
+    each = [part for parts in parts_of.values() for part, _ in parts]
+    column_of = {part: column for column, part in enumerate(dict.fromkeys(each))}
+    plain = compute(matches, tuple(column_of), policy)
+    values = np.zeros((matches.n_queries, len(metrics)), order="F")
+    for column, metric in enumerate(metrics):
+        if not metric.definition.takes_parts:
+            values[:, column] = plain[:, column_of[metric]]
+            continue
+        total = sum(weight for _, weight in parts_of[metric])
+        for part, weight in parts_of[metric]:
+            values[:, column] += plain[:, column_of[part]] * (weight / total)
+        # Rounding must not lead out of the bounds.
+        np.clip(values[:, column], 0.0, 1.0, out=values[:, column])
     return values
 
 

@@ -33,6 +33,7 @@ from calipers.model.run import (
 )
 
 if TYPE_CHECKING:
+    from calipers.model.matched import TokenTable
     from calipers.model.run import Block, RemoteRows
 
 
@@ -61,7 +62,15 @@ def match_pair(
         matches = replace(matches, leaked=leaked)
         notes += said
     settings = {**how.to_settings(), "notes": notes}
+    matches = matches.with_tokens(partial(_token_table, truth, run, how))
     return Matched(truth, run, matches, tally, how, settings, settled.as_read, matching)
+
+
+def _token_table(truth: GroundTruth, run: Run, how: Matching) -> "TokenTable | None":
+    """The tokens of the results; few evaluations ask for them."""
+    from calipers.match.tokens import token_table
+
+    return token_table(truth.queries["query"], run, how.policy.ties)
 
 
 @dataclass(frozen=True, eq=False)

@@ -151,3 +151,12 @@ def set_precision(found: Found) -> Floats:
 def set_recall(found: Found) -> Floats:
     """The share of all targets that stand anywhere in the results."""
     return ratio(found.hits(), found.total)
+
+
+@metric(better="higher", name="set_F", also=("set_f", "setf"))
+def set_f(found: Found, beta: AboveZero = 1.0) -> Floats:
+    """set_precision and set_recall in one: (1 + beta²) P R / (beta² P + R); 0 where both are 0.
+
+    trec_eval's name; the number that it takes after the name is beta².
+    """
+    return f_measure(set_precision(found), set_recall(found), beta)

@@ -28,6 +28,8 @@ class Definition:
     without_targets: Literal["undefined", "defined"]
     aggregate: Aggregate = "mean"
     """How the values of queries become one number for all of them."""
+    takes_parts: bool = False
+    """Whether other metrics with their weights stand in its parentheses."""
 
     # The function's signature is read on first access: an evaluation uses few of the metrics.
 
@@ -88,7 +90,7 @@ class Definition:
         words = (
             f"{p.name}={'' if p.default is None else p.default}" for p in self.parameters.values()
         )
-        inside = ",".join(words)
+        inside = "metric=weight,…" if self.takes_parts else ",".join(words)
         return f"{self.name}{k}" + (f"({inside})" if inside else "")
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,8 +122,10 @@ def metric(
     also: tuple[str, ...] = (),
     without_targets: Literal["undefined", "defined"] = "undefined",
     aggregate: Aggregate = "mean",
+    name: str | None = None,
+    takes_parts: bool = False,
 ) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
-    """Register a function as the metric of its own name.
+    """Register a function as the metric of its own name, or of ``name``.
 
     The first parameter's annotation names the view; ``k`` makes it take a cut-off (optional
     where it has a default); every further parameter, and those of the view, become grammar.
@@ -130,16 +134,18 @@ def metric(
     """
 
     def register(function: Callable[..., Floats]) -> Callable[..., Floats]:
-        name, ours = function.__name__, function.__module__.startswith("calipers.")
-        for taken in (name, *also):
+        called = name or function.__name__
+        for taken in (called, *also):
             if taken in _DEFINITIONS or taken in _ALIASES:
                 raise ValueError(f"two metrics answer to {taken!r}")
-        made = Definition(name, function, better, bounds, also, without_targets, aggregate)
-        if not ours:
+        definition = Definition(
+            called, function, better, bounds, also, without_targets, aggregate, takes_parts
+        )
+        if not function.__module__.startswith("calipers."):
             # Raise for a wrong signature here, where the metric is defined.
-            _ = made.parameters
-        _DEFINITIONS[name] = made
-        _ALIASES.update(dict.fromkeys(also, name))
+            _ = definition.parameters
+        _DEFINITIONS[called] = definition
+        _ALIASES.update(dict.fromkeys(also, called))
         return function
 
     return register

@@ -8,7 +8,7 @@ import numpy as np
 from calipers.errors import InvalidInput
 from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero
-from calipers.measures.views import per_query, within
+from calipers.measures.views import Found, per_query, within
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import FAILED, Matches
 
@@ -31,9 +31,9 @@ class Leaks:
         leaked = matches.leaked
         if leaked is None:
             raise InvalidInput(
-                "leak@k and leak_rate@k count what must not be found, and the ground truth forbids "
-                "nothing; name it in the field 'forbidden' of a record, such as "
-                '"forbidden": ["tenant-b-17"].'
+                "leak@k, leak_rate@k and old_first@k look for what must not be found, and the "
+                "ground truth forbids nothing; name it in the field 'forbidden' of a record, such "
+                'as "forbidden": ["tenant-b-17"].'
             )
         places = np.unique(np.stack([leaked.query, leaked.rank], axis=1), axis=0)
         return cls(places[:, 0], places[:, 1], leaked.forbidden)
@@ -62,6 +62,35 @@ def leak_rate(leaks: Leaks, k: int) -> Floats:
     """
     counts = leaks.within(k)
     return np.where(np.isnan(counts), np.nan, counts > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Versions:
+    """The first rank that holds something forbidden, and the first that holds a target."""
+
+    leaks: Leaks
+    found: Found
+
+    @classmethod
+    def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
+        """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
+        return cls(Leaks.of(matches), Found.of(matches, rel))
+
+
+@metric(better="lower", without_targets="defined")
+def old_first(versions: Versions, k: int) -> Floats:
+    """1 if something forbidden stands in the first k results above the first target, else 0.
+
+    Also 1 where it stands there and no target does: with old versions of documents as
+    `forbidden`, the share of queries that are answered from an old version. Undefined for a query
+    for which nothing is forbidden.
+    """
+    leaks = versions.leaks
+    first = np.full(leaks.forbidden.size, np.inf)
+    # Ascending by rank within a query, so assigning them in reverse leaves the smallest.
+    first[leaks.query[::-1]] = leaks.rank[::-1]
+    is_first = (first <= k) & (first < versions.found.first())
+    return np.where(leaks.forbidden > 0, is_first.astype(np.float64), np.nan)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,20 +1,32 @@
 """A metric as a value: its printed name is its identity and parses back."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from calipers.errors import InvalidInput, UnknownMetric
+from calipers.measures.curve import CURVE, LEVELS
 from calipers.measures.define import Definition, aliases, definitions, find_definition
-from calipers.measures.parameter import Parameter, Value, show_number
+from calipers.measures.parameter import Between, Parameter, Value, show_number
 from calipers.model.policy import LIKE_PARAMETERS, check_rel
 from calipers.words import did_you_mean
+
+ONLY_TREC_EVAL = frozenset(
+    {
+        *("g", "bing", "rndcg", "ndcg_rel", "rprec_mult", "infap", "gm_map", "gm_bpref"),
+        *("num_q", "num_nonrel_judged_ret", "runid", "relstring", "utility", "yaap"),
+        *("set_map", "set_relative_p"),
+    }
+)
+"""Measures of trec_eval that are not here, in small letters; a similar name is another quantity."""
 
 Given = tuple[tuple[str, Value], ...]
 """Parameters with their values, sorted by name."""
 
 _FORM = re.compile(r"\s*([^@()\s]+?)\s*(?:@\s*([^()]*?)\s*)?(?:\((.*)\)\s*(?:@\s*([^()]+?)\s*)?)?")
+_STARTS_WITH_DIGITS = re.compile(r"\s*11pt", re.IGNORECASE)
+"""A metric whose name begins as a cut-off does."""
 _TRAILING_CUTOFF = re.compile(r"(.+?)[_.]([0-9]+(?:,[0-9]+)*)")
 
 
@@ -51,6 +63,23 @@ class Metric:
         return self.name + cutoff + self.stem.removeprefix(self.name)
 
     @property
+    def parts(self) -> tuple[tuple["Metric", float], ...]:
+        """The metrics that a score is made of, each with its weight; none for other metrics."""
+        if not self.definition.takes_parts:
+            return ()
+        ks = None if self.k is None else (self.k,)
+        weights = [(name, weight) for name, weight in self.parameters if name != "rel"]
+        return tuple(
+            (parse((name,), ks)[0].with_rel(self.rel), float(weight)) for name, weight in weights
+        )
+
+    @property
+    def cutoffs(self) -> tuple[int, ...]:
+        """Its cut-off, or those of its parts; none where it looks at everything."""
+        parts = tuple(part.k for part, _ in self.parts) or (self.k,)
+        return tuple(k for k in parts if k is not None)
+
+    @property
     def rel(self) -> float | None:
         """Its own relevance threshold, if it has one."""
         found = dict(self.parameters).get("rel")
@@ -60,7 +89,8 @@ class Metric:
         """This metric with a relevance threshold, where it takes one and has none of its own."""
         own = dict(self.parameters)
         check_rel(rel)
-        if rel is None or "rel" not in self.definition.parameters or "rel" in own:
+        takes_it = self.definition.takes_parts or "rel" in self.definition.parameters
+        if rel is None or not takes_it or "rel" in own:
             return self
         return Metric(self.name, self.k, tuple(sorted({**own, "rel": float(rel)}.items())))
 
@@ -135,12 +165,23 @@ def split(text: str) -> list[str]:
     >>> split("recall@1,5,map(rel=2,denominator=min),mrr")
     ['recall@1,5', 'map(rel=2,denominator=min)', 'mrr']
     """
+    return split_at_commas(text, _goes_on)
+
+
+def split_at_commas(text: str, goes_on: Callable[[str, str], bool] | None = None) -> list[str]:
+    """The pieces between commas outside of parentheses, but for those that do not separate.
+
+    >>> split_at_commas("ndcg@10(gain=exp,rel=2)=0.5, mrr=0.5")
+    ['ndcg@10(gain=exp,rel=2)=0.5', 'mrr=0.5']
+    """
     pieces: list[str] = []
     depth = 0
     start = 0
     for i, character in enumerate(text):
         depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "," and depth == 0 and not _goes_on(text[start:i], text[i + 1 :]):
+        if character != "," or depth:
+            continue
+        if goes_on is None or not goes_on(text[start:i], text[i + 1 :]):
             pieces.append(text[start:i])
             start = i + 1
     pieces.append(text[start:])
@@ -149,6 +190,8 @@ def split(text: str) -> list[str]:
 
 def _goes_on(before: str, after: str) -> bool:
     """Whether a comma separates two cut-offs of one metric."""
+    if _STARTS_WITH_DIGITS.match(after):
+        return False
     return bool(re.match(r"\s*\.?[0-9]", after) and re.search(r"@|[_.][0-9][0-9,.]*$", before))
 
 
@@ -175,9 +218,15 @@ def _expand(text: str, ks: Sequence[int] | None, like: str | None) -> list[Metri
         )
     word, cutoffs, words, late_cutoffs = form.groups()
     cutoffs = cutoffs if cutoffs is not None else late_cutoffs
+    if word.lower() == CURVE and cutoffs is None:
+        inside = "" if words is None else f"({words})"
+        levels = [_expand(f"{CURVE}_{level}{inside}", None, like) for level in LEVELS]
+        return [metric for several in levels for metric in several]
     definition, word_cutoff = _definition(word)
     cutoffs = cutoffs if cutoffs is not None else word_cutoff
     theirs = LIKE_PARAMETERS.get(like or "", {}).get(definition.name, {})
+    if definition.takes_parts:
+        return _scores(definition, cutoffs, ks, _parts(words or "", text, like))
     parameters = _parameters(definition, words or "", text, theirs)
     return [Metric(definition.name, k, parameters) for k in _cutoffs(definition, cutoffs, ks)]
 
@@ -191,6 +240,11 @@ def _definition(word: str) -> tuple[Definition, str | None]:
     if (found := find_definition(tuple(cutoff_of))) is not None:
         name, definition = found
         return definition, cutoff_of[name]
+    if any(name in ONLY_TREC_EVAL or name.startswith("prefs_") for name in cutoff_of):
+        raise UnknownMetric(
+            f"{word!r} is a measure of trec_eval that Calipers does not have. "
+            "`calipers metrics --all` lists those it has."
+        )
     known = [*definitions(), *aliases()]
     raise UnknownMetric(
         f"There is no metric called {word!r}.{did_you_mean([*cutoff_of][-1], known)} "
@@ -239,6 +293,61 @@ def _parameters(
         given[name] = _value(definition, parameter, value)
     kept = {n: v for n, v in {**theirs, **given}.items() if v != definition.parameters[n].default}
     return tuple(sorted(kept.items()))
+
+
+def _scores(
+    definition: Definition, cutoffs: str | None, ks: Sequence[int] | None, parts: Given
+) -> list[Metric]:
+    """The score at each cut-off; parts with a cut-off of their own say where it looks."""
+    own = [name for name, _ in parts if name != "rel" and "@" in name]
+    every = _cutoffs(definition, cutoffs, None if own else ks)
+    scores = [Metric(definition.name, k, parts) for k in every]
+    for metric in scores:
+        _ = metric.parts  # a part that needs a cut-off and has none is refused
+    return scores
+
+
+def _parts(words: str, text: str, like: str | None) -> Given:
+    """The parts of a score with their weights, each by the name that it prints."""
+    parts: dict[str, Value] = {}
+    for word in split_at_commas(words):
+        name, equals, value = (part.strip() for part in word.rpartition("="))
+        weight = Parameter("", None, limits=Between(0)).read(value) if equals else None
+        if weight is None:
+            raise InvalidInput(
+                f"The metric {text!r} has {word!r} in its parentheses; a score is made of metrics "
+                "with weights above 0, as metric=weight: score(recall@10=0.7,mrr=0.3)."
+            )
+        part = "rel" if name == "rel" else _part(name, text, like)
+        if part in parts:
+            raise InvalidInput(f"The metric {text!r} gives {part} twice; give it once.")
+        parts[part] = weight
+    if not parts.keys() - {"rel"}:
+        raise InvalidInput(
+            f"The metric {text!r} has no parts; write metrics with weights, such as "
+            "score(recall@10=0.7,mrr=0.3)."
+        )
+    return tuple(sorted(parts.items()))
+
+
+def _part(name: str, text: str, like: str | None) -> str:
+    """The printed name of a part, without a cut-off where it has none of its own."""
+    at_one = parse((name,), (1,), like)
+    at_two = parse((name,), (2,), like)
+    if len(at_one) != 1:
+        raise InvalidInput(
+            f"The metric {text!r} has {name!r} as a part, which stands for {len(at_one)}; give "
+            "each a weight of its own."
+        )
+    [part] = at_one
+    definition = part.definition
+    is_share = definition.bounds[0] == 0 and definition.bounds[1] == 1
+    if definition.takes_parts or definition.better != "higher" or not is_share:
+        raise InvalidInput(
+            f"The metric {text!r} has {name!r} as a part; a part must lie between 0 and 1, and "
+            "more of it must be better, as of recall@10, ndcg@10 and mrr."
+        )
+    return str(part) if at_one == at_two else part.stem
 
 
 def _value(definition: Definition, parameter: Parameter, text: str) -> Value:

@@ -141,6 +141,32 @@ class Claims:
         """1 for the first claim of its query, 2 for the second, and so on."""
         return position_in_query(self.query)
 
+    @cached_property
+    def interpolated(self) -> Floats:
+        """The highest precision at the position of each claim or below."""
+        highest: Floats = self.ordinal / self.position
+        # From the last claim of a query upwards, for all queries in step.
+        last = np.flatnonzero(np.diff(self.query, append=-1))
+        left = self.ordinal[last].astype(np.int64) - 1
+        at = last[left > 0]
+        left = left[left > 0]
+        while at.size:
+            highest[at - 1] = np.maximum(highest[at - 1], highest[at])
+            at = at[left > 1] - 1
+            left = left[left > 1] - 1
+        return highest
+
+    def precision_at_recall(self, level: float) -> Floats:
+        """The highest precision from this level of recall on; 0 where it is not reached."""
+        # As trec_eval rounds it: so many targets make up the level.
+        needed = (level * self.total + 0.5).astype(np.int64)
+        found = per_query(self.query, self.n_queries).astype(np.int64)
+        start = np.cumsum(found) - found
+        reached = (needed <= found) & (found > 0)
+        value = np.zeros(self.n_queries)
+        value[reached] = self.interpolated[(start + np.maximum(needed, 1) - 1)[reached]]
+        return np.where(self.total > 0, value, np.nan)
+
 
 def position_in_query(query: Ints) -> Floats:
     """1, 2, 3 … within each run of equal query codes (sorted input)."""

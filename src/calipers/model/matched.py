@@ -3,10 +3,10 @@
 Matches are a list of edges: which returned item holds which piece of ground truth.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,42 @@ class Leaked:
     """What is forbidden and was found, in words."""
 
 
+TokenSource = Literal["data", "estimate"]
+"""Whether tokens were given with the results, or estimated from the length of their texts."""
+
+
+@dataclass(frozen=True, eq=False)
+class TokenTable:
+    """The tokens of every result, query by query in the order of the ranking."""
+
+    start: Ints
+    """Where the results of each query begin, and behind the last where the last end."""
+    before: Ints
+    """The tokens of all results above each, and of all in the end."""
+    unknown_before: Ints
+    """How many of the results above each have no known number of tokens."""
+    source: TokenSource
+
+    @classmethod
+    def of(cls, query: Ints, tokens: Ints, n_queries: int, source: TokenSource) -> Self:
+        """The table of results sorted by query and rank; tokens below 0 are not known."""
+        counts = np.bincount(query, minlength=n_queries)
+        known = tokens >= 0
+        return cls(
+            np.concatenate([[0], np.cumsum(counts)]),
+            np.concatenate([[0], np.cumsum(np.where(known, tokens, 0))]),
+            np.concatenate([[0], np.cumsum(~known)]),
+            source,
+        )
+
+    def of_first(self, k: int) -> Floats:
+        """The tokens of the first k results per query; NaN where some are not known."""
+        first = self.start[:-1]
+        end = np.minimum(first + k, self.start[1:])
+        tokens = (self.before[end] - self.before[first]).astype(np.float64)
+        return np.where(self.unknown_before[end] > self.unknown_before[first], np.nan, tokens)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Matches(Picklable):
     """Edges from ranks to targets, over queries coded 0 … n-1.
@@ -81,6 +117,8 @@ class Matches(Picklable):
     """Every grade of the whole ground truth, where these are the matches of a part of it."""
     leaked: Leaked | None = None
     """Forbidden items that were returned; None where nothing is forbidden."""
+    tokens: WhenAsked[TokenTable | None] = WhenAsked(None)
+    """The tokens of the results; None where nothing is known of them."""
 
     @property
     def n_queries(self) -> int:
@@ -96,7 +134,7 @@ class Matches(Picklable):
     def some(self, codes: Ints) -> tuple["Matches", Ints]:
         """The matches of these ascending query rows, and their targets' rows.
 
-        Without the spans of chunks and the leaks.
+        Without the spans of chunks, the leaks and the tokens.
         """
         # Targets are sorted by query, and so are edges.
         targets, n_targets = _stretches(self.target_query, codes)
@@ -118,6 +156,13 @@ class Matches(Picklable):
             grades_in_all=self._grades if self.grades_in_all is None else self.grades_in_all,
         )
         return part, targets
+
+    def with_tokens(self, tokens: Callable[[], TokenTable | None]) -> "Matches":
+        """The same with tokens, which are counted when they are first asked for."""
+        # Not by dataclasses.replace, which would compute everything that waits to be asked for.
+        same = object.__new__(type(self))
+        vars(same).update(vars(self), tokens=tokens)
+        return same
 
     def with_grades(self, grades: Floats) -> "Matches":
         """The same with other grades; what does not depend on them is kept."""

@@ -1,35 +1,16 @@
 """The number of tokens that results cost a language model."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self, get_args
+from typing import Self, get_args
 
 import numpy as np
-import polars as pl
 
+from calipers.match.tokens import count_tokens
 from calipers.model.arrays import Ints
-from calipers.model.matched import Matched
+from calipers.model.matched import Matched, TokenSource
 from calipers.questions.shown_results import Context, over_contexts
 from calipers.statistics.clusters import exact_mean
-
-CHARACTERS_PER_TOKEN = 4
-"""A common rule of thumb for English prose; other languages and code need more tokens."""
-
-TokenSource = Literal["data", "estimate"]
-
-
-def count_tokens(results: pl.DataFrame) -> Iterator[tuple[TokenSource, Ints]]:
-    """The tokens of every result, by each source that covers all results, the better one first."""
-    if _complete(results, "tokens"):
-        yield "data", results["tokens"].to_numpy().astype(np.int64)
-    if _complete(results, "text"):
-        lengths = results["text"].str.len_chars().to_numpy().astype(np.int64)
-        yield "estimate", -(-lengths // CHARACTERS_PER_TOKEN)
-
-
-def _complete(results: pl.DataFrame, column: str) -> bool:
-    return column in results.columns and results[column].null_count() == 0
-
 
 TokenSums = Mapping[TokenSource, Ints]
 """One row per query for each source that covers all these results."""

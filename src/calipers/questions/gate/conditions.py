@@ -28,7 +28,7 @@ SAME = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<=", "=": "=="}
 """Other spellings of an operator that are unambiguous."""
 FORM = "metric op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop"
 _CONDITION = re.compile(
-    r"""\s*(?P<metric>[^\s<>=≥≤(]+(?:\([^)]*\))?(?:@[\d,]+)?)\s*
+    r"""\s*(?P<metric>[^\s<>=≥≤(]+(?:\((?:[^()]|\([^()]*\))*\))?(?:@[\d,]+)?)\s*
     (?P<op>>=|<=|=>|=<|==|=|>|<|≥|≤)\s*
     (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<percent>%)?
     (?:\s+[fF][oO][rR]\s+(?P<tag>"[^"]+"|'[^']+'|[^=\s"']+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|\S.*?))?\s*""",
