@@ -1,5 +1,6 @@
-"""Where the targets stand: MRR, MAP, R-precision, first rank."""
+"""Where the targets stand: MRR, MAP, R-precision, first rank, and precision over recall."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -46,3 +47,38 @@ def first_rank(found: Found) -> Floats:
     """
     first = found.first()
     return np.where(np.isinf(first), np.nan, first)
+
+
+# The curve of precision over recall, with trec_eval's names and values.
+
+LEVELS = tuple(f"{tenth / 10:.2f}" for tenth in range(11))
+"""The levels of recall, as they are written in names."""
+CURVE = "iprec_at_recall"
+"""The name before the level; alone it stands for all levels."""
+
+
+def _at_level(level: str) -> Callable[[Claims], Floats]:
+    """The function of one level."""
+
+    def precision_at_recall(claims: Claims) -> Floats:
+        return claims.precision_at_recall(float(level))
+
+    precision_at_recall.__doc__ = (
+        f"The highest precision at or below the rank where recall reaches {level}; 0 if it never "
+        "does."
+    )
+    return precision_at_recall
+
+
+for _level in LEVELS:
+    metric(better="higher", name=f"{CURVE}_{_level}")(_at_level(_level))
+
+
+@metric(better="higher", name="11pt_avg", also=("11pt", "eleven_point_average"))
+def eleven_points(claims: Claims) -> Floats:
+    """The mean of iprec_at_recall over the eleven levels from 0.00 to 1.00."""
+    # From the last level down, as trec_eval sums, so that the last digit is the same.
+    total = np.zeros(claims.n_queries)
+    for level in reversed(LEVELS):
+        total += claims.precision_at_recall(float(level))
+    return total / len(LEVELS)

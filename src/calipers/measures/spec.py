@@ -3,12 +3,14 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from calipers.errors import InvalidInput, UnknownMetric
-from calipers.measures.curve import CURVE, LEVELS
-from calipers.measures.define import Definition, aliases, definitions, find_definition
+from calipers.measures.define import Definition, aliases, definitions, find_definition, metric
 from calipers.measures.parameter import Between, Parameter, Value, show_number
+from calipers.measures.rank import CURVE, LEVELS
+from calipers.model.arrays import Floats
+from calipers.model.matched import Matches
 from calipers.model.policy import LIKE_PARAMETERS, check_rel
 from calipers.words import did_you_mean
 
@@ -302,8 +304,8 @@ def _scores(
     own = [name for name, _ in parts if name != "rel" and "@" in name]
     every = _cutoffs(definition, cutoffs, None if own else ks)
     scores = [Metric(definition.name, k, parts) for k in every]
-    for metric in scores:
-        _ = metric.parts  # a part that needs a cut-off and has none is refused
+    for whole in scores:
+        _ = whole.parts  # a part that needs a cut-off and has none is refused
     return scores
 
 
@@ -362,3 +364,23 @@ def _value(definition: Definition, parameter: Parameter, text: str) -> Value:
 
 def _show(value: Value) -> str:
     return value if isinstance(value, str) else show_number(value)
+
+
+class Parts:
+    """No view of its own: each part has the view of its metric."""
+
+    @classmethod
+    def of(cls, _: Matches) -> Self:
+        """Nothing: the values of the parts are computed as for any metric."""
+        return cls()
+
+
+@metric(better="higher", takes_parts=True)
+def score(parts: Parts, k: int | None = None) -> Floats:
+    """The weighted mean of several metrics, such as recall@10=0.7,mrr=0.3, per query.
+
+    Weights are above 0 and are divided by their sum. Undefined where a part is. A part without a
+    cut-off takes that of the score, as in score@10(recall=0.7,mrr=0.3). Every part lies between 0
+    and 1, and more of it is better.
+    """
+    raise NotImplementedError("computed from its parts")
