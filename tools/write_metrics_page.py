@@ -70,7 +70,8 @@ An index that keeps old versions answers from them. Name them in the field `forb
 question, beside the version that should be found:
 
 ```json
-{"query": "How long is the notice period?", "ground_truth": ["handbook-2026#12"], "forbidden": ["handbook-2024#9", "handbook-2025#11"]}
+{"query": "How long is the notice period?", "ground_truth": ["handbook-2026#12"],
+ "forbidden": ["handbook-2024#9", "handbook-2025#11"]}
 ```
 
 ```
