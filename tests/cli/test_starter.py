@@ -19,7 +19,8 @@ def test_all_files_are_written_once(tmp_path):
     assert start_project(tmp_path, retriever=None, k=5).written == ALL
     before = {name: (tmp_path / name).read_bytes() for name in ALL}
     again = start_project(tmp_path, retriever=None, k=7)
-    assert again.written == ("calipers_search.py",)
+    assert again.written == ()
+    assert sorted(again.left) == sorted(ALL)
     assert {name: (tmp_path / name).read_bytes() for name in ALL} == before
 
 
@@ -36,6 +37,40 @@ def test_nothing_that_exists_is_touched(tmp_path, name):
         assert started.retriever == "calipers_search:search"
     else:
         assert name in started.left
+
+
+@pytest.mark.parametrize(
+    ("settings", "written", "printed"),
+    [
+        ('retriever = "mine.py:find"\nground-truth = "mine.csv"\n', [], "calipers eval"),
+        ('run = "mine.csv"\nground-truth = "mine.csv"\n', [], "calipers eval"),
+        ("k = 3\n", ["questions.csv", "search.py"], "eval -g questions.csv --retriever search"),
+        ('ground-truth = "mine.csv"\n', ["search.py"], "eval -g mine.csv --retriever search"),
+        (
+            'ground-truth = "questions.csv"\nretriever = "search:search"\n',
+            ["questions.csv", "search.py"],
+            "calipers eval",
+        ),
+    ],
+)
+def test_a_second_init_writes_only_what_something_names(
+    settings, written, printed, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "calipers.toml").write_text(settings)
+    (tmp_path / "mine.csv").write_text(
+        "question,chunk_id,retrieved\nHow can I get my money back?,refunds#1,refunds#1\n"
+    )
+    code = (starter.TEXTS / "search.txt").read_text(encoding="utf-8")
+    (tmp_path / "mine.py").write_text(code.replace("def search(", "def find("))
+    before = {path.name for path in tmp_path.iterdir()}
+    done = calipers_command("init")
+    now = {path.name for path in tmp_path.iterdir()} - before - {".github"}
+    assert sorted(now) == written
+    assert "Left as it is: calipers.toml\n" in done.out
+    last = done.out.splitlines()[-1]
+    assert printed in last
+    assert calipers_command(*last.split()[1:]).code == 0
 
 
 @pytest.mark.parametrize("retriever", ["mine.search:find", 'http://h/?q={query}&"x"', "cmd:a \\b"])

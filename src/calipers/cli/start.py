@@ -1,7 +1,7 @@
 """Commands to begin with: init, metrics and config."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +10,9 @@ from calipers.cli.options import flag, text
 from calipers.errors import InvalidInput
 from calipers.shell import join_words
 
+if TYPE_CHECKING:
+    from calipers.cli.starter import Started
+
 DEFAULT_K = 3
 
 
@@ -17,10 +20,9 @@ DEFAULT_K = 3
     text(
         "--retriever",
         "RETRIEVER",
-        "Your retriever: package.module:function, an address or cmd:command. [default: word "
-        "matching over the folder; without one a search.py to fill in]",
+        "Your retriever: package.module:function, an address or cmd:command. [default: a "
+        "search.py to replace, with word matching over the folder]",
     ),
-    text("-k", None, f"How many results a reader gets. [default: {DEFAULT_K}]", type=int),
     text("--output -o", "FOLDER", "Where to write the files. [default: the current folder]"),
     text("--price", "PRICE", "What a million tokens of the model cost.", type=float),
     flag("--yes -y", "Ask a model without asking first what it may cost."),
@@ -30,16 +32,16 @@ DEFAULT_K = 3
 def init(
     asked: CommandInput,
     retriever: str | None,
-    k: int | None,
     output: str | None,
     price: float | None,
     yes: bool,
 ) -> None:
     """Make questions from a folder of documents, and measure what word matching finds.
 
-    No model, no account and no label is needed. It writes questions.jsonl and calipers.toml to
-    the current folder, never into the documents. Without FOLDER it writes an example to fill in:
-    four questions, a search function, settings and a check for CI; what exists is never touched.
+    No model, no account and no label is needed. It writes questions.jsonl, search.py and
+    calipers.toml to the current folder, never into the documents. Without FOLDER it writes an
+    example to fill in: four questions, a search function, settings and a check for CI; what exists
+    is never touched.
 
     \b
     Examples:
@@ -52,35 +54,37 @@ def init(
     if retriever:
         check_target(retriever)
     if "folder" in asked.settings:
-        named = {"retriever": retriever, **({} if k is None else {"k": k})}
-        _begin(asked, Path(output or "."), None if yes else price or 0.0, named)
+        _begin(asked, Path(output or "."), None if yes else price or 0.0, retriever)
         return
     if asked.form:
         raise InvalidInput("--json is for questions of a folder; name it: calipers init FOLDER.")
-    from calipers.cli.starter import QUESTIONS, WORKFLOW, start_project
+    from calipers.cli.starter import start_project
+
+    k = asked.settings.get("k", DEFAULT_K)
+    _show_started(start_project(Path.cwd(), retriever=retriever, k=k))
+
+
+def _show_started(started: "Started") -> None:
+    """Print what was written, what stays, and what to call next."""
+    from calipers.cli.starter import QUESTIONS, WORKFLOW
     from calipers.present.escape import printable
 
-    started = start_project(Path.cwd(), retriever=retriever, k=DEFAULT_K if k is None else k)
-    after = (
-        ("calipers", "eval")
-        if started.is_example
-        else ("calipers", "retrieve", started.retriever, QUESTIONS, "-o", "run.jsonl")
-    )
     for name in started.written:
         click.echo(f"Written: {name}")
     for name in started.left:
-        click.echo(f"Left as it is: {name}")
+        click.echo(f"Left as it is: {printable(name)}")
     if WORKFLOW in started.written:
         click.echo(printable(started.origin))
-    if started.is_example:
-        file = f"{started.retriever.partition(':')[0]}.py"
-        click.echo(f"Measure the example, then put your own into {QUESTIONS} and {file}:")
+    if QUESTIONS not in (*started.written, *started.left):
+        click.echo("Measure what calipers.toml names:")
+    elif started.is_example:
+        click.echo(f"Measure the example, then put your own into {QUESTIONS} and {started.file}:")
     else:
         click.echo(f"See what it returns, then put your own questions into {QUESTIONS}:")
-    click.echo(f"  {printable(join_words(after))}")
+    click.echo(f"  {printable(join_words(started.command))}")
 
 
-def _begin(asked: CommandInput, into: Path, price: float | None, named: dict[str, Any]) -> None:
+def _begin(asked: CommandInput, into: Path, price: float | None, retriever: str | None) -> None:
     """Make questions from a folder, write them and show what word matching finds.
 
     Before a model is asked, the user must agree, unless ``price`` is None.
@@ -96,14 +100,13 @@ def _begin(asked: CommandInput, into: Path, price: float | None, named: dict[str
             f"Ask {model} {prompts:,} prompts, about {tokens:,} tokens{cost}?", abort=True, err=True
         )
 
-    from calipers.questions.begin.result import check_output
+    from calipers.questions.begin.files import check_output, write_project
 
     check_output(into, Path(asked.settings["folder"]))
     if "endpoint" in asked.settings:
         asked.settings = {"cache": ".calipers/answers", **asked.settings, "agree": agree}
-    found = asked.answer()
-    written = tuple(str(one) for one in found.write(into, **named))
-    asked.show(replace(found, written=written))
+    made = asked.answer()
+    asked.show(replace(made, files=write_project(made, into, retriever)))
 
 
 @command(short_help="List what can be measured, with formulas and parameters.")

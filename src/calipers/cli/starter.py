@@ -5,13 +5,14 @@ is short enough to be replaced.
 """
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from calipers.config import PLAIN
+from calipers.config import PLAIN, read_config
 from calipers.errors import WriteFailed, check_number
 from calipers.io.files.write import whole_file
 from calipers.present.escape import printable
@@ -36,25 +37,89 @@ class Started:
     """Whether the retriever is our example."""
     origin: str
     """What the workflow installs, as a sentence."""
+    command: tuple[str, ...]
+    """What to call next."""
+
+    @property
+    def file(self) -> str:
+        """The file of the search function."""
+        return _file_of(self.retriever)
 
 
 def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
-    """Write the files that do not exist yet; existing ones are not touched."""
+    """Write the files that do not exist yet; existing ones are not touched.
+
+    Where there are settings, the questions and the search function are written only if the settings
+    name them, or name none.
+    """
     check_number("k", k, whole=True, least=1)
-    files = {QUESTIONS: _text(QUESTIONS)}
-    target = retriever
-    if target is None:
-        free = (name for name in FUNCTION_FILES if not (folder / name).exists())
-        name = next(free, FUNCTION_FILES[-1])
-        files[name] = _text("search.txt")
-        target = f"{name.removesuffix('.py')}:search"
-    # TOML strings are escaped like those of JSON.
-    written_as = msgspec.json.encode(target).decode()
-    files[PLAIN] = _text(PLAIN, questions=QUESTIONS, retriever=written_as, k=str(k))
     package, origin = requirement()
-    files[WORKFLOW] = _text("retrieval.yml", package=package, origin=origin)
+    files = {WORKFLOW: _text("retrieval.yml", package=package, origin=origin)}
+    plan = _Plan.of(folder, retriever)
+    if not plan.has_settings:
+        # TOML strings are escaped like those of JSON.
+        quoted = msgspec.json.encode(plan.target).decode()
+        files = {PLAIN: _text(PLAIN, questions=QUESTIONS, retriever=quoted, k=str(k)), **files}
+    texts = {QUESTIONS: _text(QUESTIONS), **dict.fromkeys(FUNCTION_FILES, _text("search.txt"))}
+    files = {**{name: texts[name] for name in plan.named if name in texts}, **files}
     written, left = _write(folder, files)
-    return Started(tuple(written), tuple(left), target, retriever is None, origin)
+    others = (PLAIN, *plan.named)
+    left += [name for name in others if name not in files and (folder / name).is_file()]
+    is_example = _file_of(plan.target) in texts
+    return Started(tuple(written), tuple(left), plan.target, is_example, origin, plan.command)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The retriever, the files of questions and search function, and what measures them."""
+
+    target: str
+    named: tuple[str, ...]
+    command: tuple[str, ...]
+    has_settings: bool
+
+    @classmethod
+    def of(cls, folder: Path, retriever: str | None) -> "_Plan":
+        """What existing settings name, and the usual names for what they do not."""
+        table = _settings(folder)
+        questions = table.get("ground-truth", QUESTIONS)
+        target = retriever or table.get("retriever", f"{_free_name(folder)}:search")
+        command: tuple[str, ...] = ("calipers", "eval")
+        is_named = not table or "run" in table or {"ground-truth", "retriever"} <= table.keys()
+        if retriever is not None and retriever != table.get("retriever"):
+            command = ("calipers", "retrieve", target, questions, "-o", "run.jsonl")
+        elif not is_named:
+            command = (*command, "-g", questions, "--retriever", target)
+        named = [questions]
+        if retriever is None and "run" not in table:
+            named.append(_file_of(target))
+        return cls(target, tuple(named), command, bool(table))
+
+
+def _settings(folder: Path) -> dict[str, str]:
+    """The inputs that existing settings name, as they stand there; empty without settings."""
+    path = folder / PLAIN
+    if not path.exists():
+        return {}
+    read_config(path)  # a sentence where it is damaged
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    known = (name for name in ("ground-truth", "retriever", "run") if name in table)
+    return {PLAIN: "", **{name: str(table[name]) for name in known}}
+
+
+def _free_name(folder: Path) -> str:
+    """The module of the search function whose file is free, else the last of them."""
+    free = (name for name in FUNCTION_FILES if not (folder / name).exists())
+    return next(free, FUNCTION_FILES[-1]).removesuffix(".py")
+
+
+def _file_of(target: str) -> str:
+    """The file of a retriever that is a function beside the settings.
+
+    >>> _file_of("search:search"), _file_of("search.py:search")
+    ('search.py', 'search.py')
+    """
+    return f"{target.rpartition(':')[0].removesuffix('.py')}.py"
 
 
 def _text(name: str, **values: str) -> str:

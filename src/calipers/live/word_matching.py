@@ -5,9 +5,10 @@ English stop words or stemming; in scripts without spaces each character is a wo
 the chunk that comes first in the corpus.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -113,8 +114,15 @@ def word_matching(
     return index.run(queries), index.chunks.height
 
 
-def from_words(place: str, *, layout: Layout) -> Retriever:
-    """Word matching as a retriever, over the sections of a folder or the chunks of a file."""
+Search = Callable[[str, int], list[dict[str, Any]]]
+"""The k best chunks for a query, the best first: id, document, start, end, text and score."""
+
+
+def search_folder(place: str | PathLike[str]) -> Search:
+    """Word matching over the sections of a folder, or the chunks of a file, as a function.
+
+    The first call makes the index. What `calipers init FOLDER` writes imports it.
+    """
     path = Path(place)
 
     @cache
@@ -126,7 +134,13 @@ def from_words(place: str, *, layout: Layout) -> Retriever:
         words = words_of(pl.Series([query]))["word"].to_list()
         chunk, score = index().best(words, k)
         rows = index().chunks[chunk].iter_rows(named=True)
-        return [{**row, "score": one} for row, one in zip(rows, score.tolist(), strict=True)]
+        return [{**row, "score": gain} for row, gain in zip(rows, score.tolist(), strict=True)]
 
+    return search
+
+
+def from_words(place: str, *, layout: Layout) -> Retriever:
+    """Word matching as a retriever, over the sections of a folder or the chunks of a file."""
+    search = search_folder(place)
     # One worker: the first question makes the index.
     return from_callable(search, name=f"words:{place}", layout=layout, workers=1, code={})

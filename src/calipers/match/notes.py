@@ -113,6 +113,32 @@ def may_be_swapped(truth: GroundTruth, some: FirstResults | None) -> list[str]:
     ]
 
 
+def made_from_documents(truth: GroundTruth) -> list[str]:
+    """A note where most questions were made from documents: their number is a smoke test."""
+    if "source" not in truth.tags:
+        return []
+    # Few sets have such a tag, so most commands never load this.
+    from calipers.model.labels import MACHINE, MADE_FROM, MADE_TAGS
+
+    if not all(name in truth.tags for name in MADE_TAGS):
+        return []
+    source, *places = (truth.tags[name].cast(pl.String) for name in MADE_TAGS)
+    is_models = source.str.starts_with(MACHINE)
+    is_made = source.is_in(MADE_FROM) | is_models
+    for place in places:
+        is_made &= place.is_not_null()
+    made = int(is_made.sum())
+    if not made or 2 * made <= len(source):
+        return []
+    if made < len(source):
+        return [f"A smoke test: {made:,} of {len(source):,} questions were made from documents."]
+    if is_models.any():
+        return ["A smoke test: a model wrote these questions from the documents (calipers init)."]
+    return [
+        "A smoke test: these questions were made from the documents' own words (calipers init)."
+    ]
+
+
 MOST = 100_000
 """How many distinct ids of a run are compared with the ground truth to find the reason."""
 _SAMPLE = 200

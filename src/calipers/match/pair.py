@@ -12,6 +12,7 @@ from calipers.match.by_id import match_by_id
 from calipers.match.choose import check_corpus_size, check_evidence, check_ties, choose
 from calipers.match.notes import (
     check_in_common,
+    made_from_documents,
     may_be_swapped,
     nearly_asked,
     nearly_found,
@@ -55,6 +56,7 @@ def match_pair(
     column = {"id": "item", "span": "document"}.get(how.rule.kind)
     notes = [*settled.notes, *nearly_found(truth, matches, some, column)]
     notes += [*nearly_asked(truth, tally), *may_be_swapped(truth, some)]
+    notes += made_from_documents(truth)
     if settled.as_read[0].forbidden is not None:
         from calipers.match.forbidden import match_forbidden
 

@@ -28,6 +28,11 @@ CHECKED = "checked"
 TO_CHECK, FIT, NOBODY, WRONG = "drawn", "yes", "nobody asks", "wrong target"
 """What that tag says: drawn and not checked yet, fit, or why it is not."""
 
+MADE_FROM = ("faq", "links", "headings", "docstrings", "history")
+"""Where `init FOLDER` takes questions from, in the order in which they are drawn. A made question
+has one of these, or machine:NAME, as its tag ``source``, and the tags ``file`` and ``line``."""
+MADE_TAGS = ("source", "file", "line")
+
 TargetsAs = Literal["id", "quote", "span"]
 """How a judged item is recognised in the ground truth that is made of it."""
 QueueOrder = Literal["moves", "plain"]

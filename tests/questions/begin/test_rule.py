@@ -1,6 +1,9 @@
 """From a folder to questions and a first number."""
 
+import io
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -103,8 +106,8 @@ def test_the_command_writes_and_the_next_commands_work(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = calipers_command("init", "docs", "--questions", "12")
     assert done.code == 0, done.err
-    assert done.out.startswith("Word matching finds 100% of the targets of 12 questions")
-    assert "Wrote questions.jsonl, calipers.toml." in " ".join(done.out.split())
+    assert done.out.startswith("A smoke test: word matching finds 100% of 12 targets in the first")
+    assert "Wrote questions.jsonl, search.py, calipers.toml." in " ".join(done.out.split())
     assert max(map(len, done.out.splitlines())) <= 80
     for command in ("eval", "misses"):
         assert calipers_command(command).code == 0
@@ -141,4 +144,88 @@ def test_nothing_is_written_into_the_documents(tmp_path, monkeypatch):
     assert sorted(one.name for one in (tmp_path / "out").iterdir()) == [
         "calipers.toml",
         "questions.jsonl",
+        "search.py",
     ]
+
+
+def printed_commands(text):
+    """The commands that an answer prints, each as it can be called."""
+    joined = " ".join(text.split())
+    found = re.findall(r"calipers (?:eval|labels).*?(?= Wrote|$)", joined)
+    return [shlex.split(one)[1:] for one in found]
+
+
+@pytest.mark.parametrize("into", [(), ("-o", "out folder")], ids=["here", "elsewhere"])
+@pytest.mark.parametrize("settings", [None, 'ground-truth = "mine.csv"\n'], ids=["new", "others"])
+def test_every_printed_line_works_as_it_stands(into, settings, tmp_path, monkeypatch):
+    write_docs(tmp_path / "docs")
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / (into[1] if into else ".")
+    if settings is not None:
+        folder.mkdir(exist_ok=True)
+        (folder / "calipers.toml").write_text(settings)
+        (folder / "mine.csv").write_text("question,chunk_id\nWhy?,a#1\n")
+    done = calipers_command("init", "docs", "--questions", "12", "-k", "1", *into)
+    assert "as the first result" in " ".join(done.out.split())
+    assert (folder / "search.py").exists() == (settings is None)
+    labels, measure = printed_commands(done.out)
+    assert calipers_command(*measure).code == 0, measure
+    scored = json.loads(calipers_command(*measure, "--json").out)
+    first = calipers.first_questions("docs", questions=12, k=1)
+    assert scored["summaries"][0]["mean"] == pytest.approx(first.recall)
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    assert calipers_command(*labels).code == 0
+
+
+def test_a_search_of_ones_own_is_left_and_ours_gets_another_name(tmp_path, monkeypatch):
+    write_docs(tmp_path / "docs")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "search.py").write_text("mine")
+    done = calipers_command("init", "docs", "--questions", "3")
+    assert "Put your own search into calipers_search.py" in " ".join(done.out.split())
+    assert (tmp_path / "search.py").read_text() == "mine"
+    assert calipers_command("eval").code == 0
+
+
+def note_of(text):
+    """The line that says what kind of questions these are; empty where there is none."""
+    joined = " ".join(text.split())
+    found = re.search(r"A smoke test: [^.]*\.", joined)
+    return "" if found is None else found[0]
+
+
+SMOKE = "A smoke test: these questions were made from the documents' own words (calipers init)."
+
+
+def test_every_later_answer_says_that_it_is_a_smoke_test(tmp_path, monkeypatch):
+    write_docs(tmp_path / "docs")
+    monkeypatch.chdir(tmp_path)
+    assert calipers_command("init", "docs", "--questions", "12").code == 0
+    for name in ("old.jsonl", "new.jsonl"):
+        assert calipers_command("retrieve", "-o", name).code == 0
+    runs = ("old.jsonl", "new.jsonl", "-g", "questions.jsonl")
+    checks = ("--require", "recall@10 >= 0.1")
+    for words in (["eval"], ["compare", *runs], ["gate", *checks], ["eval", "--json"]):
+        done = calipers_command(*words)
+        assert SMOKE in " ".join(done.out.split()), words
+    people = [
+        {"query": f"Who asked {number}?", "ground_truth": [{"quote": prose("retries", 0)}]}
+        for number in range(13)
+    ]
+    made = Path("questions.jsonl").read_text()
+    for count, note in ((4, "A smoke test: 12 of 16 questions were made from documents"), (13, "")):
+        some = "".join(json.dumps(one) + "\n" for one in people[:count])
+        Path("questions.jsonl").write_text(made + some)
+        assert note_of(calipers_command("eval").out).startswith(note)
+    assert not note_of(calipers_command("eval").out)
+
+
+def test_questions_of_a_model_are_said_to_be_those_of_a_model():
+    tags = {"source": "machine:small", "file": "a.md", "line": 3}
+    rows = [
+        {"query": f"q{number}", "tags": tags, "ground_truth": ["a"], "retrieved": ["a"]}
+        for number in range(3)
+    ]
+    assert "A smoke test: a model wrote these questions" in str(calipers.evaluate(rows))
+    rows = [{**row, "tags": {"source": "headings"}} for row in rows]
+    assert "smoke" not in str(calipers.evaluate(rows))

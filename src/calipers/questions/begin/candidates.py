@@ -11,10 +11,10 @@ from typing import TypeVar
 import msgspec
 
 from calipers.io.documents.sections import TextDocument, lines_of, without_markup
+from calipers.model.labels import MADE_FROM
 from calipers.names import words_in
 
-SOURCES = ("faq", "links", "headings", "docstrings", "history")
-"""Where questions come from, in the order in which they are drawn."""
+SOURCES = MADE_FROM
 BY_DEFAULT = ("links", "headings", "docstrings")
 """Without faq, which misranked retrievers, and history, of which 31 of 50 questions were such that
 somebody would ask them. Headings stay on, as a smoke test."""

@@ -18,7 +18,7 @@ from calipers.model.document import Document, Note
 from calipers.model.labels import CHECKED, FIT, MACHINE, NOBODY, TO_CHECK, WRONG
 from calipers.model.result import Plain, ShowsItself
 from calipers.questions.begin.candidates import SOURCES, place
-from calipers.questions.begin.result import DROPPED, write_lines
+from calipers.questions.begin.files import DROPPED, write_lines
 from calipers.shell import join_words
 from calipers.words import plural
 

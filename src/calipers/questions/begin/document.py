@@ -1,68 +1,94 @@
 """The answer as a document: the number, a table by source, and how far to trust it."""
 
-from pathlib import Path
+from collections.abc import Iterator
 
 from calipers.model.document import Block, Column, Document, Lines, Note, Table
 from calipers.present.escape import printable
-from calipers.questions.begin.result import DEPTH, QUESTIONS, FirstQuestions, LeftOut
+from calipers.questions.begin.files import QUESTIONS
+from calipers.questions.begin.result import FirstQuestions, LeftOut
 from calipers.shell import join_words
 from calipers.words import plural
 
 
-def document(found: FirstQuestions) -> Document:
+def document(made: FirstQuestions) -> Document:
     """What word matching finds, by source, with the audit and what to do next."""
-    count = plural(found.questions, "question")
-    ends = ""
-    if found.interval is not None:
-        low, high = found.interval.low, found.interval.high
-        ends = f" ({low:.0%}–{high:.0%})".replace("%–", "–")
-    heads = (Column("source", words=True), "questions", "documents", f"in first {DEPTH}")
-    rows = [
-        (
-            *(one.source, f"{one.questions:,}", f"{one.documents:,}"),
-            *(f"{one.in_first:.3f}", f"{one.at_top:.3f}"),
-        )
-        for one in found.sources
-    ]
     details = {
-        "Files that were passed over, or read with a guess": map(_left_out, found.passed_over),
-        "Questions that were dropped": map(_left_out, found.dropped),
+        "Files that were passed over, or read with a guess": made.passed_over,
+        "Questions that were dropped": made.dropped,
     }
-    listed = ((title, list(lines)) for title, lines in details.items())
-    blocks: list[Block] = [Table((*heads, "at rank 1"), rows)]
-    blocks += [Lines(lines, title=title, detail=True) for title, lines in listed if lines]
-    audit, file = found.audit, found.written[0] if found.written else QUESTIONS
-    can = "nothing" if (audit["detects"] or 1) >= 1 else f"differences of {audit['detects']:.2g}"
-    labels = join_words(["calipers", "labels", "sample", file])
-    wrote = f"Wrote {', '.join(map(printable, found.written))}. " if found.written else ""
-    there = Path(file).parent
-    place = "Next" if there == Path() else f"Next, in {printable(str(there))}"
-    after = join_words(["calipers", "eval", "--retriever", "search.py:search"])
+    blocks: list[Block] = [_by_source(made)]
+    blocks += [
+        Lines([*map(_left_out, listed)], title=title, detail=True)
+        for title, listed in details.items()
+        if listed
+    ]
     return Document(
-        f"Word matching finds {found.recall:.0%} of the targets of {count} in the first {DEPTH} "
-        f"results{ends}.",
-        blocks=blocks,
-        notes=[
-            Note(
-                "input",
-                f"Audit: copies of their passage {audit['copied']:,}, near-identical questions "
-                f"{audit['near_identical']:,}, ambiguous targets {audit['ambiguous']:,}; they can "
-                f"detect {can}{'' if can == 'nothing' else ' or more'}.",
-            ),
-            Note(
-                "doubt",
-                f"A smoke test: the documents' own words flatter keyword search. Correct it with "
-                f"30 labels: {labels}"
-                if found.is_smoke_test
-                else f"Questions made from text flatter keyword search; label 30 of them: {labels}",
-            ),
-            Note("next", f"{wrote}{place}: {after}"),
-        ],
-        rows=lambda: found.sources,
+        _first_line(made), blocks=blocks, notes=[*_notes(made)], rows=lambda: made.sources
     )
 
 
-def _left_out(one: LeftOut) -> str:
-    more = one.count - len(one.examples)
-    names = printable(", ".join(one.examples), 200) + (f" and {more:,} more" if more > 0 else "")
-    return f"{one.count:,} {one.reason}" + (f": {names}" if one.examples else "")
+def _first_line(made: FirstQuestions) -> str:
+    """What kind of number it is, and the number."""
+    kind = "A smoke test" if made.is_smoke_test else "Questions of a model"
+    where = "as the first result" if made.k == 1 else f"in the first {made.k} results"
+    ends = ""
+    if made.interval is not None:
+        low, high = made.interval.low, made.interval.high
+        ends = f" ({low:.0%}–{high:.0%})".replace("%–", "–")
+    targets = plural(made.questions, "target")
+    return f"{kind}: word matching finds {made.recall:.0%} of {targets} {where}{ends}."
+
+
+def _by_source(made: FirstQuestions) -> Table:
+    """A row for each source; at rank 1 is said once."""
+    heads: list[Column | str] = [Column("source", words=True), "questions", "documents"]
+    heads.append(f"in first {made.k}")
+    if made.k > 1:
+        heads.append("at rank 1")
+    rows = []
+    for source in made.sources:
+        cells = [source.source, f"{source.questions:,}", f"{source.documents:,}"]
+        shares = [source.in_first, source.at_top]
+        rows.append([*cells, *(f"{share:.3f}" for share in shares[: len(heads) - 3])])
+    return Table(tuple(heads), rows)
+
+
+def _notes(made: FirstQuestions) -> Iterator[Note]:
+    """Yield what an audit counts, how far to trust the number, and what to do next."""
+    audit = made.audit
+    least = audit["detects"] or 1
+    shows = "they show no difference" if least >= 1 else f"they cannot show less than {least:.2g}"
+    yield Note(
+        "input",
+        f"Audit: copies of their passage {audit['copied']:,}, near-identical questions "
+        f"{audit['near_identical']:,}, ambiguous targets {audit['ambiguous']:,}; {shows}.",
+    )
+    file = str(made.files.written[0]) if made.files else QUESTIONS
+    labels = join_words(["calipers", "labels", "sample", file])
+    words = "The documents' own words" if made.is_smoke_test else "Questions made from text"
+    yield Note("doubt", f"{words} flatter keyword search. Labels remove unfit questions: {labels}")
+    if made.files is not None:
+        yield Note("next", _what_next(made))
+
+
+def _what_next(made: FirstQuestions) -> str:
+    """What was written, and a command that works as it stands."""
+    files = made.files
+    if files is None:
+        return ""
+    names = ", ".join(printable(str(path)) for path in files.written)
+    command = join_words(files.command)
+    if files.left is not None:
+        left = printable(str(files.left))
+        return f"Wrote {names}. {left} names other questions and stays as it is: {command}"
+    if files.search is not None:
+        own = printable(str(files.search))
+        return f"Wrote {names}. Put your own search into {own}, then: {command}"
+    return f"Wrote {names}. Next: {command}"
+
+
+def _left_out(left: LeftOut) -> str:
+    """What was left out, why, and the first examples."""
+    more = left.count - len(left.examples)
+    names = printable(", ".join(left.examples), 200) + (f" and {more:,} more" if more > 0 else "")
+    return f"{left.count:,} {left.reason}" + (f": {names}" if left.examples else "")

@@ -1,23 +1,17 @@
 """The answer: questions made from documents, and a first number."""
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import msgspec
-
-from calipers.errors import WriteFailed
-from calipers.io.files.write import whole_file
 from calipers.model.labels import is_machine
-from calipers.model.plain import plain
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
+from calipers.questions.begin.files import ProjectFiles, write_project
 
-QUESTIONS, SETTINGS, DROPPED = "questions.jsonl", "calipers.toml", "dropped.jsonl"
 DEPTH = 10
-"""Results that are looked at."""
+"""Results that are looked at, unless another number is given."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +22,7 @@ class SourceCount(Plain):
     questions: int
     documents: int
     in_first: float
-    """The share whose target is in the first results."""
+    """The share whose target is in the first k results."""
     at_top: float
     """The share whose target is the first result."""
 
@@ -48,7 +42,7 @@ class FirstQuestions(Plain, HasRows):
 
     shown_by: ClassVar[str] = "calipers.questions.begin.document"
     dict_keys: ClassVar[str] = (
-        "folder documents chunks questions recall interval sources audit dropped passed_over "
+        "folder documents chunks questions k recall interval sources audit dropped passed_over "
         "records"
     )
 
@@ -58,8 +52,10 @@ class FirstQuestions(Plain, HasRows):
     records: tuple[dict[str, Any], ...]
     """The questions as they are written, one record each."""
     sources: tuple[SourceCount, ...]
+    k: int
+    """Results that are looked at."""
     recall: float
-    """The share of targets that word matching finds in the first 10 results."""
+    """The share of targets that word matching finds in the first k results."""
     interval: Interval | None
     audit: dict[str, Any]
     """What an audit counts: copies, near-identical questions, ambiguous targets, differences."""
@@ -69,7 +65,8 @@ class FirstQuestions(Plain, HasRows):
     """Files that were not read, by reason."""
     rejected: tuple[Any, ...] = ()
     """The questions of a model that were not kept, each with the reason."""
-    written: tuple[str, ...] = ()
+    files: ProjectFiles | None = None
+    """The files that were written, once they are."""
 
     @property
     def questions(self) -> int:
@@ -82,65 +79,11 @@ class FirstQuestions(Plain, HasRows):
         return not any(is_machine(one.source) for one in self.sources)
 
     def write(
-        self,
-        folder: str | os.PathLike[str] = ".",
-        *,
-        retriever: str | None = None,
-        k: int = DEPTH,
+        self, folder: str | os.PathLike[str] = ".", *, retriever: str | None = None
     ) -> list[Path]:
-        """Write questions.jsonl, and calipers.toml unless there is one; returns what was written.
+        """Write questions.jsonl, search.py and calipers.toml; returns what was written.
 
-        The folder of the documents is refused: what is written there would be searched. The
-        settings name word matching over the documents, unless another ``retriever`` is given.
+        The folder of the documents is refused: what is written there would be searched. Settings
+        that exist stay as they are. A ``retriever`` stands in them instead of a search.py.
         """
-        into = Path(folder)
-        check_output(into, Path(self.folder))
-        try:
-            into.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise WriteFailed(
-                f"The folder {into} cannot be made: {error.strerror}; name another."
-            ) from error
-        done = [write_lines(into / QUESTIONS, self.records)]
-        if self.rejected:
-            done.append(write_lines(into / DROPPED, map(plain, self.rejected)))
-        if not (into / SETTINGS).exists():
-            # The documents as a path from the settings file, or whole where it leads far away.
-            seen = Path(os.path.relpath(self.folder, into)).as_posix()
-            seen = Path(self.folder).resolve().as_posix() if seen.startswith("../../..") else seen
-            # TOML strings are escaped like those of JSON.
-            text = msgspec.json.encode(retriever or f"words:{seen}").decode()
-            with whole_file(into / SETTINGS) as file:
-                file.write(_SETTINGS_TEXT.format(QUESTIONS, text, k, 2 * k).encode())
-            done.append(into / SETTINGS)
-        return done
-
-
-_SETTINGS_TEXT = """\
-# Settings of every calipers command that runs in this folder.
-ground-truth = "{}"
-# Word matching over the documents; put your own here, such as "search.py:search".
-retriever = {}
-metrics = ["recall@{}", "mrr"]
-# Twice as many as are looked at: a passage that holds a link does not count, and makes room.
-ask-for = {}
-"""
-
-
-def write_lines(path: Path, rows: Iterable[Any], before: bytes = b"") -> Path:
-    """Write records as JSON lines, after what stood there ``before``."""
-    with whole_file(path) as file:
-        file.write(before)
-        file.writelines(msgspec.json.encode(one) + b"\n" for one in rows)
-    return path
-
-
-def check_output(into: Path, documents: Path) -> None:
-    """Refuse an output inside the documents, and one that would replace questions."""
-    if documents.is_dir() and into.resolve().is_relative_to(documents.resolve()):
-        raise WriteFailed(
-            f"Name another folder for the output (-o FOLDER): {into} is part of {documents}, and "
-            "what is written there would be searched."
-        )
-    if (into / QUESTIONS).exists():
-        raise WriteFailed(f"{into / QUESTIONS} exists already; move it away, or give -o FOLDER.")
+        return [*write_project(self, Path(folder), retriever).written]

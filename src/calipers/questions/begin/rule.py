@@ -88,13 +88,15 @@ def make(folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> FirstQu
     records = tuple(map(_record, drawn))
     corpus = corpus_of(documents, str(where))
     truth = load_ground_truth([*records])
-    in_first, at_top, chunks = _measured(truth, corpus)
+    k = settings["k"] or DEPTH
+    in_first, at_top, chunks = _measured(truth, corpus, k)
     defined = in_first[~np.isnan(in_first)]
     return FirstQuestions(
         folder=str(folder),
         documents=len(documents),
         chunks=chunks,
         records=records,
+        k=k,
         sources=tuple(_counted(drawn, made, in_first, at_top)),
         recall=exact_mean(defined),
         interval=mean_interval(defined, 0.95),
@@ -180,13 +182,13 @@ def _record(one: Candidate) -> dict[str, Any]:
     }
 
 
-def _measured(truth: GroundTruth, corpus: Corpus) -> tuple[Any, Any, int]:
-    """Recall in the first results and at the top, of each question, and how many chunks."""
+def _measured(truth: GroundTruth, corpus: Corpus, k: int) -> tuple[Any, Any, int]:
+    """Recall in the first k results and at the top, of each question, and how many chunks."""
     index = WordIndex.of(corpus, with_texts=True)
     # Beyond the depth: what is excluded makes room.
-    run = index.run(truth.queries.select("query", "text"), 2 * DEPTH)
+    run = index.run(truth.queries.select("query", "text"), 2 * k)
     pair = match_pair(truth, run)
-    values = [compute(pair.matches, parse(f"recall@{k}"), pair.policy)[:, 0] for k in (DEPTH, 1)]
+    values = [compute(pair.matches, parse(f"recall@{at}"), pair.policy)[:, 0] for at in (k, 1)]
     return values[0], values[1], index.chunks.height
 
 

@@ -23,6 +23,16 @@ class FirstQuestionsSettings(TypedDict, total=False):
     questions: Annotated[
         int, Setting("How many questions to keep.", metavar="N", default=120, least=1, most=10_000)
     ]
+    k: Annotated[
+        int | None,
+        Setting(
+            "How many results a reader gets. [default: 10; 3 without a FOLDER]",
+            "-k",
+            "N",
+            least=1,
+            most=1000,
+        ),
+    ]
     seed: Annotated[int, Setting("The seed that draws the questions.", default=0, least=0)]
     sources: Annotated[
         list[str] | None,

@@ -1,0 +1,165 @@
+"""The files that `init FOLDER` writes: questions, a search function to replace, and settings."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from calipers.errors import WriteFailed
+from calipers.io.files.write import whole_file
+from calipers.model.plain import plain
+
+if TYPE_CHECKING:
+    from calipers.questions.begin.result import FirstQuestions
+
+QUESTIONS, SETTINGS, DROPPED = "questions.jsonl", "calipers.toml", "dropped.jsonl"
+SEARCH_FILES = ("search.py", "calipers_search.py")
+"""File names for the search function; the first free one is used."""
+
+_SETTINGS_TEXT = """\
+# Settings of every calipers command that runs in this folder.
+ground-truth = "{questions}"
+# {comment}
+retriever = {retriever}
+metrics = ["recall@{k}", "mrr"]
+# Twice as many as are looked at: a passage that holds a link does not count, and makes room.
+ask-for = {ask_for}
+"""
+_SEARCH_TEXT = '''\
+"""The retriever that Calipers asks: word matching over the documents. Put your own search here."""
+
+from pathlib import Path
+
+from calipers.live.word_matching import search_folder
+
+by_words = search_folder(Path(__file__).parent / {documents})
+
+
+def search(query, k):
+    """The k best chunks for a query, the best first, each with its text."""
+    return by_words(query, k)
+
+
+# With a vector database, here Qdrant; chunks may be cut in any way, but need their text:
+#
+# def search(query, k):
+#     points = client.query_points("documents", query=embed(query), limit=k).points
+#     return [
+#         {{"id": str(point.id), "text": point.payload["text"], "score": point.score}}
+#         for point in points
+#     ]
+'''
+
+
+@dataclass(frozen=True)
+class ProjectFiles:
+    """What was written, what stays as it is, and the command to call next."""
+
+    written: tuple[Path, ...]
+    command: tuple[str, ...]
+    search: Path | None = None
+    """The search function to replace, if it was written."""
+    left: Path | None = None
+    """Settings that were there already and name other questions."""
+
+
+def write_project(made: "FirstQuestions", into: Path, retriever: str | None) -> ProjectFiles:
+    """Write the questions and, unless there are settings, those and a search function.
+
+    The folder of the documents is refused: what is written there would be searched.
+    """
+    check_output(into, Path(made.folder))
+    try:
+        into.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteFailed(
+            f"The folder {into} cannot be made: {error.strerror}; name another."
+        ) from error
+    written = [write_lines(into / QUESTIONS, made.records)]
+    if made.rejected:
+        written.append(write_lines(into / DROPPED, map(plain, made.rejected)))
+    documents = _path_from(into, Path(made.folder))
+    if (into / SETTINGS).exists():
+        return _beside_settings(into, written, retriever or f"words:{made.folder}")
+    search = None
+    if retriever is None and Path(made.folder).is_dir():
+        free = (into / name for name in SEARCH_FILES if not (into / name).exists())
+        search = next(free, None)
+    if search is not None:
+        _write_text(search, _SEARCH_TEXT.format(documents=_quoted(documents)))
+        written.append(search)
+        retriever = f"{search.name}:search"
+    comment = (
+        f"Word matching over the documents; put your own search into {search.name}."
+        if search is not None
+        else 'What is asked; a function of yours is named like "search.py:search".'
+    )
+    text = _SETTINGS_TEXT.format(
+        questions=QUESTIONS,
+        comment=comment,
+        retriever=_quoted(retriever or f"words:{documents}"),
+        k=made.k,
+        ask_for=2 * made.k,
+    )
+    written.append(_write_text(into / SETTINGS, text))
+    config = () if into == Path() else ("--config", str(into / SETTINGS))
+    return ProjectFiles(tuple(written), ("calipers", "eval", *config), search)
+
+
+def _beside_settings(into: Path, written: Sequence[Path], retriever: str) -> ProjectFiles:
+    """The answer where settings exist: nothing is written that they do not name."""
+    from calipers.config import read_config
+
+    settings = into / SETTINGS
+    shared: Mapping[str, Any] = read_config(settings).shared
+    questions = into / QUESTIONS
+    named = shared.get("ground-truth")
+    if named is not None and Path(named).resolve() == questions.resolve():
+        config = () if into == Path() else ("--config", str(settings))
+        return ProjectFiles(tuple(written), ("calipers", "eval", *config))
+    # Their retriever answers other questions, perhaps without the texts that quotes need.
+    command = ("calipers", "eval", "-g", str(questions), "--retriever", retriever)
+    return ProjectFiles(tuple(written), command, left=settings)
+
+
+def _path_from(into: Path, documents: Path) -> str:
+    """The documents as a path from a folder, or whole where it leads far away."""
+    try:
+        path = Path(os.path.relpath(documents, into)).as_posix()
+    except ValueError:  # another drive
+        return documents.resolve().as_posix()
+    return documents.resolve().as_posix() if path.startswith("../../..") else path
+
+
+def _quoted(text: str) -> str:
+    """A text as TOML and Python write it: both escape it like JSON."""
+    return msgspec.json.encode(text).decode()
+
+
+def _write_text(path: Path, text: str) -> Path:
+    """Write a file whole."""
+    with whole_file(path) as file:
+        file.write(text.encode())
+    return path
+
+
+def write_lines(path: Path, rows: Iterable[Any], before: bytes = b"") -> Path:
+    """Write records as JSON lines, after what stood there ``before``."""
+    with whole_file(path) as file:
+        file.write(before)
+        file.writelines(msgspec.json.encode(row) + b"\n" for row in rows)
+    return path
+
+
+def check_output(into: Path, documents: Path) -> None:
+    """Refuse an output inside the documents, and one that would replace questions."""
+    if documents.is_dir() and into.resolve().is_relative_to(documents.resolve()):
+        raise WriteFailed(
+            f"Name another folder for the output (-o FOLDER): {into} is part of {documents}, and "
+            "what is written there would be searched."
+        )
+    if (into / QUESTIONS).exists():
+        raise WriteFailed(f"{into / QUESTIONS} exists already; move it away, or give -o FOLDER.")
