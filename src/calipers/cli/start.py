@@ -100,13 +100,13 @@ def _begin(asked: CommandInput, into: Path, price: float | None, retriever: str 
             f"Ask {model} {prompts:,} prompts, about {tokens:,} tokens{cost}?", abort=True, err=True
         )
 
-    from calipers.questions.begin.files import check_output, write_project
+    from calipers.questions.begin.files import check_output
 
     check_output(into, Path(asked.settings["folder"]))
     if "endpoint" in asked.settings:
         asked.settings = {"cache": ".calipers/answers", **asked.settings, "agree": agree}
     made = asked.answer()
-    asked.show(replace(made, files=write_project(made, into, retriever)))
+    asked.show(replace(made, files=made.write_files(into, retriever)))
 
 
 @command(short_help="List what can be measured, with formulas and parameters.")

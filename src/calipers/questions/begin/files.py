@@ -4,16 +4,13 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from calipers.errors import WriteFailed
 from calipers.io.files.write import whole_file
 from calipers.model.plain import plain
-
-if TYPE_CHECKING:
-    from calipers.questions.begin.result import FirstQuestions
 
 QUESTIONS, SETTINGS, DROPPED = "questions.jsonl", "calipers.toml", "dropped.jsonl"
 SEARCH_FILES = ("search.py", "calipers_search.py")
@@ -66,26 +63,34 @@ class ProjectFiles:
     """Settings that were there already and name other questions."""
 
 
-def write_project(made: "FirstQuestions", into: Path, retriever: str | None) -> ProjectFiles:
+def write_project(
+    into: Path,
+    folder: Path,
+    records: Iterable[Any],
+    rejected: Sequence[Any] = (),
+    *,
+    k: int,
+    retriever: str | None,
+) -> ProjectFiles:
     """Write the questions and, unless there are settings, those and a search function.
 
     The folder of the documents is refused: what is written there would be searched.
     """
-    check_output(into, Path(made.folder))
+    check_output(into, folder)
     try:
         into.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WriteFailed(
             f"The folder {into} cannot be made: {error.strerror}; name another."
         ) from error
-    written = [write_lines(into / QUESTIONS, made.records)]
-    if made.rejected:
-        written.append(write_lines(into / DROPPED, map(plain, made.rejected)))
-    documents = _path_from(into, Path(made.folder))
+    written = [write_lines(into / QUESTIONS, records)]
+    if rejected:
+        written.append(write_lines(into / DROPPED, map(plain, rejected)))
+    documents = _path_from(into, folder)
     if (into / SETTINGS).exists():
-        return _beside_settings(into, written, retriever or f"words:{made.folder}")
+        return _beside_settings(into, written, retriever or f"words:{folder}")
     search = None
-    if retriever is None and Path(made.folder).is_dir():
+    if retriever is None and folder.is_dir():
         free = (into / name for name in SEARCH_FILES if not (into / name).exists())
         search = next(free, None)
     if search is not None:
@@ -101,8 +106,8 @@ def write_project(made: "FirstQuestions", into: Path, retriever: str | None) -> 
         questions=QUESTIONS,
         comment=comment,
         retriever=_quoted(retriever or f"words:{documents}"),
-        k=made.k,
-        ask_for=2 * made.k,
+        k=k,
+        ask_for=2 * k,
     )
     written.append(_write_text(into / SETTINGS, text))
     config = () if into == Path() else ("--config", str(into / SETTINGS))

@@ -86,4 +86,11 @@ class FirstQuestions(Plain, HasRows):
         The folder of the documents is refused: what is written there would be searched. Settings
         that exist stay as they are. A ``retriever`` stands in them instead of a search.py.
         """
-        return [*write_project(self, Path(folder), retriever).written]
+        return [*self.write_files(Path(folder), retriever).written]
+
+    def write_files(self, into: Path, retriever: str | None) -> ProjectFiles:
+        """Like ``write``; returns also what stays as it is, and the command to call next."""
+        folder = Path(self.folder)
+        return write_project(
+            into, folder, self.records, self.rejected, k=self.k, retriever=retriever
+        )
