@@ -124,8 +124,8 @@ def test_a_loss_is_heard() -> None:
 def test_what_is_open_says_how_many_more() -> None:
     found = switched(lambda item: 1, 10, allow=0.05)
     assert (found.verdict, found.claim.standing) == ("open", "no clear difference")
-    assert (found.more_queries, found.more_results) == (20, 40)
-    assert "About 20 more questions (40 labels) would settle it." in (found.claim.next or "")
+    assert (found.more_queries, found.more_results) == (10, 20)
+    assert "The next look comes after 10 more questions (20 labels)." in (found.claim.next or "")
 
 
 def test_a_loss_that_is_allowed_has_no_tick() -> None:

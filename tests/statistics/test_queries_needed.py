@@ -7,7 +7,6 @@ from calipers.errors import InvalidInput
 from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.queries_needed import (
     needed_queries,
-    queries_like_these,
     visibility,
     visible_difference,
 )
@@ -82,7 +81,7 @@ def test_what_is_said_beside_a_comparison_is_the_plan():
     for pilot in PILOTS.values():
         seen = visibility(pilot, 0.05 / 3)
         assert seen.smallest == visible_difference(pilot, alpha=0.05 / 3).difference
-        assert seen.needed == needed_queries(pilot, seen.wanted, alpha=0.05 / 3).queries
+        assert 0.2 * seen.smallest < seen.wanted <= 0.6 * seen.smallest
     # No number is given where even the largest difference would often be missed.
     assert visibility([0.0] * 7 + [0.5], alpha=0.01, largest=0.5).why_not == "too few moved"
 
@@ -127,12 +126,3 @@ def test_a_larger_pilot_has_a_narrower_range_and_scaling_changes_nothing():
     assert (turned.queries, turned.low, turned.high) == (wide.queries, wide.low, wide.high)
     shown = visible_difference(pilot, 200)
     assert shown.low < shown.difference < shown.high
-
-
-@pytest.mark.parametrize("alpha", [0.05, 0.025])
-@pytest.mark.parametrize("pilot", [[-1.0] * 3 + [0.0] * 9, [0.3, -0.2] * 15 + [0.1] * 5])
-def test_as_many_like_these_show_it_about_four_times_in_five(pilot, alpha):
-    rng = np.random.default_rng(5)
-    n = queries_like_these(paired_rows([pilot])[0], alpha)
-    drawn = rng.choice(pilot, (120, n))
-    assert 0.68 <= better(drawn, alpha) + better(-drawn, alpha) <= 0.92

@@ -6,7 +6,6 @@ import pytest
 from calipers.statistics.switching import (
     draw_order,
     level_of,
-    look_ahead,
     looks_of,
     switch_totals,
     verdict_of,
@@ -71,8 +70,6 @@ def test_looks_share_the_error():
     assert level_of(9) == pytest.approx(0.025)
 
 
-def test_verdicts_and_what_would_settle_them():
+def test_verdicts():
     assert verdict_of(0.0, 0.0, 0.2) == "safe"
     assert verdict_of(-0.1, -0.01, 0.2) == "small loss"
-    assert look_ahead(-0.4, 0.4, (10, 20, 40, 80), 10, 0.2) == 40
-    assert look_ahead(-0.5, 0.5, (10, 20, 40, 80), 10, 0.0) == 80

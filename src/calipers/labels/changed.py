@@ -69,7 +69,7 @@ class Switch(Plain, ShowsItself, SwitchDraw):
     high: float | None
     verdict: switching.Verdict
     more_queries: int
-    """Queries to label until the next look, or until the answer is likely."""
+    """Queries to label until the next look."""
     more_results: int
     """Their results."""
     waiting: str | None = None
@@ -87,7 +87,7 @@ class Switch(Plain, ShowsItself, SwitchDraw):
 
     @property
     def claim(self) -> Claim:
-        """Whether the switch is safe, and what would settle it."""
+        """Whether the switch is safe, and when it is looked at again."""
         return Claim(STANDINGS[self.verdict], self._fact, next=self._next)
 
     @property
@@ -129,7 +129,8 @@ class Switch(Plain, ShowsItself, SwitchDraw):
         if self.counted is None:
             return go_on
         more = plural(self.more_queries, "more question")
-        return f"About {more} ({plural(self.more_results, 'label')}) would settle it. {go_on}"
+        labels = plural(self.more_results, "label")
+        return f"The next look comes after {more} ({labels}). {go_on}"
 
 
 def document(found: Switch) -> Document:
@@ -328,7 +329,6 @@ def switch_at(
         verdict = switching.verdict_of(low, high, draw.allow)
         if verdict == "safe" and switching.many_lost(drawn):
             verdict = "small loss"
-        ahead = max(switching.look_ahead(low, high, looks, counted, draw.allow), labelled)
     ahead = ahead if verdict == "open" else labelled
     return Switch(
         **asdict(draw),

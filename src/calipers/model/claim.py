@@ -31,7 +31,7 @@ class Claim(Plain):
     range: str | None = None
     """What is likely on new queries, as a sentence."""
     next: str | None = None
-    """What would settle it: a command or a number, as a sentence."""
+    """What to do, or how many queries a fixed difference takes, as a sentence."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, with commands as they can be pasted."""
@@ -77,6 +77,49 @@ def p_text(p: float) -> str:
     return f"p = {shown.removeprefix('0').rstrip('0') if p >= 0.1 else shown.removeprefix('0')}"
 
 
+@dataclass(frozen=True)
+class QueriesToDetect:
+    """About how many queries a fixed difference takes, as far as these queries can tell."""
+
+    difference: float
+    low: int
+    """Queries, or clusters of them; both ends are rounded outward."""
+    high: int
+
+    @property
+    def sentence(self) -> str:
+        """What it takes, in words.
+
+        >>> QueriesToDetect(0.05, 200, 700).sentence
+        'To detect 0.05 takes 200 to 700 queries.'
+        """
+        return self.sentence_for("queries")
+
+    def sentence_for(self, units: str, metric: str = "") -> str:
+        """The same for units that have another name, and of a metric.
+
+        >>> QueriesToDetect(0.1, 20, 20).sentence_for("clusters", "recall@10")
+        'To detect 0.1 in recall@10 takes about 20 clusters.'
+        """
+        what = f"{self.difference:g} in {metric}" if metric else f"{self.difference:g}"
+        return f"To detect {what} takes {self.range} {units}."
+
+    @property
+    def range(self) -> str:
+        """Both ends in words."""
+        return f"about {self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
+
+
+def cannot_show(least: float, takes: QueriesToDetect) -> str:
+    """What some queries cannot show, however they change, and what a fixed difference takes.
+
+    >>> cannot_show(6 / 120, QueriesToDetect(0.05, 300, 1000))
+    'cannot show less than 0.05; to detect 0.05 takes 300 to 1,000'
+    """
+    less = f"cannot show less than {least:.2g}" if least < 1 else "can show no difference"
+    return f"{less}; to detect {takes.difference:g} takes {takes.range}"
+
+
 WhyNot = Literal["too few queries", "no spread", "too few moved"]
 """Why no detectable difference can be given. No spread: all differences are equal. Too few
 moved: even the largest difference that there can be would often be missed."""
@@ -96,7 +139,7 @@ class Visibility:
     """None where there are too few queries, or where nothing is known of the spread."""
     wanted: float | None
     """A rounder, smaller difference."""
-    needed: int | None
-    """About how many queries would detect that one."""
     why_not: WhyNot | None = None
     """Where ``smallest`` is None."""
+    takes: QueriesToDetect | None = None
+    """How many queries would detect that one; None where too little changed to tell."""

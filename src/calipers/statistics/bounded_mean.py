@@ -105,10 +105,8 @@ def rising_root(function: Callable[[float], float], low: float, high: float, clo
     return high
 
 
-def largest_mean(losses: ArrayLike, confidence: float = 0.95, times: float = 1.0) -> float:
+def largest_mean(losses: ArrayLike, confidence: float = 0.95) -> float:
     """The one-sided upper confidence bound of the mean; NaN is left out.
-
-    `times` gives the bound for so many times as many values, in the same proportions.
 
     >>> round(largest_mean([0.0] * 59), 3), round(largest_mean([0.0] * 58 + [1.0]), 3)
     (0.05, 0.078)
@@ -125,7 +123,7 @@ def largest_mean(losses: ArrayLike, confidence: float = 0.95, times: float = 1.0
         return 1.0
     sizes = np.sort(column[column > 0.0])[::-1]
     edges = np.unique(np.linspace(0, len(sizes), min(len(sizes), _MOST_STEPS) + 1).astype(np.int64))
-    limits = upper_shares(n * times, edges * times, confidence)
+    limits = upper_shares(n, edges, confidence)
     parts = [limits[0], *(np.diff(limits) * sizes[edges[:-1]])]
     return min(1.0, round(math.fsum(parts), _DIGITS))
 

@@ -31,11 +31,10 @@ from itertools import product
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from calipers.model.arrays import Floats
-from calipers.statistics.clusters import exact_mean, weighted_mean
+from calipers.statistics.paired_units import ROUNDING, SMALLEST, PairedUnits
 from calipers.statistics.score_interval import Ends, normal_cdf, normal_quantile
 
 FEWEST_FOR_INTERVAL = 8
@@ -58,9 +57,6 @@ MANY = 2_000
 DRAWS = 20_480
 HALF = DRAWS // 2
 """Drawn; the others are their mirror images."""
-ROUNDING = 1e-9
-SMALLEST = 1e-12
-"""A smaller difference is rounding error, not the retriever's."""
 _TIES = 0.03
 """What rounding by a whole step costs, in standard deviations of the sum, where ties get lost."""
 _SEED = 20_070_723
@@ -92,6 +88,11 @@ class PairedRow:
     """Units whose gains and losses do not cancel out."""
     spread: float
     """The standard deviation of the units' means, for effect sizes and planning."""
+    kurtosis: float
+    """The fourth moment of the units' means about their trimmed mean (Bonett), over the squared
+    second; 0 where they do not vary. It says how well `spread` is known."""
+    step: float | None
+    """The size of every change of a unit's mean, where all are equal, as with hits."""
     p: float | None
     """Two-sided; None without a query."""
     adjusted: float | None
@@ -140,14 +141,14 @@ def paired_rows(
     """
     names = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
     distinct: dict[bytes, int] = {}
-    units: list[_Units] = []
+    units: list[PairedUnits] = []
     which: list[int] = []
     for column in columns:
         gains = np.array(column, dtype=np.float64)
         gains[np.abs(gains) < SMALLEST] = 0.0
         at = distinct.setdefault(gains.tobytes(), len(units))
         if at == len(units):
-            units.append(_Units.of(gains, names, weights))
+            units.append(PairedUnits.of(gains, names, weights))
         which.append(at)
     drawn = _subsets(units)
     p_values = [_two_sided(one) for one in units]
@@ -173,88 +174,7 @@ def sign_test(lost: int, gained: int) -> float:
     return min(1.0, float(chances[lost:].sum()))
 
 
-@dataclass(frozen=True, eq=False)
-class _Units:
-    """One column, summed by units: queries, or clusters of them."""
-
-    gains: Floats
-    """Per query that has a pair."""
-    mean: float | None
-    """The mean gain, weighted where there are weights."""
-    size: float
-    """The number of queries with a pair, or the sum of their weights."""
-    sums: Floats
-    """Per unit of the command: zero where it did not change, or the row does not have it."""
-    moved: Floats
-    """The nonzero sums, ascending."""
-    sizes: Floats
-    """Queries in each of these units."""
-    still: int
-    """Units that did not change."""
-    still_size: float
-    """Queries per unchanged unit, on average."""
-    spread: float
-
-    @classmethod
-    def of(
-        cls, gains: Floats, names: npt.NDArray[np.intp] | None, weights: Floats | None
-    ) -> "_Units":
-        known = ~np.isnan(gains)
-        paired = gains[known]
-        counts = np.ones(len(gains)) if weights is None else weights
-        mean = None
-        if len(paired):
-            mean = exact_mean(paired) if weights is None else weighted_mean(paired, counts[known])
-            # Gains and losses may cancel out but for rounding.
-            mean = mean if abs(mean) >= SMALLEST else 0.0
-        gains = gains * counts
-        if names is None:
-            sums, sizes = np.where(known, gains, 0.0), np.where(known, counts, 0.0)
-        else:
-            count = int(names.max(initial=-1)) + 1
-            # Added in order of size, so that the order of the queries changes no bit.
-            order = np.argsort(gains, kind="stable")
-            order = order[known[order]]
-            sums = np.bincount(names[order], gains[order], minlength=count)
-            sizes = np.bincount(names[known], counts[known], minlength=count)
-        sums = np.where(np.abs(sums) < ROUNDING, 0.0, sums)
-        moves, there = sums != 0.0, sizes > 0.0
-        order = np.lexsort((sizes[moves], sums[moves] / sizes[moves]))
-        still = there & ~moves
-        means = np.sort(sums[there] / sizes[there])
-        if weights is not None and mean is not None:
-            # What each unit moves the weighted mean by, as in `as_units`.
-            average = float(sizes[there].mean())
-            means = np.sort(mean + (sums[there] - mean * sizes[there]) / average)
-        return cls(
-            paired,
-            mean,
-            float(sizes.sum()),
-            sums,
-            sums[moves][order],
-            sizes[moves][order],
-            int(still.sum()),
-            float(sizes[still].mean()) if still.any() else 1.0,
-            float(np.std(means, ddof=1)) if len(means) > 1 else 0.0,
-        )
-
-    @property
-    def changed(self) -> int:
-        return len(self.moved)
-
-    @property
-    def total(self) -> float:
-        total = math.fsum(self.moved)
-        return total if abs(total) >= ROUNDING else 0.0
-
-    @property
-    def step(self) -> float | None:
-        """The size of the changes, where all are equal: then only signs count."""
-        far = np.abs(self.moved)
-        return float(far[0]) if len(far) and float(np.ptp(far)) < ROUNDING else None
-
-
-def _two_sided(units: _Units) -> float | None:
+def _two_sided(units: PairedUnits) -> float | None:
     """The share of sign assignments whose sum is at least as far from zero."""
     if not len(units.gains):
         return None
@@ -371,7 +291,7 @@ class _Subsets:
         return Ends(float(found[outside]), float(found[len(means) - 1 - outside]))
 
 
-def _subsets(rows: Sequence[_Units]) -> list[_Subsets | None]:
+def _subsets(rows: Sequence[PairedUnits]) -> list[_Subsets | None]:
     """Every subset of a column with few units; the same random subsets of all others.
 
     Units are sorted by value, and mirrored subsets count them from the top: neither the order of
@@ -427,7 +347,7 @@ def _over_subsets(table: Floats) -> Floats:
 
 
 def _row(
-    units: _Units,
+    units: PairedUnits,
     p: float | None,
     adjusted: float | None,
     alpha: float,
@@ -447,6 +367,8 @@ def _row(
         units=units.changed + units.still,
         changed=units.changed,
         spread=units.spread,
+        kurtosis=units.kurtosis,
+        step=units.step / float(units.sizes[0]) if units.step and units.equal else None,
         p=p,
         adjusted=adjusted,
         interval=_interval(units, left, drawn, shown=shown),
@@ -458,7 +380,9 @@ def _row(
     )
 
 
-def _interval(units: _Units, alpha: float, drawn: _Subsets | None, *, shown: bool) -> Ends | None:
+def _interval(
+    units: PairedUnits, alpha: float, drawn: _Subsets | None, *, shown: bool
+) -> Ends | None:
     """All means that the test does not reject at alpha; excludes zero exactly where ``shown``."""
     if units.changed < FEWEST_FOR_INTERVAL:
         return None
@@ -473,7 +397,7 @@ def _interval(units: _Units, alpha: float, drawn: _Subsets | None, *, shown: boo
     return Ends(max(low, hair), high) if units.total > 0 else Ends(low, min(high, -hair))
 
 
-def _normal_ends(units: _Units, alpha: float) -> Ends:
+def _normal_ends(units: PairedUnits, alpha: float) -> Ends:
     """The same where there are enough units for sums with random signs to be normal."""
     n, queries = units.changed + units.still, units.size
     mean = units.total / queries
@@ -487,7 +411,7 @@ def _normal_ends(units: _Units, alpha: float) -> Ends:
 
 
 def _adjusted(
-    rows: Sequence[_Units], p_values: Sequence[float | None], alpha: float
+    rows: Sequence[PairedUnits], p_values: Sequence[float | None], alpha: float
 ) -> tuple[list[float | None], float]:
     """Step-down minP over shared sign flips, and the threshold for a single p."""
     tested = [at for at, p in enumerate(p_values) if p is not None and p < 1.0]
@@ -513,7 +437,7 @@ def _adjusted(
     return adjusted, min(max(single, alpha / len(tested)), alpha)
 
 
-def _own_p(units: _Units, flipped: Floats) -> Floats:
+def _own_p(units: PairedUnits, flipped: Floats) -> Floats:
     """The p of each flip for one row: exact for the sign test, else by rank."""
     if units.step is not None:
         steps = np.rint(flipped / units.step).astype(np.int64)
@@ -525,7 +449,7 @@ def _own_p(units: _Units, flipped: Floats) -> Floats:
     return shares
 
 
-def _flipped_sums(rows: Sequence[_Units]) -> Floats:
+def _flipped_sums(rows: Sequence[PairedUnits]) -> Floats:
     """The sum of every row under the same flips of all units; the first is the observed one.
 
     Sums over few changed units are drawn unit by unit; the rest of other rows is normal and drawn

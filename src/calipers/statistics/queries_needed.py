@@ -30,7 +30,6 @@ from numpy.typing import ArrayLike
 from calipers.errors import InvalidInput, check_number
 from calipers.model.claim import Visibility
 from calipers.statistics.clusters import Units, as_units
-from calipers.statistics.paired_rows import PairedRow
 from calipers.statistics.score_interval import normal_quantile
 
 POWER = 0.8
@@ -118,42 +117,25 @@ def visibility(
     clusters: ArrayLike | None = None,
     largest: float | None = None,
 ) -> Visibility:
-    """What these paired differences (NaN left out) detect, and how many detect a smaller one.
+    """What these paired differences (NaN left out) detect, and a rounder, smaller difference.
 
     ``largest`` is the largest difference that there can be.
 
     >>> seen = visibility([0.3, -0.3] * 20)
-    >>> round(seen.smallest, 2), seen.wanted, 250 <= seen.needed <= 330
-    (0.15, 0.05, True)
+    >>> round(seen.smallest, 2), seen.wanted
+    (0.15, 0.05)
     """
     units = as_units(differences, clusters)
     n, fewest = units.n, fewest_queries(alpha)
     if n < fewest:
-        return Visibility(n, power, alpha, fewest, None, None, None, "too few queries")
+        return Visibility(n, power, alpha, fewest, None, None, "too few queries")
     if not units.variance:
-        return Visibility(n, power, alpha, fewest, None, None, None, "no spread")
+        return Visibility(n, power, alpha, fewest, None, None, "no spread")
     trial = _Trial(units, power, alpha)
     smallest = trial.visible(n)
     if largest is not None and smallest > largest:
-        return Visibility(n, power, alpha, fewest, None, None, None, "too few moved")
-    wanted = rounder_below(0.6 * smallest)
-    needed = math.ceil(trial.needed(wanted))
-    return Visibility(n, power, alpha, fewest, smallest, wanted, needed)
-
-
-def queries_like_these(found: PairedRow, alpha: float = 0.05, power: float = POWER) -> int:
-    """About how many units would settle the comparison if further ones are like these.
-
-    >>> from calipers.statistics.paired_rows import paired_rows
-    >>> queries_like_these(paired_rows([[-1.0] * 3 + [0.0] * 9])[0])
-    30
-    """
-    fewest, reach = fewest_queries(alpha), normal_quantile(power)
-    if not found.changed or not found.difference:
-        return fewest
-    moved = _until_enough_change(found.changed / found.units, fewest, reach)
-    out = (normal_quantile(1.0 - alpha / 2.0) + reach) * found.spread / found.difference
-    return max(fewest, math.ceil(moved), math.ceil(out * out))
+        return Visibility(n, power, alpha, fewest, None, None, "too few moved")
+    return Visibility(n, power, alpha, fewest, smallest, rounder_below(0.6 * smallest))
 
 
 def rounder_below(value: float) -> float:

@@ -113,14 +113,3 @@ def many_lost(differences: Floats, level: float = 0.01) -> bool:
     lost, won = int((differences < 0).sum()), int((differences > 0).sum())
     ways = sum(math.comb(lost + won, one) for one in range(won + 1))
     return lost > won and ways < level * 2 ** (lost + won)
-
-
-def look_ahead(low: float, high: float, looks: tuple[int, ...], at: int, allow: float) -> int:
-    """The look at which the answer is likely, if the estimate stays and the interval shrinks."""
-    middle, half, total = (low + high) / 2.0, (high - low) / 2.0, looks[-1]
-    for later in looks:
-        if later > at:
-            narrower = half * math.sqrt(at / later * (1 - later / total) / (1 - at / total))
-            if verdict_of(middle - narrower, middle + narrower, allow) != "open":
-                return later
-    return total

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,7 @@ from calipers.errors import InvalidInput
 from calipers.questions.compare.rule import compare_scores
 from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.queries_needed import visibility
+from calipers.statistics.queries_to_detect import queries_to_detect
 from tests.systems import NEW, OLD, measured, records
 
 ranks = st.lists(st.sampled_from([1, 2, 3, 6, None]), min_size=8, max_size=14)
@@ -85,7 +88,8 @@ def test_the_numbers_are_those_of_the_paired_test():
     assert found.p_value == found.p_adjusted == expected.p
     assert (found.interval.low, found.interval.high) == expected.interval
     assert found.verdict == "better"
-    assert comparison.visibility == visibility(gains)
+    assert replace(comparison.visibility, takes=None) == visibility(gains)
+    assert comparison.visibility.takes == queries_to_detect(expected, comparison.visibility.wanted)
 
 
 def test_the_ranking_has_the_best_first_and_what_may_be_as_good():

@@ -55,7 +55,7 @@ def test_where_lower_is_better_a_rise_is_a_drop():
     assert fine.status == "passed"
 
 
-ACCEPT, SETTLES = "Make it the baseline: `calipers gate --accept", "more queries would settle it."
+ACCEPT, TAKES = "Make it the baseline: `calipers gate --accept", "To detect 0.05 takes "
 
 
 @pytest.mark.parametrize(
@@ -64,15 +64,15 @@ ACCEPT, SETTLES = "Make it the baseline: `calipers gate --accept", "more queries
         (0, 0, {}, "passed", None),
         (2, 2, {}, "no clear difference", None),
         (2, 5, {}, "passed", None),
-        (3, 2, {}, "no clear difference", SETTLES),
+        (3, 2, {}, "no clear difference", TAKES),
         (6, 1, {}, "failed", ACCEPT),
-        (6, 1, {"allow": 0.1}, "no clear difference", SETTLES),
+        (6, 1, {"allow": 0.1}, "no clear difference", TAKES),
         (
             6,
             1,
             {"only_shown": True},
             "no clear difference",
-            SETTLES,
+            TAKES,
         ),
         (20, 0, {"only_shown": True}, "failed", ACCEPT),
         (20, 0, {"allow": 0.9}, "failed", ACCEPT),

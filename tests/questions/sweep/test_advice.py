@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import calipers
 from calipers.errors import InvalidInput
 from calipers.questions.shown_results import ceilings
-from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
+from calipers.questions.sweep.rule import advise_recall, fewest_without_loss, usual_cutoffs
 from calipers.statistics.bounded_mean import largest_mean
 
 
@@ -30,10 +30,11 @@ def test_five_queries_make_no_smaller_k_safe():
     found_at = np.array([2, 4, 6, 8, 10])
     table = (found_at[:, np.newaxis] <= np.arange(1, 21)).astype(float)
     advice = advise(table)
-    assert (advice.safe_k, advice.best_guess, advice.more) == (20, 10, 59 - 5)
+    assert (advice.safe_k, advice.best_guess, advice.fewest) == (20, 10, 59)
     assert advice.says == (
         "Use k = 10: it finds 100%, as much as k = 20. Not settled by 5 queries: k = 10 may lose "
-        "up to 0.451; k = 20 is the safe choice. About 54 more queries would settle 0.05."
+        "up to 0.451; k = 20 is the safe choice. To rule out a loss of 0.05 takes at "
+        "least 59 queries."
     )
 
 
@@ -113,7 +114,7 @@ def test_the_walk_ends_where_the_bound_first_exceeds_the_margin(n, seed, margin)
     assert found.best_guess_recall == pytest.approx(recall[:, guess].mean())
     assert found.best_guess_bound == (bounds[guess] if guess < len(ks) - 1 else 0.0)
     assert found.below == (ks[ks.index(found.best_guess) - 1] if found.best_guess > 1 else None)
-    assert (found.more is None) or found.best_guess < found.safe_k
+    assert (found.takes is None) or found.best_guess < found.safe_k
 
 
 def test_a_loss_near_the_margin_is_no_guess():
@@ -122,13 +123,28 @@ def test_a_loss_near_the_margin_is_no_guess():
     assert advise_recall([5, 10], np.tile(recall, (40, 1))).best_guess == 5
 
 
-def test_more_queries_like_these_do_support_it():
-    recall = np.column_stack([np.repeat([0.0, 1.0], [1, 39]), np.ones(40)])
+@pytest.mark.parametrize(("margin", "confidence"), [(0.05, 0.95), (0.1, 0.9), (0.02, 0.99)])
+def test_fewer_queries_make_no_smaller_k_safe_whatever_they_find(margin, confidence):
+    fewest = fewest_without_loss(margin, confidence)
+    sets = [np.ones((n, 2)) for n in (fewest, fewest - 1)]
+    found = [advise_recall([5, 10], recall, margin, confidence).safe_k for recall in sets]
+    assert found == [5, 10]
+
+
+def test_what_a_loss_takes_is_said_where_enough_queries_lost_something():
+    recall = np.column_stack([np.repeat([0.0, 1.0], [5, 195]), np.ones(200)])
     found = advise_recall([5, 10], recall)
     assert (found.best_guess, found.safe_k) == (5, 10)
-    times = (40 + found.more) / 40
-    assert largest_mean(1 - recall[:, 0], 0.95, times) <= 0.05
-    assert largest_mean(1 - recall[:, 0], 0.95, times * 0.95) > 0.05
+    assert (found.takes.low, found.takes.high) == (150, 200)
+    assert found.claim.next is None, "200 are there"
+    halves = np.column_stack([np.repeat([0.0, 0.5, 1.0], [1, 5, 144]), np.ones(150)])
+    some = advise_recall([5, 10], halves)
+    assert some.claim.next == some.takes.sentence
+    assert some.takes.low < 150 < some.takes.high
+    four = np.column_stack([np.repeat([0.0, 1.0], [4, 156]), np.ones(160)])
+    silent = advise_recall([5, 10], four)
+    assert (silent.best_guess, silent.safe_k) == (5, 10)
+    assert (silent.takes, silent.claim.next) == (None, None)
 
 
 def test_a_cluster_loses_as_one():

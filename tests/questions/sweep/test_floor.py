@@ -157,9 +157,10 @@ def test_a_floor_that_helps_nobody_is_not_advised():
     assert "costs and does not help" in found.claim.next
 
 
-def test_so_many_more_queries_do_settle_it():
+def test_more_queries_make_it_safe_and_until_then_everything_is_returned():
     few = calipers.floor(scored(45, lambda _: 0.8, lambda _: 0.3))
-    assert (few.guess.floor, few.chosen) == (0.8, None)
-    enough = calipers.floor(scored(45 + few.more * 3 // 2 + 1, lambda _: 0.8, lambda _: 0.3))
+    assert (few.guess.floor, few.chosen, few.takes) == (0.8, None, None)
+    assert few.claim.next.startswith("Until more queries are there, only returning everything")
+    enough = calipers.floor(scored(90, lambda _: 0.8, lambda _: 0.3))
     assert enough.chosen.floor == 0.8
     assert enough.claim.standing == "passed"

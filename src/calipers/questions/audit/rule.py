@@ -23,7 +23,7 @@ from calipers.match.choose import as_quotes
 from calipers.match.pair import match_pair
 from calipers.measures import parse
 from calipers.model.arrays import Floats
-from calipers.model.claim import Claim, Standing
+from calipers.model.claim import Claim, Standing, cannot_show
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import DistantQuestion, Health, HealthFinding
 from calipers.model.matched import Matched
@@ -31,6 +31,7 @@ from calipers.model.matching import Matching, parse_matching
 from calipers.questions.audit.real_questions import furthest
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.queries_needed import fewest_queries
+from calipers.statistics.queries_to_detect import usual_queries_to_detect
 from calipers.statistics.score_interval import mean_interval
 from calipers.words import plural
 
@@ -187,16 +188,14 @@ def _match_words(
 
 
 def _claim(found: Health) -> Claim:
-    """The differences that the set can detect, after the most severe problem if there is one."""
+    """The differences that the set cannot show, after the most severe problem if there is one."""
     facts = found.facts
     different, few = facts["different_queries"], fewest_queries(0.05)
     fact = plural(facts["queries"], "query", "queries")
     if round(different) < facts["queries"]:
-        fact += f", {different:,.0f} different"
+        fact += f" ({different:,.0f} different)"
     least = few / different if different else math.inf
-    fact += (
-        f" can detect differences of {least:.2g} or more" if least < 1 else " can detect nothing"
-    )
+    fact += f" {cannot_show(least, usual_queries_to_detect())}"
     parts, matched, left = [], "", ""
     if words := facts.get("word_matching"):
         matched = f"Plain word matching finds {words['mean']:.0%} in the first {WORDS_FIND}"

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
+from calipers.model.claim import cannot_show
 from calipers.model.document import Block, Column, Document, Lines, Note, Table
 from calipers.present.escape import printable
 from calipers.questions.begin.files import QUESTIONS
 from calipers.questions.begin.result import FirstQuestions, LeftOut
 from calipers.shell import join_words
+from calipers.statistics.queries_to_detect import usual_queries_to_detect
 from calipers.words import plural
 
 
@@ -57,11 +59,12 @@ def _notes(made: FirstQuestions) -> Iterator[Note]:
     """Yield what an audit counts, how far to trust the number, and what to do next."""
     audit = made.audit
     least = audit["detects"] or 1
-    shows = "they show no difference" if least >= 1 else f"they cannot show less than {least:.2g}"
+    shows = cannot_show(least, usual_queries_to_detect())
     yield Note(
         "input",
         f"Audit: copies of their passage {audit['copied']:,}, near-identical questions "
-        f"{audit['near_identical']:,}, ambiguous targets {audit['ambiguous']:,}; {shows}.",
+        f"{audit['near_identical']:,}, ambiguous targets {audit['ambiguous']:,}; they "
+        f"{shows}.",
     )
     file = str(made.files.written[0]) if made.files else QUESTIONS
     labels = join_words(["calipers", "labels", "sample", file])

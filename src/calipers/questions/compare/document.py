@@ -186,7 +186,7 @@ def _moved(comparison: Comparison) -> Iterator[Lines]:
 
 
 def _notes(comparison: Comparison) -> Iterator[Note]:
-    """What was overridden, how many queries moved, what would settle it, how it was tested."""
+    """What was overridden, how many queries moved, what 0.05 takes, how it was tested."""
     if comparison.overridden:
         yield Note("failed", f"Compared anyway: {' '.join(comparison.overridden)}")
     yield from (Note("input", one) for one in comparison.settings.get("notes", ()))
@@ -200,7 +200,8 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
             yield Note("counted" if at else "doubt", said)
     seen = comparison.visibility
     if seen is not None and seen.smallest is not None:
-        needed = f"; for {seen.wanted:g} you need about {seen.needed:,}" if seen.needed else ""
+        takes = seen.takes
+        needed = f"; to detect {takes.difference:g} takes {takes.range}" if takes else ""
         yield Note(
             "counted",
             f"{plural(seen.n, 'query', 'queries')} reliably detect differences of "
@@ -219,7 +220,7 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
 
 
 def change_in_words(one: Difference) -> str:
-    """How many queries moved which way, the likely difference, and what would settle it."""
+    """How many queries moved which way, the likely difference, and what 0.05 takes."""
     likely = ""
     if one.verdict in ("better", "worse") and (between := in_words(one.interval)):
         likely = f"; likely {between} on new ones"

@@ -4,7 +4,7 @@ from calipers.model.claim import Claim, Standing
 from calipers.model.scores import Interval, MetricFacts
 from calipers.questions.compare.result import Difference
 from calipers.statistics.paired_rows import PairedRow
-from calipers.statistics.queries_needed import queries_like_these
+from calipers.statistics.queries_to_detect import DIFFERENCE, queries_to_detect
 from calipers.words import counts_in_words, number, plural, signed
 
 
@@ -57,7 +57,7 @@ def claim_of(
     standing: Standing | None = None,
     unit: str = "query",
 ) -> Claim:
-    """The claim for a paired test: the fact, its standing, the range, and what would settle it.
+    """The claim for a paired test: the fact, its standing, the range, and what 0.05 takes.
 
     ``names`` are the old and the new system, ``over`` a name that is measured again and again and
     the time since when; without either a result is compared with its baseline. ``place`` is the
@@ -75,7 +75,7 @@ def claim_of(
         fact = f"{over[0]} {_OVER_TIME[found]}: {what} {moved} {over[1]}."
     else:
         fact = _since(row, what, (old, new), found, lower=facts.turn < 0)
-    following = _next(row, unit) if found == "no clear difference" else None
+    following = _next(row, facts, unit) if found == "no clear difference" else None
     return Claim(found, fact, _range(row, facts), following)
 
 
@@ -127,12 +127,13 @@ def in_words(ends: Interval | None) -> str | None:
     return f"{signed(ends.low)} to {signed(ends.high)}"
 
 
-def _next(row: PairedRow, unit: str) -> str | None:
-    """How many more queries like these would settle it."""
-    if not row.difference:
+def _next(row: PairedRow, facts: MetricFacts, unit: str) -> str | None:
+    """How many queries a fixed difference takes; None where these are enough, or say too little."""
+    low, high = facts.bounds
+    # 0.05 is a size for shares, not for ranks or tokens.
+    if high is None or high - low != 1.0:
         return None
-    more = queries_like_these(row, row.alpha) - row.units
-    if more <= 0:
+    needed = queries_to_detect(row, DIFFERENCE)
+    if needed is None or needed.high <= row.units:
         return None
-    many = "more queries" if unit == "query" else f"more {unit}s"
-    return f"About {plural(more, f'more {unit}', many)} would settle it."
+    return needed.sentence_for("queries" if unit == "query" else f"{unit}s")

@@ -28,6 +28,7 @@ from calipers.questions.default_metrics import asked_metrics
 from calipers.statistics.clusters import as_units
 from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.statistics.queries_needed import visibility
+from calipers.statistics.queries_to_detect import queries_to_detect
 from calipers.version import __version__
 from calipers.words import did_you_mean
 
@@ -140,7 +141,9 @@ def _visibility(
         # Plain values that vary like the weighted mean.
         gains, units = as_units(gains, units, weights).values, None
     largest = None if high is None else high - low
-    return visibility(gains, first[hardest].alpha, clusters=units, largest=largest)
+    row = first[hardest]
+    seen = visibility(gains, row.alpha, clusters=units, largest=largest)
+    return replace(seen, takes=queries_to_detect(row, seen.wanted)) if seen.wanted else seen
 
 
 def _notes(systems: Mapping[str, Scores]) -> list[str]:

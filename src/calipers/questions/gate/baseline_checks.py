@@ -30,7 +30,8 @@ from calipers.questions.gate.result import (
     worst_queries,
 )
 from calipers.statistics.clusters import as_units
-from calipers.statistics.paired_rows import SMALLEST, PairedRow, paired_rows, sign_test
+from calipers.statistics.paired_rows import PairedRow, paired_rows, sign_test
+from calipers.statistics.paired_units import SMALLEST
 
 SIGN_LEVEL = 0.01
 """A row whose one-sided sign test for a loss is below this p does not pass."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calipers.errors import InvalidInput, check_number
-from calipers.model.claim import Claim
+from calipers.model.claim import Claim, QueriesToDetect
 from calipers.model.document import Document, Note, of_claim
 from calipers.model.result import SCHEMA, Plain, ShowsItself
 from calipers.model.scores import Scores
@@ -17,11 +17,9 @@ from calipers.questions.compare.comparable import align, clusters_shared, facts_
 from calipers.questions.default_metrics import asked_metrics
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_rows import paired_rows
-from calipers.statistics.queries_needed import (
-    FEWEST_PILOT,
-    needed_queries,
-)
-from calipers.words import counts_in_words, listed, number, plural
+from calipers.statistics.queries_needed import FEWEST_PILOT, needed_queries
+from calipers.statistics.queries_to_detect import FEWEST_CHANGED, queries_to_detect
+from calipers.words import counts_in_words, listed, number
 
 REPAIR = "Give a pilot whose systems were measured alike."
 
@@ -38,14 +36,14 @@ class QueryPlan(Plain, ShowsItself):
     power: float
     alpha: float
     claim: Claim
-    """The pilot's result, the plan, its uncertainty, and how many queries are missing."""
+    """The pilot's result, the plan, its uncertainty, and whether the pilot is enough."""
     metric: str | None = None
     systems: tuple[str, ...] = ()
     pilot: int = 0
     """The number of pairs in the pilot."""
-    low: float = 0.0
-    """The low end of the 90% range of the number of queries."""
-    high: float = 0.0
+    low: int = 0
+    """The low end of the range of the number of queries, as far as the pilot can tell."""
+    high: int = 0
     cluster: str | None = None
     decides: tuple[str, ...] = ()
     """The metrics that decide in the comparison; its test is corrected for their number."""
@@ -96,33 +94,30 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
             "at most, so give a smaller one, such as 0.05."
         )
     found = needed_queries(gains, difference, power, row.alpha, clusters=units)
-    unit = "cluster" if cluster else "query"
+    needed = queries_to_detect(row, difference, power=power)
+    if needed is None:
+        raise InvalidInput(
+            f"The pilot says too little about {metric.name}: {row.changed} of {row.units:,} "
+            f"differences are not zero, at least {FEWEST_CHANGED} are needed; give two systems "
+            "that differ more, or more queries."
+        )
     many = "clusters" if cluster else "queries"
+    queries = min(max(found.queries, needed.low), needed.high)
     before, after = (exact_mean(one[~np.isnan(gains)]) for one in (first, second))
     among = f", in {found.pilot:,} clusters by {cluster}" if cluster else ""
     seen = (
         f"Pilot: {metric.name} is {number(after)} with {new} and {number(before)} with {old}; "
         f"{counts_in_words(row.better, row.worse, row.n)}{among}."
     )
-    shown = (
-        f"About {plural(found.queries, unit, many)} show a difference of {found.difference:.2g} in "
-        f"{metric.name}, and miss it {100 * (1 - power):.2g}% of the time."
-    )
-    most = max(int(found.high), found.queries)
-    lacking, later = found.queries - found.pilot, most - found.pilot
-    enough = f"{plural(lacking, f'more {unit}', f'more {many}')} would do, {later:,} are safe"
-    if lacking <= 0:
-        enough = f"These may do; {later:,} more are safe"
+    about = f"About {queries:,} by this pilot, which miss it {100 * (1 - power):.2g}% of the time. "
     claim = Claim(
-        "passed" if later <= 0 else "no clear difference",
-        shown,
-        f"It may take {found.low:,.0f} to {most:,.0f}, as far as this pilot can tell (90%). {seen}",
-        "The pilot's own are enough."
-        if later <= 0
-        else f"{enough}. A larger pilot narrows the range.",
+        "passed" if needed.high <= found.pilot else "no clear difference",
+        needed.sentence_for(many, metric.name),
+        about + seen,
+        _enough(needed, found.pilot, many),
     )
     return QueryPlan(
-        found.queries,
+        queries,
         found.difference,
         power,
         alpha,
@@ -130,11 +125,19 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
         metric=metric.name,
         systems=tuple(pilot),
         pilot=found.pilot,
-        low=found.low,
-        high=found.high,
+        low=needed.low,
+        high=needed.high,
         cluster=cluster,
         decides=tuple(decides),
     )
+
+
+def _enough(needed: QueriesToDetect, pilot: int, many: str) -> str:
+    """Whether the pilot's own queries are enough, and how many are safe."""
+    if needed.high <= pilot:
+        return "The pilot's own are enough."
+    safe = f"{needed.high:,} {many} are safe. A larger pilot narrows the range."
+    return f"These {pilot:,} may do; {safe}" if needed.low <= pilot else safe
 
 
 def document(plan: QueryPlan) -> Document:

@@ -18,7 +18,7 @@ from calipers.model.slicing import (
 from calipers.questions.default_metrics import HEADLINES, choose_primary, deepest
 from calipers.questions.slices.result import Slice, Slices, slice_claims
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.paired_rows import SMALLEST
+from calipers.statistics.paired_units import SMALLEST
 from calipers.statistics.two_sample import GroupTest, group_tests
 
 

@@ -7,7 +7,7 @@ were tested. The test is Chernoff's bound for means of values between 0 and 1, w
 distribution and any number of queries.
 
 That is the safe floor. The best guess is the highest that loses at most half of the allowed loss in
-these queries; it comes with its bound for new queries, and how many more would settle it.
+these queries; it comes with its bound for new queries, and how many detect a loss.
 """
 
 import math
@@ -20,16 +20,18 @@ import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.claim import Claim
+from calipers.model.claim import Claim, QueriesToDetect
 from calipers.model.document import Cell, Cells, Column, Document, Note, Table, of_claim
 from calipers.model.matched import FAILED, Matched
 from calipers.model.result import HasRows, Plain
 from calipers.model.slicing import clusters_of
 from calipers.questions.inputs import check_direction
 from calipers.questions.shown_results import Context, over_contexts, relevant_units
-from calipers.questions.sweep.rule import CONFIDENCE, more_needed
+from calipers.questions.sweep.rule import CONFIDENCE
 from calipers.statistics.clusters import as_shares
-from calipers.words import number, plural
+from calipers.statistics.paired_rows import paired_rows
+from calipers.statistics.queries_to_detect import queries_to_detect
+from calipers.words import number
 
 EVERYTHING = -math.inf
 KEEP = 0.95
@@ -77,8 +79,9 @@ class Floor(Plain, HasRows):
     """The highest floor that loses at most half of the allowed loss here, or is safe."""
     guess_keeps: float | None
     """The lower confidence bound of what the guess keeps on queries like these."""
-    more: int | None
-    """About how many more queries would make the guess safe; None where it is or never would."""
+    takes: QueriesToDetect | None
+    """How many queries detect that more is lost than allowed; None where the guess is safe, or
+    where too few queries lost anything to tell."""
     chosen: FloorPoint | None
     """The safe floor: the highest that passed the test; None: return everything."""
     claim: Claim
@@ -124,12 +127,12 @@ class FloorEvidence:
         np.divide(self.found(floor), of, where=of > 0, out=share)
         return share
 
-    def lowest(self, floor: float, confidence: float, times: float = 1.0) -> float:
+    def lowest(self, floor: float, confidence: float) -> float:
         """The lower bound of what new queries like these keep; 0 where nothing is found."""
         kept = self.kept(floor)
         known = ~np.isnan(kept)
         clusters = None if self.clusters is None else self.clusters[known]
-        return lowest_mean(kept[known], confidence, clusters, times) if known.any() else 0.0
+        return lowest_mean(kept[known], confidence, clusters) if known.any() else 0.0
 
 
 def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
@@ -191,21 +194,17 @@ def _of_block(
     )
 
 
-def lowest_mean(
-    values: Floats, confidence: float, clusters: Ints | None = None, times: float = 1.0
-) -> float:
+def lowest_mean(values: Floats, confidence: float, clusters: Ints | None = None) -> float:
     """The lower confidence bound of the mean of values between 0 and 1, by Chernoff's bound.
-
-    `times` gives the bound for that many times as many values in the same proportions.
 
     >>> round(lowest_mean(np.ones(59), 0.95), 3)
     0.95
     """
     if clusters is not None:
         shares, scale = as_shares(1.0 - values, clusters)
-        return max(0.0, 1.0 - scale * (1.0 - lowest_mean(1.0 - shares, confidence, None, times)))
+        return max(0.0, 1.0 - scale * (1.0 - lowest_mean(1.0 - shares, confidence)))
     mean = float(values.mean())
-    budget = math.log(1 / (1 - confidence)) / (values.size * times)
+    budget = math.log(1 / (1 - confidence)) / values.size
     low, high = 0.0, mean
     for _ in range(60):
         middle = (low + high) / 2
@@ -245,13 +244,12 @@ def find_floor(
     half = 0.5 * (1.0 + least) - 1e-12
     good = [one for one in floors.tolist() if n and np.nanmean(evidence.kept(one)) >= half]
     guess = max([*good, *([] if chosen is None else [chosen])], default=None)
-    keeps = more = None
+    keeps = takes = None
     if guess is not None:
         keeps = evidence.lowest(guess, confidence)
-        if guess != chosen and np.nanmean(evidence.kept(guess)) > least:
-            more = more_needed(
-                lambda times: evidence.lowest(guess, confidence, times) >= least, n, within=0.0
-            )
+        if guess != chosen:
+            [row] = paired_rows([1.0 - evidence.kept(guess)], evidence.clusters)
+            takes = queries_to_detect(row, 1.0 - least)
     some = np.unique(np.linspace(0, floors.size - 1, SHOWN).round().astype(int))
     shown = {*floors[some].tolist(), *(one for one in (chosen, guess) if one is not None)}
     found = Floor(
@@ -263,7 +261,7 @@ def find_floor(
         without=point(evidence, EVERYTHING),
         guess=None if guess is None else point(evidence, guess),
         guess_keeps=keeps,
-        more=more,
+        takes=takes,
         chosen=None if chosen is None else point(evidence, chosen),
         claim=Claim("no clear difference", ""),
         points=tuple(point(evidence, one) for one in sorted(shown)),
@@ -312,7 +310,7 @@ def _mean(values: Floats | Bools) -> float | None:
 
 
 def _claim(found: Floor, n: int) -> Claim:
-    """What the best guess keeps in ``n`` queries, its bound on new ones, and what would settle it.
+    """What the best guess keeps in ``n`` queries, its bound on new ones, and what is safe.
 
     ``found`` is a result without a claim.
     """
@@ -342,19 +340,16 @@ def _claim(found: Floor, n: int) -> Claim:
         return Claim("no clear difference", fact, possible, nothing)
     if safe is not None and safe.floor == guess.floor:
         return Claim("passed", fact, f"It keeps at least {bound} on new queries {percent}.")
-    settled = f"{found.least:g} is too near for more queries like these to settle"
-    if found.more is not None:
-        more = plural(found.more, "more query", "more queries")
-        settled = f"About {more} would settle {found.least:g}"
     # Returning everything is safe for recall only: queries without an answer get one, too.
-    until = "only returning everything loses nothing"
+    until = "Until more queries are there, only returning everything loses nothing."
     if safe is not None:
-        until = f"floor {safe.floor:.4g} is safe"
+        until = f"Until more queries are there, floor {safe.floor:.4g} is safe."
+    takes = f"{found.takes.sentence} " if found.takes and found.takes.high > n else ""
     return Claim(
         "no clear difference",
         f"{fact}; that may not hold on new queries",
         possible,
-        f"{settled}; until then {until}.",
+        f"{takes}{until}",
     )
 
 

@@ -6,7 +6,7 @@ from reprlib import repr as short
 from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput
-from calipers.model.claim import Claim
+from calipers.model.claim import Claim, QueriesToDetect
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, with_version
 from calipers.questions.tokens import TokenUse
@@ -42,8 +42,11 @@ class RecallAdvice:
     """Recall at the largest k minus recall at the best guess."""
     best_guess_bound: float
     """The upper confidence bound of the best guess's loss on queries like these."""
-    more: int | None
-    """About how many more queries would make the guess safe; None where it is or never would."""
+    takes: QueriesToDetect | None
+    """How many queries detect a loss of the margin; None where the guess is safe, or where too few
+    queries lost anything to tell."""
+    fewest: int
+    """With fewer queries no k below the largest is safe, even if none of them loses anything."""
     safe_k: int
     """The smallest k that is shown to lose at most the margin; the largest where none is."""
     safe_recall: float

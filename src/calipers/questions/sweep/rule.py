@@ -14,7 +14,7 @@ queries too: with no loss at all, a margin of 0.05 takes 59 queries.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +24,7 @@ from calipers.engines.scoring import cutoffs, score
 from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats
-from calipers.model.claim import Claim
+from calipers.model.claim import Claim, QueriesToDetect
 from calipers.model.matched import Matched
 from calipers.model.slicing import clusters_in
 from calipers.questions.sweep.document import DEFAULT_METRICS
@@ -37,12 +37,12 @@ from calipers.questions.sweep.result import (
 from calipers.questions.tokens import may_have_tokens, token_use, tokens_shown
 from calipers.statistics.bounded_mean import largest_mean
 from calipers.statistics.clusters import as_shares, exact_mean
-from calipers.words import number, plural
+from calipers.statistics.paired_rows import paired_rows
+from calipers.statistics.queries_to_detect import queries_to_detect
+from calipers.words import number
 
 MARGIN = 0.05
 CONFIDENCE = 0.95
-_MOST_TIMES = 1000.0
-"""Advice that would need more than this many times the queries is not given."""
 NEEDED = ("precision", "recall")
 """The metrics that every sweep measures."""
 
@@ -155,8 +155,8 @@ def advise_recall(
     >>> found.best_guess, found.safe_k, round(found.safe_bound, 3), found.below, found.below_loss
     (5, 5, 0.042, 1, 1.0)
     >>> found = advise_recall([1, 5, 20], table[:40])
-    >>> found.best_guess, round(found.best_guess_bound, 3), found.more, found.safe_k
-    (5, 0.072, 19, 20)
+    >>> found.best_guess, round(found.best_guess_bound, 3), found.fewest, found.safe_k
+    (5, 0.072, 59, 20)
     """
     values = np.asarray(recall, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != len(ks):
@@ -188,13 +188,8 @@ def advise_recall(
         best_guess_recall=exact_mean(values[:, guess]),
         best_guess_loss=exact_mean(losses[:, guess]),
         best_guess_bound=0.0 if is_largest else _bound(losses[:, guess], named, confidence),
-        more=None
-        if guess == safe or exact_mean(losses[:, guess]) >= margin
-        else more_needed(
-            lambda times: _bound(losses[:, guess], named, confidence, times) <= margin,
-            len(losses),
-            within=0.01,
-        ),
+        takes=None if guess == safe else _takes(losses[:, guess], named, margin),
+        fewest=fewest_without_loss(margin, confidence),
         safe_k=ks[safe],
         safe_recall=exact_mean(values[:, safe]),
         safe_bound=bound,
@@ -209,30 +204,28 @@ def advise_recall(
     return replace(found, claim=_claim(found))
 
 
-def _bound(losses: Floats, named: ArrayLike | None, confidence: float, times: float = 1.0) -> float:
-    """The upper bound of the mean loss, for so many times as many queries."""
+def _bound(losses: Floats, named: ArrayLike | None, confidence: float) -> float:
+    """The upper bound of the mean loss."""
     values, scale = as_shares(losses, named)
-    return min(1.0, scale * largest_mean(values, confidence, times))
+    return min(1.0, scale * largest_mean(values, confidence))
 
 
-def more_needed(enough: Callable[[float], bool], n: int, *, within: float) -> int | None:
-    """The number of queries beyond ``n`` that suffices; ``enough`` tests a multiple of ``n``.
+def _takes(losses: Floats, named: ArrayLike | None, margin: float) -> QueriesToDetect | None:
+    """How many queries detect a loss of the margin."""
+    return queries_to_detect(paired_rows([losses], named)[0], margin)
 
-    Exact to one query, or to the share ``within``; None if too many would be needed.
+
+def fewest_without_loss(margin: float, confidence: float) -> int:
+    """The fewest queries that rule out a loss of the margin where none of them loses anything.
+
+    >>> fewest_without_loss(0.05, 0.95)
+    59
     """
-    low, high = 1.0, 2.0
-    while not enough(high):
-        low, high = high, 2.0 * high
-        if high > _MOST_TIMES:
-            return None
-    while (high - low) * n > 0.5 and high - low > within * low:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return max(1, math.ceil(high * n - 1e-6) - n)
+    return math.ceil(math.log(1.0 - confidence) / math.log1p(-margin) - 1e-9)
 
 
 def _claim(found: RecallAdvice) -> Claim:
-    """The observed loss, its bound, what would settle it, and what is safe until then."""
+    """The observed loss, its bound, what the margin takes, and what is safe until then."""
     k, largest, below = found.best_guess, found.largest_k, found.below
     if not found.largest_recall:
         nothing = f"Nothing is found up to k = {largest}: no k can be chosen by recall."
@@ -255,13 +248,18 @@ def _claim(found: RecallAdvice) -> Claim:
     if found.safe_k == k:
         sure = f"{lost} on new queries ({100 * found.confidence:g}%), within the {found.margin:g} "
         return Claim("passed", fact, f"{sure}allowed.")
-    settles = f"That is too near {found.margin:g} to be settled by more queries like these."
-    if found.more is not None:
-        more = plural(found.more, "more query", "more queries")
-        settles = f"About {more} would settle {found.margin:g}."
     here = f"by {found.n:,} queries" if found.n > 1 else "by one query"
     safe = f"Not settled {here}: {lost}; k = {found.safe_k} is the safe choice."
-    return Claim("no clear difference", fact, safe, settles)
+    return Claim("no clear difference", fact, safe, _what_it_takes(found))
+
+
+def _what_it_takes(found: RecallAdvice) -> str | None:
+    """How many queries a loss of the margin takes, where there are fewer."""
+    if found.n < found.fewest:
+        return f"To rule out a loss of {found.margin:g} takes at least {found.fewest:,} queries."
+    if found.takes is None or found.takes.high <= found.n:
+        return None
+    return found.takes.sentence
 
 
 def _percents(most: float, less: float) -> tuple[str, str]:
