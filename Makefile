@@ -9,12 +9,12 @@ comma := ,
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test windows lowest adapters clients ci-extras spark check docs package installed schemas lint bench statistics faults clean
+.PHONY: help demo test windows lowest adapters clients ci-extras spark check docs package installed schemas stub lint bench statistics faults clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(DEMO) ## Build three retrievers, measure, compare and explain them
+demo: $(DEMO) ## Build retrievers, measure, compare and explain them
 	@$(BIN)/python examples/demo/run.py
 
 # One worker more than cores: some tests wait for servers, browsers and processes.
@@ -90,6 +90,7 @@ check: $(STAMP) ## Lint, format, types, import walls and sizes, documents
 	@$(BIN)/mypy
 	@$(BIN)/python tools/check_walls.py
 	@$(BIN)/python tools/write_metrics_page.py --check
+	@$(BIN)/python tools/write_stub.py --check
 	@$(BIN)/python tools/check_docs.py
 
 docs: $(STAMP) ## Build the docs as a site in build/site, searchable without a network, links checked
@@ -126,6 +127,9 @@ lint: $(STAMP) ## Lint the workflows, the Action, the GitLab template, the forms
 schemas: $(STAMP) ## Write the JSON Schemas of what --json prints, from one call of every operation
 	@rm -f src/calipers/schemas/*.json
 	@CALIPERS_WRITE_SCHEMAS=1 $(BIN)/python -m pytest -q -p no:cacheprovider tests/questions/test_operations.py -k give_the_same
+
+stub: $(STAMP) ## Write the stub that editors read, from the settings of the operations
+	@$(BIN)/python tools/write_stub.py
 
 fuzz: $(STAMP) ## Attack files, commands and calls with generated cases; ARGS="--cases 100000"
 	@$(BIN)/python -m fuzz $(ARGS)

@@ -19,7 +19,7 @@ LAYERS = tuple(
     frozenset(rooms.split())
     for rooms in (
         "errors",
-        "gone names operation plugins prefetch shell text version words",
+        "input_types names operation plugins prefetch shell text version words",
         "functions",
         "model",
         "checks io match measures present statistics",
@@ -37,12 +37,13 @@ FACES = frozenset({"cli", "pytest_plugin", "web"})
 OWN_ROOMS = frozenset({"questions"})
 NEVER = frozenset({("measures", "match"), ("measures", "polars")})
 ONLY_IN = {"click": "cli"}
-STANDARD_LIBRARY_ONLY = frozenset().union(*LAYERS[:3]) - {"operation"}
+STANDARD_LIBRARY_ONLY = frozenset().union(*LAYERS[:3]) - {"input_types", "operation"}
 # Rooms that are loaded only by the library they serve.
 HOST_LIBRARY = {
     "pytest_plugin": frozenset({"pytest"}),
     "web": frozenset({"h11", "starlette", "uvicorn"}),
 }
+INPUT_TYPES = "calipers.input_types"
 # What `import calipers` must leave alone, so that it stays quick.
 SLOW = ("numpy", "polars")
 
@@ -129,7 +130,7 @@ def imports_of(tree: ast.Module, module: str, *, is_package: bool = False) -> It
                 yield from visit(child, False)
         elif isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             for child in node.body:
-                yield from visit(child, False)
+                yield from (one for one in visit(child, False) if not _only_named(module, one))
             for child in node.orelse:
                 yield from visit(child, at_load)
         else:
@@ -137,6 +138,17 @@ def imports_of(tree: ast.Module, module: str, *, is_package: bool = False) -> It
                 yield from visit(child, at_load)
 
     yield from visit(tree, True)
+
+
+def _only_named(module: str, found: Import) -> bool:
+    """Whether a type is only named for the type checker where it may be.
+
+    A rule names the settings of its own folder, whose operation loads the rule when it is called.
+    What may be handed in names nouns that it must not load.
+    """
+    if module == INPUT_TYPES:
+        return True
+    return found.name.startswith(f"{module.rpartition('.')[0]}.settings.")
 
 
 def read_modules(package: Path) -> Iterator[Module]:

@@ -75,12 +75,13 @@ def main() -> int:
 def _take_reports(browser: Any, folder: Path, runs: Path, output: Path) -> None:
     """The page of one retriever, its queries by night, and a win of one over another."""
     import calipers
+    from calipers.questions.compare.settings import CompareSettings
     from calipers.questions.report.rule import compare_runs
 
     hybrid, bm25 = str(runs / "hybrid.jsonl"), str(runs / "bm25.jsonl")
     alone, both = folder / "alone.html", folder / "both.html"
     calipers.report(run=hybrid, ground_truth=TRUTH, name="hybrid").save(alone)
-    compare_runs([bm25, hybrid], {"ground_truth": TRUTH}).save(both)
+    compare_runs([bm25, hybrid], TRUTH, CompareSettings()).save(both)
     for name, path, scheme, height, place in (
         ("report", alone, "light", 1560, None),
         ("report-queries", alone, "dark", 900, ("#queries", ".query > summary")),

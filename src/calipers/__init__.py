@@ -3,23 +3,65 @@
 It tells you how good your retriever is, at which k, why it fails, whether the change helped,
 and stops the build when it did not.
 
-``__init__.pyi`` lists the public names. Everything is loaded when first used: importing this
-package costs next to nothing, and the one-query functions need nothing but the standard library.
+Everything is loaded when first used: importing this package costs next to nothing, and the
+one-query functions need nothing but the standard library. ``__init__.pyi``, which editors and type
+checkers read, is written from this table by ``tools/write_stub.py``.
 """
 
 from functools import cache
 from importlib import import_module
 from typing import Any
 
+_NAMES = {
+    "errors": "CalipersError",
+    "functions": (
+        "average_precision confusion_at_k f1_at_k hit_rate_at_k ndcg_at_k precision_at_k "
+        "recall_at_k reciprocal_rank"
+    ),
+    "integrations.scorer": "scorer",
+    "labels.settings": (
+        "labels_desk labels_draft labels_export labels_import labels_list labels_pool "
+        "labels_sample labels_traces"
+    ),
+    "live.settings": "labels_judge retrieve",
+    "model.ground_truth": "GroundTruth",
+    "model.matched": "Matched",
+    "model.policy": "Policy",
+    "model.run": "Run",
+    "model.scores": "Scores",
+    "questions.audit.settings": "audit",
+    "questions.begin.settings": "first_questions labels_check",
+    "questions.compare.result": "Comparison",
+    "questions.compare.settings": "compare diff",
+    "questions.confirm.settings": "confirm",
+    "questions.convert.settings": "convert resolve",
+    "questions.diagnose.settings": "diagnose",
+    "questions.evaluate.settings": "calls corrected evaluate levels read",
+    "questions.fuse.settings": "fuse",
+    "questions.gate.result": "Verdict",
+    "questions.gate.settings": "gate gate_save",
+    "questions.grid.settings": "grid",
+    "questions.history.settings": "history history_alarm history_show history_trend save",
+    "questions.metrics": "metrics",
+    "questions.misses.result": "Misses",
+    "questions.misses.settings": "explain misses",
+    "questions.plan.settings": "plan",
+    "questions.report.result": "Report",
+    "questions.report.settings": "report",
+    "questions.seal.settings": "seal",
+    "questions.slices.settings": "slices",
+    "questions.sweep.settings": "floor sweep",
+    "version": "__version__",
+}
+"""The public names, by the module that holds them."""
+
 
 @cache
 def _homes() -> dict[str, str]:
-    """The module of every public name, from the lines ``from MODULE import NAME as NAME``."""
-    from pathlib import Path
-
-    lines = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8").splitlines()
-    words = (line.split() for line in lines if line.startswith("from "))
-    return {name: module for _, module, _, name, *_ in words}
+    """The module of every public name."""
+    return {
+        name: f"calipers.{module}" for module, names in _NAMES.items() for name in names.split()
+    }
 
 
 def __getattr__(name: str) -> Any:
@@ -27,9 +69,7 @@ def __getattr__(name: str) -> Any:
         return __dir__()
     if name in _homes():
         return getattr(import_module(_homes()[name]), name)
-    from calipers.gone import gone
-
-    raise AttributeError(gone(name) or f"module 'calipers' has no attribute {name!r}")
+    raise AttributeError(f"module 'calipers' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

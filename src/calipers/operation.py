@@ -1,26 +1,20 @@
-"""Operations: functions whose settings are declared once, for Python, commands, files and docs."""
+"""Operations: functions whose settings are declared once, for Python, commands, files and docs.
 
-import builtins
+The settings of an operation are one frozen dataclass (a subclass of ``Settings``). Each of its
+fields is a keyword; a field that is itself a ``Settings`` is a group that several operations share.
+It is built once, at the edge, from keywords, options or the settings file. Below the edge
+everything is an attribute, so that a misspelt setting fails the type checker.
+"""
+
 import re
-import sys
 import types
 from collections import abc
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import cache, wraps
 from inspect import Parameter, Signature, cleandoc, signature, unwrap
 from numbers import Integral, Real
-from typing import (
-    Annotated,
-    Any,
-    ForwardRef,
-    Literal,
-    Required,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from calipers.errors import (
     CalipersError,
@@ -38,19 +32,29 @@ PYTHON = "Python"
 """A keyword only for Python (``only=PYTHON``)."""
 
 
+class Settings:
+    """Base of the settings of an operation, and of groups that operations share.
+
+    A subclass is a frozen dataclass whose fields are keyword-only: a keyword with its ``Setting``
+    (``k: Annotated[int, Setting("…")] = 10``), or a group (``reading: Reading = Reading()``).
+    """
+
+
+S = TypeVar("S", bound=Settings)
+
+
 @dataclass(frozen=True)
 class Setting:
-    """Metadata of a keyword beside its type: ``k: Annotated[int, Setting("…", default=10)]``.
+    """Metadata of a keyword beside its type: ``k: Annotated[int, Setting("…")] = 10``.
 
-    A TypedDict declares each keyword of an operation once. Python keywords, options, the settings
-    file, help, docs and the fingerprint of a result follow from it.
+    Python keywords, options, the settings file, help, docs, the stub that editors read and the
+    fingerprint of a result follow from it.
     """
 
     help: str
     flags: str = ""
     """The option's spelling, such as "-m" (in addition to --metrics) or "--against" (instead)."""
     metavar: str | None = None
-    default: Any = None
     argument: str = ""
     """Its name as a positional argument: FILE, [FILE] or FILE..."""
     several: bool = False
@@ -66,6 +70,8 @@ class Setting:
     most: int | None = None
     read: Callable[[Any], Any] | None = None
     """Converts the given text (or texts) to the value."""
+    unchecked: bool = False
+    """Whether the reader of the value checks it: inputs may be of many types."""
     file: str = ""
     """Its key in the settings file; "gate.allow" is in the table [gate]."""
     path: bool = False
@@ -118,40 +124,49 @@ def operation(*, page: str, command: str | None = None) -> Callable[[F], F]:
     """Declare a public operation; its arguments are then checked before it runs."""
 
     def declare(function: F) -> F:
-        checked = refuses_unknown(function)
+        checked = takes_keywords(function)
         OPERATIONS[function.__name__] = Operation(checked, command, page)
         return checked
 
     return declare
 
 
-def refuses_unknown(function: F) -> F:
-    """Wrap a function so that its arguments are checked and its defaults are filled in.
+def takes_keywords(function: F) -> F:
+    """Wrap a function so that it takes the fields of its settings as keywords.
 
-    A mistyped argument gets an error with the nearest name, a value of another type one that
-    says what is allowed, and system errors become errors of ours.
+    The keywords are checked and converted, and the settings built from them, before it runs. A
+    mistyped one gets an error with the nearest name, a value of another type one that says what is
+    allowed, and system errors become errors of ours. Code of ours may hand over ``settings``
+    instead, built already.
     """
     name = function.__name__
 
     @wraps(function)
-    def checked(*args: Any, **given: Any) -> Any:
+    def checked(*args: Any, **keywords: Any) -> Any:
+        if isinstance(keywords.get("settings"), Settings):
+            return function(*args, **keywords)
         known = arguments(function)
-        if not known.keys() >= given.keys():
-            raise _unknown(name, sorted(given.keys() - known), sorted(known))
+        if not known.keys() >= keywords.keys():
+            raise _unknown(name, sorted(keywords.keys() - known), sorted(known))
 
-        def converted(one: str, value: Any) -> Any:
-            return convert(known[one], value, f"The argument {one} of {name}")
+        def converted(keyword: str, value: Any) -> Any:
+            return convert(known[keyword], value, f"The argument {keyword} of {name}")
 
         placed = [
-            (one, converted(one, value))
-            for one, value in zip(_in_place(function), args, strict=False)
+            (keyword, converted(keyword, value))
+            for keyword, value in zip(_in_place(function), args, strict=False)
         ]
-        named = {one: converted(one, value) for one, value in given.items()}
-        check_together(known, {**dict(placed), **named}, lambda one: f"{one}=")
-        named = {**_defaults(function), **named}
-        for one in known.values():
-            if one.needed and one.is_member and one.name not in named:
-                raise UnknownArgument(f"{name} needs the argument {one.name}; give {one.name}=….")
+        named = {keyword: converted(keyword, value) for keyword, value in keywords.items()}
+        check_together(known, {**dict(placed), **named}, lambda keyword: f"{keyword}=")
+        kind = settings_of(function)
+        if kind is not None:
+            missing = (one.name for one in arguments_of(kind).values() if one.needed)
+            for needed in missing:
+                if needed not in named:
+                    raise UnknownArgument(f"{name} needs the argument {needed}; give {needed}=….")
+            members = arguments_of(kind).keys()
+            values = {keyword: named.pop(keyword) for keyword in members & named.keys()}
+            named["settings"] = build(kind, values)
         # Python itself reports too many arguments.
         args = (*(value for _, value in placed), *args[len(placed) :])
         try:
@@ -176,20 +191,18 @@ def _in_place(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(one.name for one in placed if one.kind is Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def _unknown(name: str, given: list[str], known: list[str]) -> UnknownArgument:
-    from calipers.gone import gone
-
-    which = " and ".join(map(repr, given))
+def _unknown(name: str, keywords: list[str], known: list[str]) -> UnknownArgument:
+    """The error for keywords that an operation does not take."""
+    which = " and ".join(map(repr, keywords))
     return UnknownArgument(
-        gone(f"{name} --{given[0].replace('_', '-')}")
-        or f"{name} takes no argument {which}; it takes {', '.join(known)}."
-        f"{did_you_mean(given[0], known)}"
+        f"{name} takes no argument {which}; it takes {', '.join(known)}."
+        f"{did_you_mean(keywords[0], known)}"
     )
 
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of an operation, from its signature or the TypedDict of its keywords."""
+    """One argument of an operation, from its signature or from its settings."""
 
     name: str
     kind: Any
@@ -198,58 +211,104 @@ class Argument:
     default: Any = None
     needed: bool = False
     is_member: bool = False
-    """Whether it is declared in the TypedDict of the settings."""
+    """Whether it is a field of the settings."""
+
+
+@cache
+def settings_of(function: Callable[..., Any]) -> type[Settings] | None:
+    """The settings that a function takes as its argument ``settings``, if any."""
+    declared = signature(unwrap(function), follow_wrapped=False).parameters.get("settings")
+    kind = None if declared is None else declared.annotation
+    return kind if isinstance(kind, type) and issubclass(kind, Settings) else None
 
 
 @cache
 def arguments(function: Callable[..., Any]) -> dict[str, Argument]:
-    """The arguments of an operation by name, including those of its TypedDict."""
+    """The arguments of an operation by name, including the fields of its settings."""
     function = unwrap(function)
-    names = _Names(function.__globals__)
-    found: dict[str, Argument] = {}
-    for name, one in signature(function).parameters.items():
-        if one.kind is Parameter.VAR_KEYWORD:
-            # Unpack[Keywords], as PEP 692 writes it.
-            found |= arguments_of(get_args(one.annotation)[0])
+    declared: dict[str, Argument] = {}
+    for name, parameter in signature(function).parameters.items():
+        kind = settings_of(function)
+        if name == "settings" and kind is not None:
+            declared |= arguments_of(kind)
             continue
-        needed = one.default is Parameter.empty
-        default = None if needed else one.default
-        found[name] = Argument(name, *_typed(one.annotation, names), default, needed)
-    return found
+        if parameter.kind is Parameter.VAR_POSITIONAL:
+            continue
+        needed = parameter.default is Parameter.empty
+        default = None if needed else parameter.default
+        declared[name] = Argument(name, *_typed(parameter.annotation), default, needed)
+    return declared
+
+
+def arguments_of(kind: type) -> dict[str, Argument]:
+    """The keywords that settings declare, by name; those of its groups stand in their place."""
+    return _declared(kind)
 
 
 @cache
-def arguments_of(keywords: Any) -> dict[str, Argument]:
-    """The keywords that a TypedDict declares, by name."""
-    names = _Names(vars(sys.modules[keywords.__module__]))
-    found = {}
-    for name, annotation in keywords.__annotations__.items():
-        kind, setting = _typed(annotation, names)
-        default = None if setting is None else setting.default
-        needed = name in keywords.__required_keys__
-        found[name] = Argument(name, kind, setting, default, needed, is_member=True)
-    return found
+def _declared(kind: type) -> dict[str, Argument]:
+    """The keywords of settings, read from their fields once."""
+    declared: dict[str, Argument] = {}
+    for member in fields(kind):
+        group = _group(member.type)
+        if group is not None:
+            declared |= arguments_of(group)
+            continue
+        needed = member.default is MISSING
+        default = None if needed else member.default
+        declared[member.name] = Argument(
+            member.name, *_typed(member.type), default, needed, is_member=True
+        )
+    return declared
 
 
-@cache
-def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
-    members = (one for one in arguments(function).values() if one.is_member and not one.needed)
-    return {one.name: one.default for one in members}
+def _group(annotation: Any) -> type[Settings] | None:
+    """The settings that a field holds, if it is a group."""
+    is_one = isinstance(annotation, type) and issubclass(annotation, Settings)
+    return annotation if is_one else None
 
 
-def _typed(annotation: Any, names: "_Names") -> tuple[Any, Setting | None]:
+def build(kind: type[S], values: Mapping[str, Any]) -> S:
+    """Settings from keywords that are checked already; groups are built from the same keywords."""
+    return kind(**_members(kind, values))
+
+
+def _members(kind: type[Settings], values: Mapping[str, Any]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for member in fields(kind):  # type: ignore[arg-type]
+        group = _group(member.type)
+        if group is not None:
+            inner = _members(group, values)
+            if inner or member.default is MISSING:
+                members[member.name] = group(**inner)
+        elif member.name in values:
+            members[member.name] = values[member.name]
+    return members
+
+
+def with_values(settings: S, values: Mapping[str, Any]) -> S:
+    """The settings with some keywords changed, in whichever group they are."""
+    return build(type(settings), {**flat(settings), **values})
+
+
+def flat(settings: Settings) -> dict[str, Any]:
+    """Every keyword with its value, those of groups included."""
+    values: dict[str, Any] = {}
+    for member in fields(settings):  # type: ignore[arg-type]
+        value = getattr(settings, member.name)
+        if isinstance(value, Settings):
+            values |= flat(value)
+        else:
+            values[member.name] = value
+    return values
+
+
+def _typed(annotation: Any) -> tuple[Any, Setting | None]:
     """Split an annotation into its type and its Setting."""
-    if isinstance(annotation, ForwardRef):
-        annotation = annotation.__forward_arg__
-    if isinstance(annotation, str):
-        annotation = eval(annotation, {"__builtins__": {}}, names)  # noqa: S307 - our own source
-    if get_origin(annotation) is Required:
-        return _typed(get_args(annotation)[0], names)
     if get_origin(annotation) is not Annotated:
         return annotation, None
     kind, *further = get_args(annotation)
-    setting = next((one for one in further if isinstance(one, Setting)), None)
-    return _typed(kind, names)[0], setting
+    return kind, next((one for one in further if isinstance(one, Setting)), None)
 
 
 class _KnownByName(type):
@@ -259,22 +318,25 @@ class _KnownByName(type):
         return any(base.__name__ == cls.__name__ for base in type(value).__mro__)
 
 
-class _Names(dict[str, Any]):
-    """Names for quoted annotations: the module's own, else a class known by name only."""
+def known_as(path: str) -> Any:
+    """A class that keywords may hold and that is not imported for them, by its full name.
 
-    def __missing__(self, name: str) -> Any:
-        for common in (builtins, abc):
-            if hasattr(common, name):
-                return getattr(common, name)
-        return _KnownByName(name, (), {})
+    >>> isinstance(3, known_as("builtins.int")), isinstance("3", known_as("builtins.int"))
+    (True, False)
+    """
+    module, _, name = path.rpartition(".")
+    return _KnownByName(name, (), {"__module__": module})
 
 
 def _plain_signature(function: Callable[..., Any]) -> Signature:
-    """The signature with every argument of the TypedDict spelled out."""
+    """The signature with every field of the settings spelled out."""
     raw = signature(function)
-    placed = [one for one in raw.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
     known = arguments(function)
-    plain = [one.replace(annotation=known[one.name].kind) for one in placed]
+    plain = [
+        one.replace(annotation=known[one.name].kind) if one.name in known else one
+        for one in raw.parameters.values()
+        if one.name != "settings"
+    ]
     plain += (
         Parameter(
             one.name,
@@ -289,7 +351,7 @@ def _plain_signature(function: Callable[..., Any]) -> Signature:
 
 
 def _with_keywords(function: Callable[..., Any]) -> str:
-    """The docstring, with a line for each keyword of the TypedDict."""
+    """The docstring, with a line for each field of the settings."""
     lines = [
         f"    {one.name}: {one.setting.help}"
         for one in arguments(function).values()
@@ -327,7 +389,7 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
     ...
     calipers.errors.InvalidInput: The option -n is 'many'; it must be a whole number.
     """
-    if argument.kind is Any:
+    if argument.kind is Any or (argument.setting is not None and argument.setting.unchecked):
         return value
     import msgspec  # imported only if something is given
 
@@ -354,11 +416,6 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
             return plain
         expected = " ".join(one.__name__ for one in classes)
     if choices:
-        from calipers.gone import gone
-
-        old = value if isinstance(value, str) else ""
-        if (instead := gone(f"--{argument.name} {old}")) is not None:
-            raise InvalidInput(instead)
         allowed = f"one of {', '.join(choices)}"
     else:
         words = (_WORDS.get(one, f"a {one}") for one in re.findall(r"\w+", expected))
@@ -449,23 +506,19 @@ def check_together(
             )
 
 
-def to_record(settings: Mapping[str, Any], keywords: type) -> dict[str, Any]:
+def to_record(settings: Settings) -> dict[str, Any]:
     """The settings that a result must record, so that it is not mistaken for another.
 
     These are all that differ from their default, except those declared as ``changes_nothing`` or
     ``recorded``.
     """
+    values = flat(settings)
     return {
-        name: settings[name]
-        for name, one in arguments_of(keywords).items()
+        name: values[name]
+        for name, one in arguments_of(type(settings)).items()
         if one.setting and not one.setting.changes_nothing and not one.setting.recorded
-        if name in settings and is_given(one, settings[name])
+        if is_given(one, values[name])
     }
-
-
-def apart_from(keywords: type, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a TypedDict does not declare, such as those not about reading input."""
-    return {name: one for name, one in settings.items() if name not in keywords.__annotations__}
 
 
 def keys_of(function: Callable[..., Any]) -> dict[str, str]:

@@ -27,9 +27,9 @@ class Measured:
 
     def scores(self, metrics: "str | Iterable[str] | None" = None, **settings: Any) -> "Scores":
         """The scores, for your own assertions."""
-        from calipers.questions.evaluate.settings import evaluate
+        import calipers
 
-        return evaluate(self._pair, metrics=metrics, **settings)
+        return calipers.evaluate(self._pair, metrics=metrics, **settings)
 
     def require(self, *conditions: str, **settings: Any) -> "Measured":
         """Fail the test unless every condition holds, such as ``"recall@10 >= 0.85"``."""

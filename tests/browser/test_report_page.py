@@ -2,6 +2,7 @@
 
 import pytest
 
+from calipers.questions.compare.settings import CompareSettings
 from calipers.questions.report.rule import compare_runs
 from tests.reports import hostile_records, records, report_of, reversed_records
 
@@ -18,7 +19,7 @@ def one(tmp_path_factory):
 @pytest.fixture(scope="module")
 def two(tmp_path_factory):
     path = tmp_path_factory.mktemp("two") / "report.html"
-    compare_runs({"old": records(), "new": reversed_records()}, {}).save(path)
+    compare_runs({"old": records(), "new": reversed_records()}, None, CompareSettings()).save(path)
     return path
 
 

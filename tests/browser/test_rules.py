@@ -9,6 +9,7 @@ import pytest
 import calipers
 from calipers.cli.output import write_document
 from calipers.present.drawing import on_page
+from calipers.questions.compare.settings import CompareSettings
 from calipers.questions.history.document import trend_chart
 from calipers.questions.report.page.page import HERE
 from calipers.questions.report.rule import compare_runs
@@ -43,7 +44,7 @@ def _charts(path):
 def _comparison(path):
     # The rules look at every element, and more queries have no other elements.
     few = {"old": records(9), "new": reversed_records(9)}
-    compare_runs(few, {}).save(path)
+    compare_runs(few, None, CompareSettings()).save(path)
 
 
 PAGES = {

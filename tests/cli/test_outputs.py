@@ -24,7 +24,6 @@ def folder(tmp_path, monkeypatch):
         ("compare a.json b.json --html nowhere/a.html --per-query all.csv", "no folder nowhere"),
         ("gate none.json --require mrr>=0 --markdown nowhere/s.md", "nowhere"),
         ("eval none.json --markdown .", "is a folder"),
-        ("sweep none.json --chart a.svg", "Take --html FILE: the page holds the chart."),
     ],
 )
 def test_where_something_cannot_be_written_nothing_is_measured(folder, asked, said):

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
+from calipers import evaluate, retrieve
 from calipers.errors import InvalidInput
 from calipers.live.result import LiveRun
-from calipers.live.settings import retrieve
-from calipers.questions.evaluate.settings import evaluate
 from tests.live.server import Server, answer_to, running
 
 QUESTIONS = {f"q{i}": f"question number {i}" for i in range(12)}

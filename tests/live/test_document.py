@@ -1,5 +1,5 @@
+from calipers import retrieve
 from calipers.live.document import of_run
-from calipers.live.settings import retrieve
 from calipers.model.document import in_order
 
 

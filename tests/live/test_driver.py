@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers import retrieve
 from calipers.errors import CalipersError, RetrieverFailed
 from calipers.live import driver as driver_module
 from calipers.live.adapters.base import Question, Retriever, Session
@@ -20,7 +21,6 @@ from calipers.live.driver import SAME_FAILURES, Driver, Pace
 from calipers.live.failures import AskFailed
 from calipers.live.retrieve import retrieve_to_report
 from calipers.live.run_file import AnswerCounts
-from calipers.live.settings import retrieve
 from tests.live.server import SLOW_SECONDS, Server, answer_to
 from tests.live.test_run_file import interrupt
 

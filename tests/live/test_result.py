@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from calipers import evaluate, retrieve
 from calipers.live.result import LiveRun
-from calipers.live.settings import retrieve
-from calipers.questions.evaluate.settings import evaluate
 
 QUESTIONS = {f"q{i}": f"question {i}" for i in range(6)}
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers import retrieve
 from calipers.errors import CalipersError
 from calipers.live.questions import read_questions
 from calipers.live.run_file import AnswerCounts, RunEntry, RunWriter, backup_path, meta_path
-from calipers.live.settings import retrieve
 from tests.live.interrupted import recorded
 
 QUESTIONS = {f"q{i}": f"question {i}" for i in range(6)}
@@ -208,7 +208,7 @@ import resource, sys
 # Modules that are compiled below the limit would stay on the disk, cut short.
 sys.dont_write_bytecode = True
 from tests.live.test_run_file import QUESTIONS, search
-from calipers.live.settings import retrieve
+from calipers import retrieve
 resource.setrlimit(resource.RLIMIT_FSIZE, (700, resource.RLIM_INFINITY))
 retrieve(search, QUESTIONS, k=3, output=sys.argv[1])
 """

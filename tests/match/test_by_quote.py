@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers import f1_at_k, hit_rate_at_k, precision_at_k, recall_at_k
+from calipers import f1_at_k, hit_rate_at_k, precision_at_k, read, recall_at_k
 from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
 from calipers.measures import parse
-from calipers.questions.evaluate.settings import read
 
 
 def records(texts, quotes, **more):

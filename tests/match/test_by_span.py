@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers import evaluate
-from calipers.questions.evaluate.settings import read
+from calipers import evaluate, read
 
 span = st.tuples(st.sampled_from("ab"), st.integers(0, 12), st.integers(0, 12)).map(
     lambda s: (s[0], min(s[1:]), max(s[1:]))

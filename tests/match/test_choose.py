@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers import read
 from calipers.errors import InvalidInput
 from calipers.model.matching import MatchRule, parse_matching
-from calipers.questions.evaluate.settings import read
 
 SPAN = {"document": "d", "start": 0, "end": 20}
 TEXT = "the lock is held by one"

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers import read
 from calipers.match.level import NoDocuments
-from calipers.questions.evaluate.settings import read
 
 DOCUMENTS = "abc"
 chunk = st.sampled_from([f"{document}{n}" for document in DOCUMENTS for n in range(3)])

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers import read
 from calipers.engines.scoring import compute
 from calipers.errors import InvalidInput
 from calipers.measures import parse, parse_one
-from calipers.questions.evaluate.settings import read
 from tests.match.test_by_span import characters
 
 place = st.integers(0, 15)

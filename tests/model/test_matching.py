@@ -9,6 +9,9 @@ from calipers.engines.scoring import settings_fingerprint
 from calipers.errors import InvalidInput
 from calipers.model.matching import Matching
 from calipers.model.policy import Policy
+from calipers.operation import build
+from calipers.questions.inputs import matching_of
+from calipers.questions.reading import MatchingSettings
 
 OTHER: dict[str, Any] = {
     "rel": 2.0,
@@ -19,6 +22,10 @@ OTHER: dict[str, Any] = {
     "policy": Policy(missing="exclude"),
     "further": (("added", 1),),
 }
+
+
+def _matching(keywords):
+    return matching_of(build(MatchingSettings, keywords), further={})
 
 
 def fingerprint(matching: Matching) -> str:
@@ -32,7 +39,7 @@ def test_each_field_changes_the_fingerprint_of_the_settings(name):
 
 
 def test_a_tool_to_be_like_changes_it_by_its_policies():
-    assert fingerprint(Matching.of({"like": "trec_eval"})) != fingerprint(Matching.of({}))
+    assert fingerprint(_matching({"like": "trec_eval"})) != fingerprint(_matching({}))
 
 
 @pytest.mark.parametrize(
@@ -49,4 +56,4 @@ def test_a_tool_to_be_like_changes_it_by_its_policies():
 )
 def test_what_cannot_be_meant_is_refused_when_the_value_is_made(wrong):
     with pytest.raises(InvalidInput):
-        Matching.of(wrong)
+        _matching(wrong)

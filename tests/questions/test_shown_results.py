@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.questions.evaluate.settings import read
+from calipers import read
 from calipers.questions.shown_results import list_results
 
 TEXTS = st.sampled_from(["one", "two", None])

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import text
 
 from calipers.engines.scoring import choose_metrics, score
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
+from calipers.operation import build
 from calipers.questions.inputs import matched
+from calipers.questions.reading import Reading
 from calipers.store.git import GitState
 from calipers.store.listing import evaluations
 from calipers.store.load import load_retrieved, load_scores
@@ -39,7 +41,7 @@ def measure(
     data: Any = None, metrics: str | None = None, **settings: Any
 ) -> tuple[Matched, Scores]:
     """What was matched, and its scores."""
-    pair = matched(data, cast(Any, settings))
+    pair = matched(data, build(Reading, settings))
     return pair, score(pair, choose_metrics(metrics, None, settings.get("rel")))
 
 

@@ -109,18 +109,15 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Resolve the command; suggest the nearest name for an unknown one."""
-        name, word = (*args, "", "")[:2]
-        is_unknown = bool(name) and not name.startswith("-") and name not in COMMANDS
-        if is_unknown or word.isalpha():
-            from calipers.gone import gone
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in COMMANDS:
             from calipers.words import did_you_mean
 
-            said = gone(f"{name} {word}") or gone(name)
-            if said is None and is_unknown:
-                said = f"There is no command {name!r}; the commands are {', '.join(COMMANDS)}."
-                said += did_you_mean(name, COMMANDS)
-            if said:
-                raise click.UsageError(said, ctx)
+            raise click.UsageError(
+                f"There is no command {name!r}; the commands are {', '.join(COMMANDS)}."
+                f"{did_you_mean(name, COMMANDS)}",
+                ctx,
+            )
         return super().resolve_command(ctx, args)
 
 

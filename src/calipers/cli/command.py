@@ -38,8 +38,11 @@ from calipers.cli.output import (
 from calipers.errors import InvalidInput, NoGroundTruth
 from calipers.operation import (
     Argument,
+    S,
     Setting,
     arguments,
+    arguments_of,
+    build,
     check_together,
     convert,
     keys_of,
@@ -128,6 +131,10 @@ class CommandInput:
                 )
         with progress() as told:
             return call(**{name: one for name, one in told.items() if name in takes})
+
+    def built(self, kind: type[S]) -> S:
+        """The settings that were given, as the operation takes them."""
+        return build(kind, self.settings)
 
     def _called(self, name: str) -> str:
         """The name of a setting as the user wrote it: an option, or a key of the settings file."""
@@ -254,17 +261,10 @@ class Command(LayeredHelp):
         return super().make_context(info_name, args, parent, **extra)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; an option that no longer exists gets a helpful error."""
-        given = ctx.meta[TYPED] = list(args)
-        try:
-            self._refuse_twice(ctx, given)
-            return super().parse_args(ctx, args)
-        except click.UsageError:
-            from calipers.gone import gone_option
-
-            if (said := gone_option(" ".join(ctx.command_path.split()[1:]), given)) is None:
-                raise
-            raise click.UsageError(said, ctx) from None
+        """Parse the arguments; an option that is given twice is refused."""
+        typed = ctx.meta[TYPED] = list(args)
+        self._refuse_twice(ctx, typed)
+        return super().parse_args(ctx, args)
 
     def _refuse_twice(self, ctx: click.Context, given: list[str]) -> None:
         """Refuse an option that is given twice; click would silently drop the first."""
@@ -301,7 +301,8 @@ class Command(LayeredHelp):
             if one.setting is not None and one.setting.only in ("", self.name)
             if one.name not in self._leave_out
         ]
-        return dict(sorted(found, key=lambda pair: pair[0].name not in Inputs.__annotations__))
+        inputs = arguments_of(Inputs)
+        return dict(sorted(found, key=lambda pair: pair[0].name not in inputs))
 
     @cached_property
     def _made(self) -> list[click.Parameter]:

@@ -111,9 +111,10 @@ def _score(asked: CommandInput, named: Any, html: str | None) -> None:
     if not html:
         asked.show(calipers.compare(named, **asked.settings))
         return
+    from calipers.questions.compare.settings import CompareSettings
     from calipers.questions.report.rule import compare_runs
 
-    made = compare_runs(named, asked.settings)
+    made = compare_runs(named, asked.settings.get("ground_truth"), asked.built(CompareSettings))
     asked.show(made.comparison)
     write_file(html, lambda: write_page(made, html))
 

@@ -1,6 +1,6 @@
 """calipers eval: score a run against a ground truth."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,13 +10,12 @@ import click
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import AS, MARKDOWN
 from calipers.cli.output import check_output, write_file, write_page
-from calipers.errors import NoCommonIds
+from calipers.errors import InvalidInput, NoCommonIds
 
 if TYPE_CHECKING:
+    from calipers.questions.evaluate.levels import Levels
     from calipers.questions.evaluate.rule import EvaluationAnswer
-
-FILES = {"per_query": "table", "html": "page"}
-"""The files to write, and their kinds."""
+    from calipers.questions.evaluate.settings import EvaluateSettings
 
 
 @command(AS)
@@ -43,53 +42,84 @@ def eval(asked: CommandInput) -> None:  # noqa: A001 - as the command is called
       calipers eval -g qrels.txt -r run.txt -k 1,5,10 -m precision,recall,ndcg
       calipers eval questions.jsonl --retriever mypackage.search:search --html report.html
     """
-    settings = asked.settings
-    saved = settings.get("save")
-    if saved is not None:
+    from calipers.questions.evaluate.settings import EvaluateSettings
+
+    settings = asked.built(EvaluateSettings)
+    level = settings.evaluating.reading.matching.level
+    if level is not None and (level == "all" or "," in level):
+        asked.show(_levels(asked, settings, level))
+        return
+    if settings.save is not None:
         from calipers.store.record import check_name
 
-        saved = check_name(saved)  # before any work is done
-    per_query, html = (settings.get(name, "") for name in FILES)
-    for name, kind in FILES.items():
-        if name in settings:
-            check_output(settings[name], kind)
-    ask = partial(
-        asked.answer,
-        # A table shows no fingerprints, so they are not computed for it.
-        fingerprints=bool(asked.form == "json" or html or saved or per_query),
-    )
-    found: EvaluationAnswer = _also_collapsed(ask, settings) if saved else ask()
+        check_name(settings.save)  # before any work is done
+    for path, kind in ((settings.per_query, "table"), (settings.html, "page")):
+        if path is not None:
+            check_output(path, kind)
+    # A table shows no fingerprints, so they are not computed for it.
+    is_kept = settings.html or settings.save or settings.per_query
+    ask = partial(asked.answer, fingerprints=bool(asked.form == "json" or is_kept))
+    found: EvaluationAnswer = ask() if settings.save is None else _also_collapsed(ask, settings)
     try:
         asked.show(found, _to_dict)
     finally:
         # Also if the reader of the table closed the pipe (`| head`).
-        if saved:
-            _save(found, saved, settings)
+        if settings.save is not None:
+            _save(found, settings.save, settings)
         _write_files(found, settings)
 
 
-def _write_files(found: "EvaluationAnswer", settings: Mapping[str, Any]) -> None:
-    per_query, html = (settings.get(name, "") for name in FILES)
-    if per_query:
+def _levels(asked: CommandInput, settings: "EvaluateSettings", level: str) -> "Levels":
+    """The scores at several levels, which is a question of its own."""
+    needs_one = {
+        "--per-query": settings.per_query,
+        "--by": settings.by,
+        "--corrected-by": settings.corrected_by,
+        "--html": settings.html,
+        "--save": settings.save,
+    }
+    for option, value in needs_one.items():
+        if value:
+            raise InvalidInput(
+                f"{option} needs one result and --level {level} makes several; give one level, "
+                "or leave the option out."
+            )
+    from calipers.questions.evaluate.settings import LevelsSettings, levels
+
+    evaluating = settings.evaluating
+    reading = evaluating.reading
+    matching = replace(reading.matching, level=None)
+    return levels(
+        asked.settings.get("data"),
+        settings=LevelsSettings(
+            at=level,
+            measures=evaluating.measures,
+            reading=replace(reading, matching=matching),
+        ),
+    )
+
+
+def _write_files(found: "EvaluationAnswer", settings: "EvaluateSettings") -> None:
+    """Write the files that are asked for beside the answer."""
+    if per_query := settings.per_query:
         from calipers.io.files.write import write_table
 
-        write_file(per_query, lambda: write_table(found.result.per_query, per_query))
-    if html:
+        write_file(per_query, lambda: write_table(found.scores.per_query, per_query))
+    if html := settings.html:
         from calipers.questions.evaluate.rule import report_of
 
         write_file(html, lambda: write_page(report_of(found, settings), html))
 
 
 def _to_dict(found: "EvaluationAnswer") -> dict[str, Any]:
-    from calipers.questions.evaluate.rule import evaluation_rows
+    """The answer as plain values, with a line of JSON for each query."""
+    from calipers.questions.evaluate.rule import score_rows
 
-    if (rows := evaluation_rows(found)) is None:
-        return found.to_dict()
-    return {**found.to_dict(per_query=False), "per_query": rows}
+    return {**found.to_dict(per_query=False), "per_query": score_rows(found.scores)}
 
 
 def _also_collapsed(
-    ask: "Callable[..., EvaluationAnswer]", settings: Mapping[str, Any]
+    ask: "Callable[..., EvaluationAnswer]", settings: "EvaluateSettings"
 ) -> "EvaluationAnswer":
     """Run ``ask``; if ids that matched in the history match no more, score it as 0.
 
@@ -100,29 +130,33 @@ def _also_collapsed(
     except NoCommonIds as error:
         from calipers.store.save import knows
 
-        found, name = ask(nothing_in_common="zero"), settings["save"]
+        found = ask(nothing_in_common="zero")
+        name = settings.save or ""
+        store = settings.evaluating.reading.matching.store
         truth = None if found.pair is None else found.pair.ground_truth
-        if truth is None or not knows(truth, name, settings.get("store")):
+        if truth is None or not knows(truth, name, store):
             raise
         click.echo(
             f"Nothing that came back is relevant, and {name} knows these ids: the "
             f"collapse is saved with scores of 0. {error}",
             err=True,
         )
-        policy = replace(found.result.policy, nothing_in_common="error")
-        return replace(found, scores=replace(found.result, policy=policy))
+        policy = replace(found.scores.policy, nothing_in_common="error")
+        return replace(found, scores=replace(found.scores, policy=policy))
 
 
-def _save(found: "EvaluationAnswer", name: str, settings: Mapping[str, Any]) -> None:
-    from calipers.questions.history.settings import save
+def _save(found: "EvaluationAnswer", name: str, settings: "EvaluateSettings") -> None:
+    """Keep the evaluation in the history, and say where."""
     from calipers.store.place import locate
+    from calipers.store.save import save
 
-    store, pair = settings.get("store"), found.pair
+    store = settings.evaluating.reading.matching.store
+    pair = found.pair
     kept = save(
-        found.result,
+        found.scores,
         name,
         store=store,
-        corpus=settings.get("corpus"),
+        corpus=settings.corpus,
         ground_truth=pair and pair.ground_truth,
         run=pair and pair.run,
     )

@@ -84,7 +84,9 @@ def history(asked: CommandInput, html: str | None) -> None:
     """
     found = asked.answer()
     if html:
+        from calipers.questions.history.settings import HistorySettings
         from calipers.questions.history.site import write_site
 
-        click.echo(printable(write_site(found, html, asked.settings)), err=True)
+        settings = asked.built(HistorySettings)
+        click.echo(printable(write_site(found, html, settings)), err=True)
     asked.show(found)

@@ -1,14 +1,14 @@
 """The scorer behind every integration: score one query's results against its ground truth."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any
 
 from calipers.errors import InvalidInput
 from calipers.model.policy import Policy
 from calipers.names import EXPECTED
-from calipers.operation import refuses_unknown
+from calipers.operation import takes_keywords
 from calipers.questions.reading import MatchingSettings, Reading
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ Pair = tuple[Any, Any]
 """The results of a query and its ground truth."""
 
 
-@refuses_unknown
-def scorer(*metrics: str, **matching: Unpack[MatchingSettings]) -> "Scorer":
+@takes_keywords
+def scorer(*metrics: str, settings: MatchingSettings) -> "Scorer":
     """Return a callable that scores one query's results against its ground truth.
 
     ``metrics`` are names such as ``"recall@10"``; further arguments are the matching settings of
@@ -41,12 +41,12 @@ def scorer(*metrics: str, **matching: Unpack[MatchingSettings]) -> "Scorer":
     {'recall@2': None, 'mrr': None}
     """
     from calipers.engines.scoring import choose_metrics
-    from calipers.model.matching import Matching
+    from calipers.questions.inputs import matching_of
 
-    if matching.get("store") is not None:
+    if settings.store is not None:
         raise InvalidInput("A scorer reads no file, so it takes no store; leave it out.")
-    Matching.of(matching)  # refused now rather than at the first query
-    return Scorer(choose_metrics(metrics or DEFAULT, None), matching)
+    matching_of(settings, further={})  # refused now rather than at the first query
+    return Scorer(choose_metrics(metrics or DEFAULT, None), settings)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Scorer:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the values, in order."""
-        rel = self.matching.get("rel")
+        rel = self.matching.rel
         return tuple(str(metric.with_rel(rel)) for metric in self.metrics)
 
     def __call__(self, retrieved: Any, expected: Any) -> dict[str, float | None]:
@@ -78,17 +78,16 @@ class Scorer:
         found = [(results_of(retrieved), targets_of(expected)) for retrieved, expected in pairs]
         if not found:
             raise InvalidInput("There is no query to score; give at least one.")
-        reading: dict[str, Any] = {**self.matching}
-        if reading.get("nothing_in_common") in (None, Policy().nothing_in_common):
-            # A single query that found nothing is a miss, not a mix-up of two corpora.
-            reading["nothing_in_common"] = "zero"
         # One query without a hit cannot distinguish ids from texts, but their shape can.
-        reading["match"] = self.matching.get("match") or _detect_match(found)
+        matching = replace(self.matching, match=self.matching.match or _detect_match(found))
+        if matching.nothing_in_common in (None, Policy().nothing_in_common):
+            # A single query that found nothing is a miss, not a mix-up of two corpora.
+            matching = replace(matching, nothing_in_common="zero")
         records = [
             {"id": str(i), "query": str(i), "retrieved": results, "ground_truth": targets}
             for i, (results, targets) in enumerate(found)
         ]
-        pair = matched(records, cast(Reading, reading))
+        pair = matched(records, Reading(matching=matching))
         return score(pair, self.metrics)
 
 

@@ -158,12 +158,9 @@ def named(name: str) -> Format:
     every = (form for forms in (built_in, plugged) for form in forms())
     found = next((form for form in every if form.name == name), None)
     if found is None:
-        from calipers.gone import gone
-
         known = [form.name for form in formats()]
         raise InvalidInput(
-            gone(f"--from {name}")
-            or f"There is no form {name!r} to read; the forms are {', '.join(known)}."
+            f"There is no form {name!r} to read; the forms are {', '.join(known)}."
             f"{did_you_mean(name, known)}"
         )
     return found
@@ -207,11 +204,8 @@ def _chosen(path: Path, name: str | None, known: Mapping[str, Writer]) -> Writer
 def _cannot_be_written(path: Path, name: str | None, known: Mapping[str, Writer]) -> str:
     names = ", ".join(known)
     if name is not None:
-        from calipers.gone import gone
-
         return (
-            gone(f"--to {name}")
-            or f"There is no form {name!r} to write; it can be ours, {names}."
+            f"There is no form {name!r} to write; it can be ours, {names}."
             f"{did_you_mean(name, known)}"
         )
     endings = ", ".join(suffix for one in known.values() for suffix in one.output.endings)

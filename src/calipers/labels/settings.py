@@ -1,15 +1,23 @@
 """The settings of the label operations: names, types and defaults."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from calipers.errors import InvalidInput
+from calipers.input_types import (
+    CorpusInput,
+    GroundTruthInput,
+    PathText,
+    QuestionsInput,
+    SystemsInput,
+)
 from calipers.live.keywords import ColumnNames
 from calipers.model.labels import QueueOrder, TargetsAs
-from calipers.operation import PYTHON, STATISTICS, Setting, operation
+from calipers.operation import PYTHON, STATISTICS, Setting, Settings, flat, operation
 from calipers.questions.reading import Confidence, Files, Store, Truth
 
 if TYPE_CHECKING:
@@ -33,42 +41,56 @@ def _guidelines(path: str) -> str:
 
 _file = partial(Setting, metavar="FILE")
 _name = partial(Setting, metavar="NAME")
-_flag = partial(Setting, default=False)
 _python = partial(Setting, only=PYTHON)
 
-Runs = Annotated[Any, Setting("", argument="[RUN]...", several=True, read=list)]
-Questions = Annotated[Any, _file("The texts of the questions, in their order.")]
-Corpus = Annotated[
-    Any, Setting("Titles, and texts of bare ids.", "-c", "PATH", file="corpus", path=True)
+Runs = Annotated[
+    SystemsInput | PathText,
+    Setting("", argument="[RUN]...", several=True, read=list, unchecked=True),
 ]
-Changed = Annotated[bool, _flag("Only results in which an old and a new run differ: may I switch?")]
+Questions = Annotated[
+    QuestionsInput | None,
+    _file("The texts of the questions, in their order.", unchecked=True),
+]
+Corpus = Annotated[
+    CorpusInput | None,
+    Setting(
+        "Titles, and texts of bare ids.", "-c", "PATH", file="corpus", path=True, unchecked=True
+    ),
+]
+Changed = Annotated[
+    bool, Setting("Only results in which an old and a new run differ: may I switch?")
+]
 _switch = partial(Setting, needs=("changed",))
 Allow = Annotated[
-    float, _switch("With --changed: relevant results per query that may go.", "", "N", 0.2)
+    float, _switch("With --changed: relevant results per query that may go.", "", "N")
 ]
-Seed = Annotated[int, Setting("The seed that shuffles and draws.", default=0, least=0)]
+Seed = Annotated[int, Setting("The seed that shuffles and draws.", least=0)]
 
 
-class LabelsDraftSettings(Files, total=False):
+@dataclass(frozen=True, kw_only=True)
+class LabelsDraftSettings(Settings):
     """What `labels_draft` takes."""
 
-    questions: Questions
-    k: Annotated[int, Setting("First results of each run to label.", "-k", default=10, file="k")]
-    seed: Seed
+    files: Files = Files()
+
+    questions: Questions = None
+    k: Annotated[int, Setting("First results of each run to label.", "-k", file="k")] = 10
+    seed: Seed = 0
     ground_truth: Annotated[
-        Any, _file("Leave out what it has.", "-g", file="ground-truth", path=True)
-    ]
-    corpus: Corpus
-    changed: Changed
-    allow: Allow
+        GroundTruthInput | None,
+        _file("Leave out what it has.", "-g", file="ground-truth", path=True, unchecked=True),
+    ] = None
+    corpus: Corpus = None
+    changed: Changed = False
+    allow: Allow = 0.2
     filled: Annotated[
         Paths,
-        _switch("With --changed: this file, filled in. Repeatable.", "", "FILE", (), several=True),
-    ]
+        _switch("With --changed: this file, filled in. Repeatable.", "", "FILE", several=True),
+    ] = ()
 
 
 @operation(page="make-ground-truth", command="labels draft")
-def labels_draft(runs: Runs = (), **settings: Unpack[LabelsDraftSettings]) -> "Draft":
+def labels_draft(runs: Runs = (), *, settings: LabelsDraftSettings) -> "Draft":
     """Pool the first k results of several runs into rows that somebody can judge.
 
     ``runs`` is one run or a list of them, in any form. Each pair of question and item is there
@@ -88,29 +110,31 @@ def labels_draft(runs: Runs = (), **settings: Unpack[LabelsDraftSettings]) -> "D
     from calipers.labels.exchange import filled_grades
     from calipers.store.pool import PoolSettings
 
-    if not settings["changed"]:
-        return draft_files(runs, settings)
-    filled = filled_grades(_listed(settings["filled"]))
-    loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
-    how, allow = PoolSettings(depth=settings["k"], seed=settings["seed"]), settings["allow"]
-    texts = {"questions": settings["questions"], "corpus": settings["corpus"]}
+    if not settings.changed:
+        return draft_files(runs, flat(settings))
+    filled = filled_grades(_listed(settings.filled))
+    loaded, truth = read_inputs(runs, settings.ground_truth, settings.files.columns)
+    how, allow = PoolSettings(depth=settings.k, seed=settings.seed), settings.allow
+    texts = {"questions": settings.questions, "corpus": settings.corpus}
     return what_changed(loaded, truth, how, allow=allow, filled=filled, **texts)[0]
 
 
 _TRACES = "Take questions from these traces instead. Repeatable."
 
 
-class LabelsTracesSettings(TypedDict, total=False):
+@dataclass(frozen=True, kw_only=True)
+class LabelsTracesSettings(Settings):
     """What `labels_traces` takes."""
 
-    n: Annotated[int | None, Setting("How many questions. [default: all]", "--n -n", "N")]
-    seed: Seed
+    n: Annotated[int | None, Setting("How many questions. [default: all]", "--n -n", "N")] = None
+    seed: Seed = 0
 
 
 @operation(page="make-ground-truth", command="labels draft")
 def labels_traces(
     files: Annotated[Paths, _file(_TRACES, "--from-traces", several=True)],
-    **settings: Unpack[LabelsTracesSettings],
+    *,
+    settings: LabelsTracesSettings,
 ) -> "TracedQuestions":
     """Take the questions that people really asked from traces, each once.
 
@@ -127,55 +151,59 @@ def labels_traces(
     opened = [(Path(one).name.split(".")[0], Probe(Source(Path(one)))) for one in _listed(files)]
     records = ((name, record) for name, file in opened for record in read_traces(file))
     clicks = read_behaviour(file for _, file in opened)
-    return sample_traces(records, settings["n"], settings["seed"], clicks)
+    return sample_traces(records, settings.n, settings.seed, clicks)
 
 
-class Pooling(TypedDict, total=False):
+@dataclass(frozen=True, kw_only=True)
+class Pooling(Settings):
     """What every pool to judge takes."""
 
-    ground_truth: Truth
+    ground_truth: Truth = None
     judges: Annotated[
         Sequence[str],
         Setting(
             "Who judges, such as anna,ben; each gets a link. [default: me]",
             metavar="LIST",
-            default=("me",),
             read=lambda text: tuple(one.strip() for one in text.split(",") if one.strip()),
         ),
-    ]
-    questions: Questions
-    corpus: Corpus
-    metric: Annotated[str, Setting("The metric to watch.", "-m", default="ndcg@10")]
-    scale: Annotated[Literal["0-3", "yes/no"], Setting("The grades.", default="0-3")]
-    seed: Seed
+    ] = ("me",)
+    questions: Questions = None
+    corpus: Corpus = None
+    metric: Annotated[str, Setting("The metric to watch.", "-m")] = "ndcg@10"
+    scale: Annotated[Literal["0-3", "yes/no"], Setting("The grades.")] = "0-3"
+    seed: Seed = 0
     guidelines: Annotated[
-        str, _file("A text that judges see beside every item.", default="", read=_guidelines)
-    ]
-    rel: Annotated[float | None, Setting("The least relevant grade.", file="rel", group=STATISTICS)]
-    columns: ColumnNames
-    store: Store
+        str, _file("A text that judges see beside every item.", read=_guidelines)
+    ] = ""
+    rel: Annotated[
+        float | None, Setting("The least relevant grade.", file="rel", group=STATISTICS)
+    ] = None
+    columns: ColumnNames = None
+    store: Store = None
 
 
-class LabelsPoolSettings(Pooling, total=False):
+@dataclass(frozen=True, kw_only=True)
+class LabelsPoolSettings(Settings):
     """What `labels_pool` takes."""
 
-    per_item: Annotated[
-        int, Setting("How many people label each result.", "", "N", default=1, least=1)
-    ]
-    queries: Annotated[Collection[str] | None, _python("Only these questions.")]
-    depth: Annotated[int, Setting("Results per run to judge.", default=10)]
-    order: Annotated[
-        QueueOrder, _python("What can move the metric first, or not.", default="moves")
-    ]
-    changed: Changed
-    allow: Allow
-    again: Annotated[bool, _python("Judge also what the ground truth has.", default=False)]
-    another: Annotated[bool, _python("Another name if this one is taken.", default=False)]
+    pooling: Pooling = Pooling()
+
+    per_item: Annotated[int, Setting("How many people label each result.", "", "N", least=1)] = 1
+    queries: Annotated[Collection[str] | None, _python("Only these questions.")] = None
+    depth: Annotated[int, Setting("Results per run to judge.")] = 10
+    order: Annotated[QueueOrder, _python("What can move the metric first, or not.")] = "moves"
+    changed: Changed = False
+    allow: Allow = 0.2
+    again: Annotated[bool, _python("Judge also what the ground truth has.")] = False
+    another: Annotated[bool, _python("Another name if this one is taken.")] = False
 
 
 @operation(page="make-ground-truth")
 def labels_pool(
-    name: str, runs: Mapping[str, Any] | Sequence[Any], **settings: Unpack[LabelsPoolSettings]
+    name: str,
+    runs: Annotated[SystemsInput, Setting("", only=PYTHON, unchecked=True)],
+    *,
+    settings: LabelsPoolSettings,
 ) -> "PoolSession":
     """Make a pool of the first ``depth`` results of several runs, and open it for judging.
 
@@ -203,11 +231,12 @@ def labels_pool(
     from calipers.labels.draft import keep, matched_alike, pool_settings, read_inputs, to_judge
     from calipers.store.open import open_store
 
-    kept, given = pool_settings(settings), dict[str, Any](settings)
-    loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
-    more = ("allow",) if settings["changed"] else ("queries", "again")
+    given = flat(settings)
+    kept = pool_settings(given)
+    loaded, truth = read_inputs(runs, settings.pooling.ground_truth, settings.pooling.columns)
+    more = ("allow",) if settings.changed else ("queries", "again")
     which = {one: given[one] for one in ("questions", "corpus", *more)}
-    if settings["changed"]:
+    if settings.changed:
         found, kept = what_changed(loaded, truth, kept, **which)
         labels = found.rows
         if not labels:
@@ -215,8 +244,8 @@ def labels_pool(
     else:
         labels = to_judge(loaded, truth, kept, **which)
         kept = matched_alike(kept, truth, loaded, labels)
-    store = open_store(settings["store"], create=True, keep=True)
-    return open_desk(keep(store, name, labels, loaded, truth, kept, settings["another"]), store)
+    store = open_store(settings.pooling.store, create=True, keep=True)
+    return open_desk(keep(store, name, labels, loaded, truth, kept, settings.another), store)
 
 
 @operation(page="make-ground-truth")
@@ -230,24 +259,25 @@ def labels_desk(pool: str, store: Store = None) -> "PoolSession":
     return open_desk(pool, store)
 
 
-class LabelsSampleSettings(Pooling, total=False):
+@dataclass(frozen=True, kw_only=True)
+class LabelsSampleSettings(Settings):
     """What `labels_sample` takes."""
 
+    pooling: Pooling = Pooling()
+
     until: Annotated[
-        float, Setting("How far the interval may reach to either side.", "", "WIDTH", default=0.05)
-    ]
-    pool: Annotated[str | None, _name("The name of the sample. [default: that of the runs]")]
-    most: Annotated[int, Setting("Questions to draw at most.", "-n", default=300)]
+        float, Setting("How far the interval may reach to either side.", "", "WIDTH")
+    ] = 0.05
+    pool: Annotated[str | None, _name("The name of the sample. [default: that of the runs]")] = None
+    most: Annotated[int, Setting("Questions to draw at most.", "-n")] = 300
     depth: Annotated[
         int | None, Setting("Results per run to judge. [default: those the metric looks at]")
-    ]
-    confidence: Confidence
+    ] = None
+    confidence: Confidence = 0.95
 
 
 @operation(page="make-ground-truth", command="labels sample")
-def labels_sample(
-    runs: Runs = (), **settings: Unpack[LabelsSampleSettings]
-) -> "SampleState | Switch":
+def labels_sample(runs: Runs = (), *, settings: LabelsSampleSettings) -> "SampleState | Switch":
     """Draw questions at random for people to judge, and say how far they are.
 
     ``ground_truth`` is a machine's; what people say of the sample corrects it. The results of
@@ -269,10 +299,10 @@ def labels_sample(
     from calipers.labels.sample import draw
 
     given = runs is not None and not (isinstance(runs, tuple | list | dict) and not runs)
-    pool = draw(runs, settings) if given else settings["pool"]
+    pool = draw(runs, flat(settings)) if given else settings.pool
     if pool is None:
         raise InvalidInput("Name runs to draw a sample of, or a sample that was drawn with --pool.")
-    return open_desk(pool, settings["store"]).drawn_sample()
+    return open_desk(pool, settings.pooling.store).drawn_sample()
 
 
 @operation(page="make-ground-truth", command="labels export")
@@ -284,28 +314,35 @@ def labels_list(store: Store = None) -> "PoolList":
     return list_pools(open_store(store))
 
 
-class LabelsExportSettings(TypedDict, total=False):
+@dataclass(frozen=True, kw_only=True)
+class LabelsExportSettings(Settings):
     """What `labels_export` takes."""
 
-    columns: ColumnNames
+    columns: ColumnNames = None
     to: Annotated[
         str | None, Setting("The form, or label-studio or argilla: tasks for it.", "", "FORM")
-    ]
+    ] = None
     targets_as: Annotated[
         TargetsAs | None, Setting("What a target is. [default: as in the ground truth]", "--as")
-    ]
-    machines: Annotated[bool, _flag("Count labels of language models too.")]
-    every_label: Annotated[bool, _flag("Every label with its judge, note and time (.csv, .jsonl).")]
-    add_to: Annotated[Any, _file("A ground truth to which the labels of files are added.")]
-    overwrite: Annotated[bool, _flag("Replace the file if it exists.")]
-    store: Store
+    ] = None
+    machines: Annotated[bool, Setting("Count labels of language models too.")] = False
+    every_label: Annotated[
+        bool, Setting("Every label with its judge, note and time (.csv, .jsonl).")
+    ] = False
+    add_to: Annotated[
+        GroundTruthInput | None,
+        _file("A ground truth to which the labels of files are added.", unchecked=True),
+    ] = None
+    overwrite: Annotated[bool, Setting("Replace the file if it exists.")] = False
+    store: Store = None
 
 
 @operation(page="make-ground-truth", command="labels export")
 def labels_export(
     pool: Annotated[Paths, Setting("", argument="[POOL|FILE]...", several=True)] = (),
     output: Annotated[str | os.PathLike[str] | None, _file("The file to write.", "-o")] = None,
-    **settings: Unpack[LabelsExportSettings],
+    *,
+    settings: LabelsExportSettings,
 ) -> "Exported":
     """Write what was judged as a ground truth, in any form of ``convert``.
 
@@ -315,7 +352,7 @@ def labels_export(
     """
     from calipers.labels.exchange import export
 
-    return export(_listed(pool), output, settings)
+    return export(_listed(pool), output, flat(settings))
 
 
 @operation(page="make-ground-truth", command="labels import")

@@ -2,16 +2,20 @@
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.errors import InvalidInput
-from calipers.operation import ASKING, PYTHON, READING, Setting
+from calipers.input_types import ColumnsInput
+from calipers.operation import ASKING, PYTHON, READING, Setting, Settings, known_as
 
 if TYPE_CHECKING:
     from calipers.live.run_file import AnswerCounts
+else:
+    AnswerCounts = known_as("calipers.live.run_file.AnswerCounts")
 
-Watch = Callable[["AnswerCounts", int], None]
+Watch = Callable[[AnswerCounts, int], None]
 Watched = Annotated[
     Watch | None,
     Setting(
@@ -74,7 +78,7 @@ Workers = Annotated[
     ),
 ]
 ColumnNames = Annotated[
-    Any,
+    ColumnsInput | None,
     Setting(
         "Which column is what, where its name does not say, such as item=expected_ids; may be "
         "given several times.",
@@ -85,6 +89,7 @@ ColumnNames = Annotated[
         file="columns",
         group=READING,
         recorded=True,
+        unchecked=True,
         pairs=(
             ("sheet", "The sheet of an Excel file to read. [default: the first]"),
             ("grades", "The grades that words stand for, such as good=1,bad=0."),
@@ -100,20 +105,20 @@ Place = str | os.PathLike[str] | None
 _asking = partial(Setting, group=ASKING)
 
 
-class Patience(TypedDict, total=False):
+@dataclass(frozen=True, kw_only=True)
+class Patience(Settings):
     """Retries, and the progress callback."""
 
-    retries: Annotated[
-        int, _number("Attempts after a lost connection, a timeout, 429 or 5xx.", default=2)
-    ]
-    watch: Watched
+    retries: Annotated[int, _number("Attempts after a lost connection, a timeout, 429 or 5xx.")] = 2
+    watch: Watched = None
 
 
 def _place(what: str) -> Setting:
     return Setting(f"Where in a result its {what} is.", metavar="PATH", group=READING)
 
 
-class RetrieverOptions(TypedDict, total=False):
+@dataclass(frozen=True, kw_only=True)
+class RetrieverOptions(Settings):
     """Options of each type of retriever, and the paths into its answers."""
 
     params: Annotated[
@@ -125,14 +130,14 @@ class RetrieverOptions(TypedDict, total=False):
             several=True,
             read=_params,
         ),
-    ]
+    ] = None
     request: Annotated[
         Any,
         _asking(
             'For an address or a tool: what to send, such as \'{"q": "{query}", "top": "{k}"}\'.',
             metavar="JSON",
         ),
-    ]
+    ] = None
     headers: Annotated[
         Mapping[str, str] | None,
         Setting(
@@ -143,16 +148,18 @@ class RetrieverOptions(TypedDict, total=False):
             several=True,
             read=lambda given: _pairs(given, ":", "--header", "Authorization: Bearer $TOKEN"),
         ),
-    ]
-    results: Annotated[Text, Setting("Where the results are, such as '$.hits[*]'.", "", "PATH")]
-    id: Annotated[Text, _place("id")]
-    score: Annotated[Text, _place("score")]
-    text: Annotated[Text, _place("text")]
-    document: Annotated[Text, _place("document")]
-    start: Annotated[Text, _place("start in the document")]
-    end: Annotated[Text, _place("end in the document")]
-    page: Annotated[Text, _place("page")]
-    tokens: Annotated[Text, _python("Where in a result its tokens are.")]
+    ] = None
+    results: Annotated[Text, Setting("Where the results are, such as '$.hits[*]'.", "", "PATH")] = (
+        None
+    )
+    id: Annotated[Text, _place("id")] = None
+    score: Annotated[Text, _place("score")] = None
+    text: Annotated[Text, _place("text")] = None
+    document: Annotated[Text, _place("document")] = None
+    start: Annotated[Text, _place("start in the document")] = None
+    end: Annotated[Text, _place("end in the document")] = None
+    page: Annotated[Text, _place("page")] = None
+    tokens: Annotated[Text, _python("Where in a result its tokens are.")] = None
     stages: Annotated[
         Mapping[str, str] | None,
         Setting(
@@ -163,38 +170,43 @@ class RetrieverOptions(TypedDict, total=False):
             read=lambda given: _pairs(given, "=", "--stage", "candidates=$.candidates[*]"),
             group=READING,
         ),
-    ]
+    ] = None
 
 
-class Retrieving(Patience, RetrieverOptions, total=False):
+@dataclass(frozen=True, kw_only=True)
+class Retrieving(Settings):
     """All settings for querying a retriever."""
 
+    patience: Patience = Patience()
+    options: RetrieverOptions = RetrieverOptions()
+
     timeout: Annotated[
-        float | None, Setting("Give up on a question after so long.", "", "SECONDS", default=30.0)
-    ]
+        float | None, Setting("Give up on a question after so long.", "", "SECONDS")
+    ] = 30.0
     """None: no limit."""
-    retry_errors: Annotated[bool, Setting("Ask the failed questions again.", default=False)]
-    restart: Annotated[bool, Setting("Begin again, replacing the output.", default=False)]
-    columns: ColumnNames
+    retry_errors: Annotated[bool, Setting("Ask the failed questions again.")] = False
+    restart: Annotated[bool, Setting("Begin again, replacing the output.")] = False
+    columns: ColumnNames = None
 
 
-class AskingModel(Patience, total=False):
+@dataclass(frozen=True, kw_only=True)
+class AskingModel(Settings):
     """The language model to query, and how."""
 
-    endpoint: Required[
-        Annotated[
-            str, Setting("An OpenAI-compatible address: http://127.0.0.1:8000/v1.", "", "ADDRESS")
-        ]
+    patience: Patience = Patience()
+
+    endpoint: Annotated[
+        str, Setting("An OpenAI-compatible address: http://127.0.0.1:8000/v1.", "", "ADDRESS")
     ]
-    model: Required[Annotated[str, Setting("The name of the model.", metavar="NAME")]]
+    model: Annotated[str, Setting("The name of the model.", metavar="NAME")]
     key_env: Annotated[
         Text, Setting("The environment variable that holds the key.", metavar="VARIABLE")
-    ]
+    ] = None
     """Its value is never written anywhere."""
     timeout: Annotated[
-        float | None, Setting("Give up on a prompt after so long.", "", "SECONDS", default=60.0)
-    ]
-    workers: Annotated[int, Setting("Prompts asked at a time.", metavar="N", default=4)]
+        float | None, Setting("Give up on a prompt after so long.", "", "SECONDS")
+    ] = 60.0
+    workers: Annotated[int, Setting("Prompts asked at a time.", metavar="N")] = 4
     cache: Annotated[
         Place,
         Setting(
@@ -202,5 +214,5 @@ class AskingModel(Patience, total=False):
             "--cache-folder",
             "FOLDER",
         ),
-    ]
+    ] = None
     """In Python no answers are kept unless a folder is named."""

@@ -21,6 +21,7 @@ from calipers.live.questions import read_questions
 from calipers.live.result import LiveRun, RetrievalReport, UnderstoodAnswer
 from calipers.live.run_file import AnswerCounts, ExistingRun, RunWriter, read_entry
 from calipers.model.run import Run
+from calipers.operation import flat
 from calipers.words import plural
 
 _record = msgspec.json.Decoder(Record).decode
@@ -151,7 +152,7 @@ def ask_once(
     search: Any, question: Question, k: int, timeout: float | None, options: RetrieverOptions
 ) -> tuple[Run, str, float | None]:
     """Return the results for one question, the retriever's name, and the milliseconds it took."""
-    retriever = as_retriever(search, **options)
+    retriever = as_retriever(search, **flat(options))
     record = _record(_one_answer(retriever, question, k, timeout))
     return _built([record], retriever.name), retriever.name, record.latency_ms
 

@@ -1,38 +1,50 @@
 """The operations of this package, declared once: names, types and defaults."""
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
+from calipers.input_types import PathText, QuestionsInput, RetrieverInput
 from calipers.live.keywords import MOST_RESULTS, AskingModel, Retrieving
-from calipers.operation import PYTHON, Setting, operation
+from calipers.operation import PYTHON, Setting, Settings, flat, operation
 
 if TYPE_CHECKING:
     from calipers.live.result import LiveRun, MachineLabels
 
 
-class RetrieveSettings(Retrieving, total=False):
+@dataclass(frozen=True, kw_only=True)
+class RetrieveSettings(Settings):
     """What `retrieve` takes."""
+
+    asking: Retrieving = Retrieving()
 
     workers: Annotated[
         int | None,
         Setting(
             "Questions asked at a time. [default: 8; 1 for a command]", metavar="N", file="workers"
         ),
-    ]
+    ] = None
     output: Annotated[
         str | os.PathLike[str] | None,
         Setting("A .jsonl file, which the same call goes on with if it was stopped.", only=PYTHON),
-    ]
+    ] = None
 
 
 @operation(page="retrieve", command="retrieve")
 def retrieve(
-    search: Annotated[Any, Setting("", argument="[RETRIEVER]", file="retriever")],
-    questions: Annotated[Any, Setting("", argument="[QUESTIONS]", file="ground-truth", path=True)],
+    search: Annotated[
+        RetrieverInput, Setting("", argument="[RETRIEVER]", file="retriever", unchecked=True)
+    ],
+    questions: Annotated[
+        QuestionsInput,
+        Setting("", argument="[QUESTIONS]", file="ground-truth", path=True, unchecked=True),
+    ],
     k: Annotated[
         int, Setting("Results to ask for.", "-k", file="ask-for", least=1, most=MOST_RESULTS)
     ] = 20,
-    **settings: Unpack[RetrieveSettings],
+    *,
+    settings: RetrieveSettings,
 ) -> "LiveRun":
     """Ask a retriever every question and return what came back as a run.
 
@@ -54,12 +66,14 @@ def retrieve(
     """
     from calipers.live.retrieve import retrieve_to_run
 
-    return retrieve_to_run(search, questions, k=k, **settings)
+    return retrieve_to_run(search, questions, k=k, **flat(settings))
 
 
 @operation(page="make-ground-truth", command="labels judge")
 def labels_judge(
-    labels: Annotated[Any, Setting("", argument="FILE")], **settings: Unpack[AskingModel]
+    labels: Annotated[PathText | Sequence[object], Setting("", argument="FILE", unchecked=True)],
+    *,
+    settings: AskingModel,
 ) -> "MachineLabels":
     """Let a language model grade every pair of question and item.
 
@@ -73,4 +87,4 @@ def labels_judge(
     """
     from calipers.live.chat import grade_labels
 
-    return grade_labels(labels, **settings)
+    return grade_labels(labels, **flat(settings))

@@ -1,13 +1,13 @@
 """How a run is matched with a ground truth: everything that a caller may ask for, in one value."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 from calipers.errors import InvalidInput, check_number
-from calipers.model.policy import CHOICES, Policy, check_rel
+from calipers.model.policy import Policy, check_rel
 from calipers.text import normalise
 from calipers.words import did_you_mean
 
@@ -262,16 +262,6 @@ class Matching:
             parse_matching(self.match)
         if self.map_ids is not None:
             parse_id_map(self.map_ids)
-
-    @classmethod
-    def of(cls, settings: Mapping[str, Any], further: Mapping[str, Any] | None = None) -> Self:
-        """The matching that settings ask for; other settings among them are ignored."""
-        like = settings.get("like")
-        policy = Policy.like(like) if like else Policy()
-        policy = policy.with_changes(**{name: settings.get(name) for name in CHOICES})
-        names = [one.name for one in fields(cls) if one.name not in ("policy", "further")]
-        own = {name: settings.get(name) for name in names}
-        return cls(policy=policy, further=tuple((further or {}).items()), **own)
 
     @cached_property
     def rule(self) -> MatchRule:

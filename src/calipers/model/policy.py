@@ -83,11 +83,8 @@ class Policy(Plain):
             if value is None and field.name == "ties":
                 continue
             if value not in allowed:
-                from calipers.gone import gone
-
                 raise InvalidInput(
-                    (gone(f"--{field.name} {value}") if isinstance(value, str) else None)
-                    or f"The policy {field.name}={short(value)} does not exist; "
+                    f"The policy {field.name}={short(value)} does not exist; "
                     f"{field.name} can be {', '.join(allowed)}."
                 )
 
@@ -95,11 +92,8 @@ class Policy(Plain):
     def like(cls, tool: str) -> Self:
         """The policies under which the numbers equal those of another tool."""
         if not isinstance(tool, str) or tool not in LIKE:
-            from calipers.gone import gone
-
             raise InvalidInput(
-                (gone(f"--like {tool}") if isinstance(tool, str) else None)
-                or f"Calipers cannot imitate {short(tool)}; it knows {', '.join(LIKE)}."
+                f"Calipers cannot imitate {short(tool)}; it knows {', '.join(LIKE)}."
                 f"{did_you_mean(tool, LIKE) if isinstance(tool, str) else ''}"
             )
         return cls(**LIKE[tool])

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.input_types import PathText
 from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file
 from calipers.io.records.results import read_result
@@ -40,7 +41,7 @@ class _File(msgspec.Struct):
     baseline: _Kept | None = None
 
 
-def read_baseline(path: str | Path) -> Baseline:
+def read_baseline(path: PathText | Scores) -> Baseline:
     """Read a baseline from a file; a plain result works too, but has no date."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidInput(

@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, SealedQueries, check_number
+from calipers.input_types import MetricsInput
 from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
 from calipers.io.load import load, load_pair, load_run
 from calipers.io.records.gather import MemoryBudget
@@ -18,64 +19,79 @@ from calipers.match.pair import match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
+from calipers.model.policy import Policy
 from calipers.model.run import MOST_KEPT, Run, Scan
 from calipers.model.slicing import queries_where
-from calipers.operation import arguments_of, is_given, to_record
-from calipers.questions.reading import ASKING, DEPTH, Inputs, MatchingSettings, Reading, Where
+from calipers.operation import arguments_of, flat, is_given, to_record
+from calipers.questions.reading import DEPTH, Inputs, MatchingSettings, Reading, Where
+
+_AS_USUAL = Reading()
+"""Nothing is said about reading."""
 
 
 def matched(
     data: Any = None,
-    reading: Reading | None = None,
+    reading: Reading = _AS_USUAL,
     *,
     keep: bool = False,
     again: bool = False,
     looks: int = DEPTH,
+    metrics: MetricsInput | None = None,
+    weight_by: str | None = None,
 ) -> Matched:
     """Return the given pair, or read and match one.
 
     ``keep`` holds the run in memory, so that its file is no longer needed. ``again``: the caller
     reads the results again, so a small run stays in memory. ``looks`` is the number of results
-    to ask a live retriever for.
+    to ask a live retriever for. ``metrics`` and ``weight_by`` are those that will be asked of the
+    pair: some metrics need subtopics, and a weight may stand in a column of its own.
     """
-    reading = reading or {}
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
         return data
-    truth, run, matching = as_read(data, reading, looks)
-    return match_pair(
-        truth,
-        run.kept(None) if keep else run.kept(few_bytes(reading.get("memory"))) if again else run,
-        matching,
-        fingerprints=reading.get("fingerprints", True),
-    )
+    truth, run, matching = as_read(data, reading, looks=looks, metrics=metrics, weight_by=weight_by)
+    if keep:
+        run = run.kept(None)
+    elif again:
+        run = run.kept(few_bytes(reading.matching.files.memory))
+    return match_pair(truth, run, matching, fingerprints=reading.matching.fingerprints)
 
 
-def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTruth, Run, Matching]:
+def as_read(
+    data: Any,
+    reading: Reading,
+    *,
+    looks: int = DEPTH,
+    metrics: MetricsInput | None = None,
+    weight_by: str | None = None,
+) -> tuple[GroundTruth, Run, Matching]:
     """Read the ground truth and the run, and return them with the matching settings."""
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
         return *data.as_read, data.asked_again
-    matching = Matching.of(reading, to_record(reading, Reading))
-    together = bring_together(reading.get("memory"))
-    named, weighed = reading.get("columns"), cast(dict[str, Any], reading).get("weight_by")
-    columns = None if named is None and weighed is None else Columns.of(named).with_tag(weighed)
-    if any(reading.get(name) is not None for name in ASKING if name != "watch"):
-        data, reading = _with_answers(data, reading, columns, looks)
+    wanted = reading.matching
+    matching = matching_of(wanted, further=to_record(reading))
+    together = bring_together(wanted.files.memory)
+    named = wanted.files.columns
+    columns = None if named is None and weight_by is None else Columns.of(named).with_tag(weight_by)
+    inputs = reading.inputs
+    if inputs.retriever is not None:
+        data, inputs = _with_answers(data, inputs, columns, looks)
     truth, run = read_pair(
         data,
-        reading.get("ground_truth"),
-        reading.get("run"),
-        reading.get("store"),
+        inputs.ground_truth,
+        inputs.run,
+        wanted.store,
         columns,
-        _room(reading),
+        MemoryBudget(wanted.files.memory),
     )
-    if reading.get("like") == "trec_eval" and not _asks_for_subtopics(reading):
+    if wanted.like == "trec_eval" and not _asks_for_subtopics(metrics):
         from calipers.io.formats.trec import without_subtopics
 
         truth = without_subtopics(truth)
     run = _within(run, together)
-    where, least = reading.get("where"), reading.get("min_score")
+    where = wanted.where
+    least = wanted.min_score
     if where or least is not None:
         # Check the ids over everything: what is left may all be wrong.
         match_pair(truth, run, matching, fingerprints=False)
@@ -146,11 +162,34 @@ def check_direction(rises: int, falls: int) -> None:
         )
 
 
-def _asks_for_subtopics(reading: Mapping[str, Any]) -> bool:
-    """Whether a metric needs subtopics, which trec_eval does not support."""
-    return any(
-        word in str(reading.get("metrics")) for word in ("alpha", "subtopic", "st_rec", "strec")
+def matching_of(settings: MatchingSettings, *, further: Mapping[str, Any]) -> Matching:
+    """How settings ask that a pair be matched; ``further`` ones are recorded with it."""
+    policy = Policy.like(settings.like) if settings.like else Policy()
+    policy = policy.with_changes(
+        missing=settings.missing,
+        unanswerable=settings.unanswerable,
+        duplicates=settings.duplicates,
+        unknown=settings.unknown,
+        errors=settings.errors,
+        ties=settings.ties,
+        nothing_in_common=settings.nothing_in_common,
+        calls=settings.calls,
     )
+    return Matching(
+        rel=settings.rel,
+        corpus_size=settings.corpus_size,
+        level=settings.level,
+        map_ids=settings.map_ids,
+        match=settings.match,
+        like=settings.like,
+        policy=policy,
+        further=tuple(further.items()),
+    )
+
+
+def _asks_for_subtopics(metrics: MetricsInput | None) -> bool:
+    """Whether a metric needs subtopics, which trec_eval does not support."""
+    return any(word in str(metrics) for word in ("alpha", "subtopic", "st_rec", "strec"))
 
 
 def run_within(value: Any, name: str | None, columns: Columns, memory: str | int | None) -> Run:
@@ -186,26 +225,21 @@ def few_bytes(memory: str | int | None) -> int:
     return min(MOST_KEPT, memory_in_bytes(memory) // SHARE_TO_HOLD)
 
 
-def _room(reading: MatchingSettings) -> MemoryBudget:
-    """The memory and disk budget for results."""
-    return MemoryBudget(reading.get("memory"))
-
-
 def like_of(data: Any, reading: Reading) -> str | None:
     """The tool whose numbers are to be reproduced."""
-    return data.asked.like if isinstance(data, Matched) else reading.get("like")
+    return data.asked.like if isinstance(data, Matched) else reading.matching.like
 
 
-def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
+def matched_like(pair: Matched, other: Any, matching: MatchingSettings) -> Matched:
     """Match another run of the same queries like ``pair``; it may have its own ground truth."""
     if isinstance(other, Matched):
         return other
-    columns = Columns.of(reading.get("columns"))
-    given = plain_run(kept_before(other, reading.get("store")))
-    found = load(given, "run", columns, _room(reading))
-    if reading.get("ground_truth") is not None or found.ground_truth is None:
-        return match_again(pair, load_pair(found, pair.ground_truth, None)[1])
-    return matched(found, cast(Reading, without_inputs(reading)))
+    columns = Columns.of(matching.files.columns)
+    run = plain_run(kept_before(other, matching.store))
+    loaded = load(run, "run", columns, MemoryBudget(matching.files.memory))
+    if loaded.ground_truth is None:
+        return match_again(pair, load_pair(loaded, pair.ground_truth, None)[1])
+    return matched(loaded, Reading(matching=matching))
 
 
 def judged_by(pair: Matched, truth: GroundTruth) -> Matched:
@@ -216,12 +250,13 @@ def judged_by(pair: Matched, truth: GroundTruth) -> Matched:
 
 
 def _refuse_beside_pair(pair: Matched, reading: Reading) -> None:
-    declared = arguments_of(Reading)
-    for name, value in reading.items():
-        one = declared.get(name)
-        if one is None or not is_given(one, value) or (name, value) == ("rel", pair.rel):
+    """Refuse settings of reading beside a pair, which was read and matched already."""
+    values = flat(reading)
+    for name, argument in arguments_of(Reading).items():
+        value = values[name]
+        if not is_given(argument, value) or (name, value) == ("rel", pair.rel):
             continue
-        if one.setting is not None and one.setting.changes_nothing:
+        if argument.setting is not None and argument.setting.changes_nothing:
             continue
         raise InvalidInput(
             f"A matched pair is given together with {name}={value!r}; how it is read and matched "
@@ -235,12 +270,6 @@ def plain_run(run: Any) -> Any:
 
     found = scores_by_item(run)
     return run if found is None else found
-
-
-def without_inputs(reading: Reading) -> MatchingSettings:
-    """The matching settings without the inputs."""
-    how = {name: value for name, value in reading.items() if name not in Inputs.__annotations__}
-    return cast(MatchingSettings, how)
 
 
 def read_pair(
@@ -285,35 +314,31 @@ def below(k: Any) -> int:
 
 
 def _with_answers(
-    data: Any, reading: Reading, columns: Columns | None, looks: int
-) -> tuple[Any, Reading]:
-    """The inputs to read; the run is a live retriever's answers if one is given.
+    data: Any, inputs: Inputs, columns: Columns | None, looks: int
+) -> tuple[None, Inputs]:
+    """The inputs with a live retriever's answers as the run.
 
     ``looks`` is the number of results to ask for unless the settings say.
     """
-    how = {name: value for name, value in reading.items() if name not in ASKING}
-    if reading.get("retriever") is None:
-        return data, cast(Reading, how)
-    given = [one for one in (data, reading.get("ground_truth")) if one is not None]
-    if len(given) != 1:
+    sources = [source for source in (data, inputs.ground_truth) if source is not None]
+    if len(sources) != 1:
         raise InvalidInput(
             f"With --retriever (retriever= in Python) one file is needed, the questions with "
-            f"their ground truth; {len(given) or 'none'} {'are' if given else 'is'} given."
+            f"their ground truth; {len(sources) or 'none'} {'are' if sources else 'is'} given."
         )
     # Imported here so that measuring files does not load the code for live retrievers.
     from calipers.live.retrieve import retrieve_to_run
 
     # Read before anything is asked: what cannot be measured, or is sealed, is not asked.
-    questions = load(given[0], "ground_truth", columns)
-    how |= {"ground_truth": questions}
-    how["run"] = retrieve_to_run(
-        reading["retriever"],
-        questions.ground_truth or given[0],
-        k=reading.get("ask_for") or looks,
-        workers=reading.get("workers"),
-        watch=reading.get("watch"),
+    questions = load(sources[0], "ground_truth", columns)
+    answers = retrieve_to_run(
+        inputs.retriever,
+        questions.ground_truth or sources[0],
+        k=inputs.ask_for or looks,
+        workers=inputs.workers,
+        watch=inputs.watch,
     )
-    return None, cast(Reading, how)
+    return None, Inputs(ground_truth=questions, run=answers)
 
 
 def refuse_sealed(questions: Any, columns: Any = None) -> None:

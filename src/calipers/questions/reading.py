@@ -1,12 +1,21 @@
 """Settings that many operations share, declared once for Python, commands and settings file."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import Annotated
 
 from calipers.errors import InvalidInput
+from calipers.input_types import (
+    CorpusInput,
+    DataInput,
+    GroundTruthInput,
+    MetricsInput,
+    RetrieverInput,
+    RunInput,
+)
 from calipers.live.keywords import AskFor, ColumnNames, Watched, Workers
 from calipers.model.policy import (
     CHOICES,
@@ -20,10 +29,7 @@ from calipers.model.policy import (
     Unanswerable,
     Unknown,
 )
-from calipers.operation import HISTORY, POLICIES, PYTHON, READING, STATISTICS, Setting
-
-if TYPE_CHECKING:
-    from calipers.measures import Metric
+from calipers.operation import HISTORY, POLICIES, PYTHON, READING, STATISTICS, Setting, Settings
 
 
 def cutoff_list(text: str) -> list[int]:
@@ -50,11 +56,12 @@ def tag_pairs(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-_input = partial(Setting, path=True, recorded=True)  # the input is recorded by its own fingerprint
+# An input is recorded by its own fingerprint, and checked by its reader.
+_input = partial(Setting, path=True, recorded=True, unchecked=True)
 _policy = partial(Setting, group=POLICIES, recorded=True)
 
 Data = Annotated[
-    Any,
+    DataInput | None,
     _input(
         "",
         argument="[DATA]",
@@ -64,10 +71,14 @@ Data = Annotated[
     ),
 ]
 """One input with ground truth and run: a pair from ``read``, a path, records or a table."""
-Truth = Annotated[Any, _input("What should be found.", "-g", "FILE", file="ground-truth")]
-Returned = Annotated[Any, _input("What the retriever returned.", "-r", "FILE", file="run")]
+Truth = Annotated[
+    GroundTruthInput | None, _input("What should be found.", "-g", "FILE", file="ground-truth")
+]
+Returned = Annotated[
+    RunInput | None, _input("What the retriever returned.", "-r", "FILE", file="run")
+]
 Searched = Annotated[
-    Any,
+    CorpusInput | None,
     _input(
         "The chunks that are searched: tells what is not there, or split over chunks.",
         "-c",
@@ -75,7 +86,7 @@ Searched = Annotated[
         file="corpus",
     ),
 ]
-FirstK = Annotated[int, Setting("How many results count.", "-k", default=10, file="k")]
+FirstK = Annotated[int, Setting("How many results count.", "-k", file="k")]
 Match = Annotated[
     str | None,
     _policy(
@@ -96,7 +107,7 @@ MapIds = Annotated[
     ),
 ]
 Metrics = Annotated[
-    "str | Iterable[str | Metric] | None",
+    MetricsInput | None,
     Setting(
         "Metrics, such as recall@10,ndcg@5,mrr (`calipers metrics` lists them).",
         "-m",
@@ -130,18 +141,18 @@ Confidence = Annotated[
     float,
     Setting(
         "The confidence level of the intervals.",
-        default=0.95,
         group=STATISTICS,
         recorded=True,
     ),
 ]
 CorrectedBy = Annotated[
-    Any,
+    GroundTruthInput | None,
     Setting(
         "What people judged for a sample of the queries: also give each metric as they would have "
         "found it over all of them, where a model judged everything.",
         metavar="FILE",
         group=STATISTICS,
+        unchecked=True,
     ),
 ]
 Sampled = Annotated[
@@ -186,7 +197,6 @@ Anyway = Annotated[
     bool,
     Setting(
         "Compare although ground truth, queries or policies differ; the result says so.",
-        default=False,
         group=POLICIES,
     ),
 ]
@@ -209,14 +219,11 @@ Now = Annotated[
 ]
 
 
-class Sources(TypedDict, total=False):
-    """How to interpret files, for every operation that reads results or a ground truth."""
-
-    columns: ColumnNames
-
-
-class Files(Sources, total=False):
+@dataclass(frozen=True, kw_only=True)
+class Files(Settings):
     """How to read files that may be large."""
+
+    columns: ColumnNames = None
 
     memory: Annotated[
         str | int | None,
@@ -228,16 +235,17 @@ class Files(Sources, total=False):
             group=READING,
             changes_nothing=True,
         ),
-    ]
+    ] = None
 
 
-class Inputs(TypedDict, total=False):
+@dataclass(frozen=True, kw_only=True)
+class Inputs(Settings):
     """The inputs; each side is a path, a mapping, records or a table."""
 
-    ground_truth: Truth
-    run: Returned
+    ground_truth: Truth = None
+    run: Returned = None
     retriever: Annotated[
-        Any,
+        RetrieverInput | None,
         Setting(
             "Ask this live retriever instead of reading a run: package.module:function, an "
             "address, cmd:command or mcp:server#tool (see `calipers retrieve`).",
@@ -245,16 +253,20 @@ class Inputs(TypedDict, total=False):
             file="retriever",
             excludes=("run",),
             recorded=True,
+            unchecked=True,
         ),
-    ]
+    ] = None
     """In Python also a function of (query, k), or an object of a library that `retrieve` knows."""
-    ask_for: AskFor
-    workers: Workers
-    watch: Watched
+    ask_for: AskFor = None
+    workers: Workers = None
+    watch: Watched = None
 
 
-class MatchingSettings(Files, total=False):
+@dataclass(frozen=True, kw_only=True)
+class MatchingSettings(Settings):
     """How results are compared with a ground truth."""
+
+    files: Files = Files()
 
     where: Annotated[
         Mapping[str, str] | None,
@@ -264,7 +276,7 @@ class MatchingSettings(Files, total=False):
             several=True,
             read=tag_pairs,
         ),
-    ]
+    ] = None
     min_score: Annotated[
         float | None,
         Setting(
@@ -274,7 +286,7 @@ class MatchingSettings(Files, total=False):
             file="min-score",
             group=POLICIES,
         ),
-    ]
+    ] = None
     rel: Annotated[
         float | None,
         _policy(
@@ -282,8 +294,8 @@ class MatchingSettings(Files, total=False):
             metavar="GRADE",
             file="rel",
         ),
-    ]
-    match: Match
+    ] = None
+    match: Match = None
     level: Annotated[
         str | None,
         _policy(
@@ -293,8 +305,8 @@ class MatchingSettings(Files, total=False):
             metavar="LEVEL",
             file="level",
         ),
-    ]
-    map_ids: MapIds
+    ] = None
+    map_ids: MapIds = None
     like: Annotated[
         str | None,
         _policy(
@@ -302,13 +314,13 @@ class MatchingSettings(Files, total=False):
             choices=tuple(LIKE),
             file="like",
         ),
-    ]
+    ] = None
     missing: Annotated[
         Missing | None,
         _policy(
             "What to do with a query that the run does not have. [default: zero]", file="missing"
         ),
-    ]
+    ] = None
     unanswerable: Annotated[
         Unanswerable | None,
         _policy(
@@ -317,27 +329,27 @@ class MatchingSettings(Files, total=False):
             choices=CHOICES["unanswerable"],
             file="unanswerable",
         ),
-    ]
+    ] = None
     duplicates: Annotated[
         Duplicates | None,
         _policy(
             "What to do with an item that one query returns twice. [default: first]",
             file="duplicates",
         ),
-    ]
+    ] = None
     unknown: Annotated[
         Unknown | None,
         _policy(
             "What to do with a query that the ground truth does not have. [default: ignore]",
             file="unknown",
         ),
-    ]
+    ] = None
     errors: Annotated[
         Failed | None,
         _policy(
             "What to do with a query on which the retriever failed. [default: zero]", file="errors"
         ),
-    ]
+    ] = None
     ties: Annotated[
         Ties | None,
         _policy(
@@ -345,14 +357,14 @@ class MatchingSettings(Files, total=False):
             "else input]",
             file="ties",
         ),
-    ]
+    ] = None
     nothing_in_common: Annotated[
         NothingInCommon | None,
         _policy(
             "What to do with a run that shares nothing with the ground truth. [default: error]",
             file="nothing-in-common",
         ),
-    ]
+    ] = None
     calls: Annotated[
         Calls | None,
         _policy(
@@ -360,8 +372,8 @@ class MatchingSettings(Files, total=False):
             "--join-calls",
             file="calls",
         ),
-    ]
-    store: Store
+    ] = None
+    store: Store = None
     corpus_size: Annotated[
         int | None,
         Setting(
@@ -371,38 +383,51 @@ class MatchingSettings(Files, total=False):
             group=READING,
             recorded=True,
         ),
-    ]
+    ] = None
     fingerprints: Annotated[
         bool,
         Setting(
             "False leaves out the fingerprints of run and ground truth: a tenth faster on large "
             "files.",
             only=PYTHON,
-            default=True,
             changes_nothing=True,
         ),
-    ]
+    ] = True
 
 
-class Reading(Inputs, MatchingSettings, total=False):
+@dataclass(frozen=True, kw_only=True)
+class Reading(Settings):
     """The inputs, and how to match them."""
 
-
-class MetricsAsked(TypedDict, total=False):
-    """The metrics per query, and the confidence of the means."""
-
-    metrics: Metrics
-    k: Cutoffs
-    confidence: Confidence
-    cluster: Cluster
-    weight_by: WeightBy
+    inputs: Inputs = Inputs()
+    matching: MatchingSettings = MatchingSettings()
 
 
-class Evaluating(MetricsAsked, Reading, total=False):
+@dataclass(frozen=True, kw_only=True)
+class Intervals(Settings):
+    """The confidence of the means, and what counts as one observation."""
+
+    confidence: Confidence = 0.95
+    cluster: Cluster = None
+    weight_by: WeightBy = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricsAsked(Settings):
+    """The metrics per query, and the intervals of their means."""
+
+    metrics: Metrics = None
+    k: Cutoffs = None
+    intervals: Intervals = Intervals()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluating(Settings):
     """What `evaluate` takes."""
 
+    measures: MetricsAsked = MetricsAsked()
+    reading: Reading = Reading()
 
-ASKING = Inputs.__annotations__.keys() - {"ground_truth", "run"}
-"""The names of the settings for asking a live retriever."""
+
 DEPTH = 20
 """The default number of results to ask a retriever for."""

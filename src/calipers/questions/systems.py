@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from calipers.errors import InvalidInput, NoCommonIds
+from calipers.input_types import GroundTruthInput, SystemsInput
 from calipers.io.load import load
 from calipers.io.tables.columns import Columns
 from calipers.model.matched import Matched
@@ -17,8 +18,8 @@ from calipers.model.slicing import (
     query_weights_in,
     query_weights_of,
 )
-from calipers.questions.inputs import is_reference, matched, without_inputs
-from calipers.questions.reading import MatchingSettings, Reading, Where
+from calipers.questions.inputs import is_reference, matched
+from calipers.questions.reading import Inputs, MatchingSettings, MetricsAsked, Reading, Where
 
 if TYPE_CHECKING:
     from calipers.questions.baseline import Baseline
@@ -33,6 +34,7 @@ def matched_systems(
     ground_truth: Any,
     matching: MatchingSettings,
     *,
+    weight_by: str | None = None,
     measured: bool = False,
     again: bool = False,
 ) -> dict[str, Matched]:
@@ -46,18 +48,17 @@ def matched_systems(
             "A ground truth is given, and every system is a result that was measured already; "
             "leave the ground truth out, or give the runs themselves."
         )
-    weighed, given = cast(dict[str, Any], matching).get("weight_by"), matching.get("columns")
-    said = Columns.of(given)
-    columns = said.with_tag(weighed) if given or weighed else None
+    named = matching.files.columns
+    columns = Columns.of(named).with_tag(weight_by) if named is not None or weight_by else None
     truth = None if ground_truth is None else load(ground_truth, "ground_truth", columns)
-    beside: MatchingSettings = {**matching, "columns": columns}
+    files = replace(matching.files, columns=columns)
+    reading = Reading(inputs=Inputs(ground_truth=truth), matching=replace(matching, files=files))
     found = {}
     for name, value in systems.items():
+        # A pair has its own ground truth and columns.
+        how = Reading(matching=matching) if isinstance(value, Matched) else reading
         try:
-            reading = beside if truth is None else {**beside, "ground_truth": truth}
-            # A pair has its own ground truth and columns.
-            how = matching if isinstance(value, Matched) else reading
-            found[name] = matched(value, cast(Reading, how), again=again)
+            found[name] = matched(value, how, again=again, weight_by=weight_by)
         except NoCommonIds as error:
             raise NoCommonIds(f"{name} cannot be measured. {error}") from None
     if systems and columns is not None:
@@ -112,18 +113,19 @@ def scores_of(value: Any, store: Where = None) -> Scores:
     return found.scores
 
 
-def measured_already(data: Any, reading: Reading) -> Scores | None:
+def measured_already(data: Any, reading: Reading, weight_by: str | None = None) -> Scores | None:
     """The scores given in place of inputs to measure; None if there are none."""
-    found = measured_before(data, reading.get("store"))
+    found = measured_before(data, reading.matching.store)
     if found is None:
         return None
-    if any(reading.get(name) is not None for name in ("ground_truth", "run", "retriever")):
+    inputs = reading.inputs
+    sources = (inputs.ground_truth, inputs.run, inputs.retriever)
+    if any(source is not None for source in sources):
         raise InvalidInput(
             "A result that was measured already is given together with a ground truth, a run or "
             "a retriever; give one or the other."
         )
-    chosen = scores_where(found.scores, reading.get("where"))
-    return weighed(chosen, cast(dict[str, Any], reading).get("weight_by"))
+    return weighed(scores_where(found.scores, reading.matching.where), weight_by)
 
 
 def scores_where(scores: Scores, where: Mapping[str, str] | None) -> Scores:
@@ -214,26 +216,31 @@ def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 
 
 def measure_systems(
-    systems: Mapping[str, Any] | Sequence[Any], ground_truth: Any, settings: Mapping[str, Any]
+    systems: SystemsInput,
+    ground_truth: GroundTruthInput | None,
+    matching: MatchingSettings,
+    measures: MetricsAsked,
+    primary: str | None,
 ) -> "tuple[dict[str, Scores], list[str] | None]":
     """The scores of all systems, and the names of the metrics compared."""
     from calipers.engines.scoring import choose_metrics, score
     from calipers.questions.default_metrics import metrics_compared
 
-    named, matching = name_systems(systems), without_inputs(cast(Reading, settings))
-    given = {name: measured_before(value, settings["store"]) for name, value in named.items()}
+    named = name_systems(systems)
+    intervals = measures.intervals
+    saved = {name: measured_before(value, matching.store) for name, value in named.items()}
     ready = {
-        name: weighed(scores_where(found.scores, settings.get("where")), settings.get("weight_by"))
-        for name, found in given.items()
-        if found is not None
+        name: weighed(scores_where(result.scores, matching.where), intervals.weight_by)
+        for name, result in saved.items()
+        if result is not None
     }
-    metrics, k, rel = (settings[name] for name in ("metrics", "k", "rel"))
     before = list(ready.values())
-    chosen = metrics_compared(metrics, k, rel, before, settings["primary"])
+    chosen = metrics_compared(measures.metrics, measures.k, matching.rel, before, primary)
     pairs = matched_systems(
         {name: value for name, value in named.items() if name not in ready},
         ground_truth,
         matching,
+        weight_by=intervals.weight_by,
         measured=bool(ready),
     )
     measured = {
@@ -242,9 +249,9 @@ def measure_systems(
         else score(
             pairs[name],
             chosen or choose_metrics(None, None),
-            confidence=settings["confidence"],
-            cluster=settings["cluster"],
-            weight_by=settings.get("weight_by"),
+            confidence=intervals.confidence,
+            cluster=intervals.cluster,
+            weight_by=intervals.weight_by,
         )
         for name in named
     }

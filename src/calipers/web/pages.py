@@ -20,9 +20,9 @@ from calipers.present.escape import clean
 from calipers.present.html import blocks_html, for_page
 from calipers.present.paging import PAGE_SIZE, Page, page_of
 from calipers.present.scores import score_table, verdict
-from calipers.questions.audit.settings import audit
+from calipers.questions.audit.settings import AuditSettings, audit
 from calipers.questions.compare.query_differences import ONLY, contrast
-from calipers.questions.history.settings import history
+from calipers.questions.history.settings import HistorySettings, Which, history
 from calipers.questions.report.browse import Browse, View, lost_because, tag_values, with_tags
 from calipers.questions.report.page.details import Details, beside
 from calipers.questions.report.page.page import environment, part_sections
@@ -151,13 +151,14 @@ def evaluations(request: Request) -> Response:
     shelf: WebSources = request.app.state.shelf
     wanted = asked(request)
     page = max(wanted.page, 1)
-    which: dict[str, Any] = {"since": wanted.since or None}
+    which = Which(since=wanted.since or None)
     found: Any = None
     lines: list[tuple[str, str]] = []
     if shelf.has_store:
         last = page * PAGE_SIZE + 1
-        found = history(wanted.name or None, last=last, store=shelf.where, **which)
-        lines = shelf.lines(found.evaluations, **which) if page == 1 else []
+        settings = HistorySettings(which=which, last=last, store=shelf.where)
+        found = history(wanted.name or None, settings=settings)
+        lines = shelf.lines(found.evaluations, which) if page == 1 else []
     listed = found.evaluations if found else ()
     return render(
         request,
@@ -170,7 +171,7 @@ def evaluations(request: Request) -> Response:
         size=PAGE_SIZE,
         given=list(shelf.given),
         asked=wanted,
-        filters=bool(wanted.name) or any(which.values()) or len(listed) > FEW,
+        filters=bool(wanted.name or wanted.since) or len(listed) > FEW,
         lines=lines,
         pools=shelf.pools(),
     )
@@ -240,7 +241,7 @@ def _health(browse: Browse) -> Health:
         raise InvalidInput(
             "The ground truth was not kept with this evaluation; save it with its run."
         )
-    return audit(browse.pair.as_read[0])
+    return audit(browse.pair.as_read[0], settings=AuditSettings())
 
 
 # Two or more

@@ -20,10 +20,11 @@ from calipers.model.scores import Scores
 from calipers.present.drawing import on_page
 from calipers.present.html import blocks_html, heading_html
 from calipers.questions.compare.result import Comparison
-from calipers.questions.compare.settings import compare
+from calipers.questions.compare.settings import CompareSettings, compare
 from calipers.questions.evaluate.settings import evaluate
 from calipers.questions.history.document import trend_chart
-from calipers.questions.history.settings import history_alarm
+from calipers.questions.history.settings import HistoryAlarmSettings, Which, history_alarm
+from calipers.questions.reading import Evaluating
 from calipers.questions.report.browse import Browse, open_saved
 from calipers.store.label_pools import list_pools
 from calipers.store.listing import resolve
@@ -188,7 +189,7 @@ class WebSources:
         def made() -> Browse:
             if source.saved is None:
                 pair = self.given[source.reference]
-                return Browse(source.reference, evaluate(pair), pair)
+                return Browse(source.reference, evaluate(pair, settings=Evaluating()), pair)
             return open_saved(self.store(), source.saved, self.scores(source))
 
         return self._evaluations.get(source.key, made)
@@ -209,11 +210,11 @@ class WebSources:
 
         def made() -> Comparison:
             scores = {name: self.scores(one) for name, one in systems.items()}
-            return compare(scores, anyway=anyway)
+            return compare(scores, settings=CompareSettings(anyway=anyway))
 
         return self._made.get(key, made)
 
-    def lines(self, listed: Sequence[Evaluation], **which: Any) -> list[tuple[str, str]]:
+    def lines(self, listed: Sequence[Evaluation], which: Which) -> list[tuple[str, str]]:
         """The names saved several times, each with its trend."""
         names = [one for one, n in Counter(one.name for one in listed).items() if n > 1]
         latest = {one.name: one.id for one in reversed(listed)}
@@ -223,10 +224,11 @@ class WebSources:
             lambda: [(name, self._line(name, which)) for name in names[:MOST_LINES]],
         )
 
-    def _line(self, name: str, which: Mapping[str, Any]) -> str:
+    def _line(self, name: str, which: Which) -> str:
         """The alarm's answer with the trend of its leading metric."""
         try:
-            found = history_alarm(name, last=DRAWN, store=self.where, **which)
+            settings = HistoryAlarmSettings(which=which, last=DRAWN, store=self.where)
+            found = history_alarm(name, settings=settings)
         except StoreAway:
             raise
         except InvalidInput as error:

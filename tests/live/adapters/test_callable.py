@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from calipers import retrieve
 from calipers.errors import InvalidInput
 from calipers.live.adapters.callable import from_callable
-from calipers.live.settings import retrieve
 
 QUESTIONS = ["one", "two", "three"]
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from calipers import retrieve
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.live.adapters.command import from_command
-from calipers.live.settings import retrieve
 from tests.command import calipers_command, refused
 
 PROGRAM = """

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers import retrieve
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.live.adapters.base import Secrets
 from calipers.live.adapters.http import RequestTemplate, _retry_after, fill_address, from_address
 from calipers.live.retrieve import retrieve_to_run
 from calipers.live.run_file import meta_path
-from calipers.live.settings import retrieve
 from tests.live.server import Handler, Server, answer_to
 from tests.loopback import serving
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
+from calipers import retrieve
 from calipers.config import runs_code
 from calipers.errors import MissingExtra, RetrieverFailed
 from calipers.live.adapters.mcp import arguments_for, chosen_tool, read_result
 from calipers.live.answers import Layout, read_answer
 from calipers.live.failures import AskFailed
-from calipers.live.settings import retrieve
 from calipers.version import pip_install
 from tests.live.server import answer_to
 

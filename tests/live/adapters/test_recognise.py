@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import calipers
+from calipers import retrieve
 from calipers.errors import InvalidInput, UnknownArgument
 from calipers.live.adapters import recognise
 from calipers.live.adapters.recognise import as_retriever
-from calipers.live.settings import retrieve
 
 MODULE = """
 class Index:

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers import retrieve
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.live.adapters.base import LOOKS_SECRET, Secrets, without_secrets
-from calipers.live.settings import retrieve
 
 
 def test_variables_are_filled_in_and_one_that_is_not_set_is_named() -> None:

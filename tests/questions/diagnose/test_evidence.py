@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers import read
 from calipers.engines.scoring import compute, score
 from calipers.measures import parse
 from calipers.questions.diagnose.evidence import Evidence
-from calipers.questions.evaluate.settings import read
 
 ITEMS = "abcdefgh"
 METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")

@@ -8,9 +8,9 @@ import textwrap
 import pytest
 
 import calipers
+from calipers import grid
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.questions.grid.rule import read_grid, tokens_per_query
-from calipers.questions.grid.settings import grid
 from tests.command import calipers_command
 
 MODULE = '''

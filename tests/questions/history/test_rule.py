@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from calipers import history_alarm
 from calipers.errors import InvalidInput
+from calipers.operation import build
 from calipers.questions.history.rule import listed, metric_names
+from calipers.questions.history.settings import HistorySettings
 from calipers.store.git import GitState
 from calipers.store.open import open_store
 from calipers.store.record import write
@@ -51,7 +53,7 @@ def test_what_fits_is_what_a_loop_finds(store, since, until, last):
         "last": last,
         "now": NOW,
     }
-    found = listed(store, "nightly", asked)
+    found = listed(store, "nightly", build(HistorySettings, asked))
     assert [(one.saved - START).days for one in found.evaluations] == expected[:last]
     assert found.total == NIGHTS
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.questions.misses.settings import misses
+from calipers import misses
 
 ITEMS = [f"i{n}" for n in range(8)]
 LISTS = st.lists(st.sampled_from(ITEMS), max_size=8)

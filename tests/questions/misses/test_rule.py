@@ -2,8 +2,8 @@
 
 import pytest
 
+from calipers import misses
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.questions.misses.settings import misses
 
 SAFE = {"query": "safe", "retrieved": ["s"], "ground_truth": ["s"]}
 

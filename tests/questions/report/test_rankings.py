@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.questions.evaluate.settings import read
+from calipers import read
 from calipers.questions.report.browse import rank_table
 
 ITEMS = st.lists(st.sampled_from("abcdef"), max_size=6)

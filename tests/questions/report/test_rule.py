@@ -6,6 +6,8 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput
+from calipers.operation import build
+from calipers.questions.compare.settings import CompareSettings
 from calipers.questions.report.rule import compare_runs
 from tests.reports import records, report_of
 
@@ -50,7 +52,7 @@ def test_results_without_rankings_are_refused(tmp_path):
     path = tmp_path / "old.json"
     path.write_text(json.dumps(calipers.evaluate(records()).to_dict()))
     with pytest.raises(InvalidInput, match="a report shows rankings"):
-        compare_runs({"old": path, "new": records()}, {})
+        compare_runs({"old": path, "new": records()}, None, CompareSettings())
 
 
 def test_a_page_of_two_retrievers_may_weigh_its_queries():
@@ -58,7 +60,7 @@ def test_a_page_of_two_retrievers_may_weigh_its_queries():
     for made in systems.values():
         for number, record in enumerate(made, 1):
             record["tags"] = {"asked": number}
-    made = compare_runs(systems, {"weight_by": "asked"})
+    made = compare_runs(systems, None, build(CompareSettings, {"weight_by": "asked"}))
     assert made.comparison.to_dict() == calipers.compare(systems, weight_by="asked").to_dict()
 
 

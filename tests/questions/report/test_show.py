@@ -10,6 +10,7 @@ import pytest
 import calipers
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.present.scores import verdict
+from calipers.questions.compare.settings import CompareSettings
 from calipers.questions.report.page import page as page_module
 from calipers.questions.report.rule import compare_runs
 from tests.reports import hostile_records, records, report_of, reversed_records
@@ -123,7 +124,7 @@ def test_texts_are_cut_to_their_part_of_the_page(monkeypatch):
 
 def test_two_systems_show_their_differences():
     systems = {"old": records(), "new": reversed_records()}
-    report = compare_runs(systems, {"baseline": "new"})
+    report = compare_runs(systems, None, CompareSettings(baseline="new"))
     assert [one.name for one in report.systems] == ["new", "old"]
     page = report.to_html()
     assert f"{report.comparison.document().sentence}</h1>" in page

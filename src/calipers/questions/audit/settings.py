@@ -1,20 +1,25 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 from calipers.errors import InvalidInput
-from calipers.operation import Setting, operation
+from calipers.input_types import CorpusInput, GroundTruthInput, QuestionsInput
+from calipers.operation import Setting, Settings, operation
 from calipers.questions.reading import Files, Match
 
 if TYPE_CHECKING:
     from calipers.model.health import Health
 
 
-class AuditSettings(Files, total=False):
+@dataclass(frozen=True, kw_only=True)
+class AuditSettings(Settings):
     """What `audit` takes."""
 
+    files: Files = Files()
+
     corpus: Annotated[
-        Any,
+        CorpusInput | None,
         Setting(
             "What is searched: a folder of .txt and .md files, or a JSON lines, CSV or Parquet "
             "file.",
@@ -22,25 +27,29 @@ class AuditSettings(Files, total=False):
             "PATH",
             file="corpus",
             path=True,
+            unchecked=True,
         ),
-    ]
+    ] = None
     traces: Annotated[
-        Any,
+        QuestionsInput | None,
         Setting(
             "Real questions to compare with: traces, or a file of questions. The ten that are "
             "furthest from the ground truth are listed.",
             metavar="FILE",
+            unchecked=True,
         ),
-    ]
-    match: Match
+    ] = None
+    match: Match = None
 
 
 @operation(page="audit", command="audit")
 def audit(
     ground_truth: Annotated[
-        Any, Setting("", argument="[GROUND_TRUTH]", file="ground-truth", path=True)
+        GroundTruthInput,
+        Setting("", argument="[GROUND_TRUTH]", file="ground-truth", path=True, unchecked=True),
     ],
-    **settings: Unpack[AuditSettings],
+    *,
+    settings: AuditSettings,
 ) -> "Health":
     """Look for everything that is wrong with a ground truth, by itself and against a corpus.
 
@@ -60,10 +69,10 @@ def audit(
     from calipers.questions.audit import rule
     from calipers.questions.audit.real_questions import real_questions
 
-    memory, corpus = settings["memory"], settings["corpus"]
+    memory, corpus = settings.files.memory, settings.corpus
     memory_in_bytes(memory)
     opened = None if corpus is None else open_corpus(corpus)
-    columns = Columns.of(settings["columns"])
+    columns = Columns.of(settings.files.columns)
     data = load(ground_truth, "ground_truth", columns, MemoryBudget(memory))
     if data.ground_truth is None and data.run is None:
         raise InvalidInput(
@@ -76,10 +85,10 @@ def audit(
             "give the file with the judgements."
         )
     columns.check_used()
-    real = None if settings["traces"] is None else real_questions(settings["traces"])
+    real = None if settings.traces is None else real_questions(settings.traces)
     return rule.audit(
         data.ground_truth,
         opened,
         real=real,
-        match=settings["match"],
+        match=settings.match,
     )

@@ -6,10 +6,9 @@ written anew after each answer. So nothing is lost when somebody stops.
 
 import os
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -21,6 +20,9 @@ from calipers.questions.begin.candidates import SOURCES, place
 from calipers.questions.begin.files import DROPPED, write_lines
 from calipers.shell import join_words
 from calipers.words import plural
+
+if TYPE_CHECKING:
+    from calipers.questions.begin.settings import LabelsCheckSettings
 
 ANSWERS = (NOBODY, WRONG, FIT)
 
@@ -70,17 +72,17 @@ def _is_made(record: dict[str, Any]) -> bool:
     return isinstance(source, str) and (source in SOURCES or source.startswith(MACHINE))
 
 
-def check(path: Path, settings: Mapping[str, Any]) -> CheckedQuestions:
+def check(path: Path, settings: "LabelsCheckSettings") -> CheckedQuestions:
     """Draw questions, note the answers, and drop those that are not fit if that is asked."""
     records = made_questions(path)
     if records is None:
         raise InvalidInput(f"{path} holds no questions that calipers init FOLDER made; name those.")
     named = {str(one.get("id")): one for one in records}
-    ordered = sorted(records, key=lambda one: place(settings["seed"], one.get("id"), one["query"]))
+    ordered = sorted(records, key=lambda one: place(settings.seed, one.get("id"), one["query"]))
     # The draw stands in the file before the first answer: nobody chooses what is checked.
-    for one in ordered[: 0 if settings["drop"] else settings["most"]]:
+    for one in ordered[: 0 if settings.drop else settings.most]:
         one["tags"].setdefault(CHECKED, TO_CHECK)
-    for name, said in (settings["answers"] or {}).items():
+    for name, said in (settings.answers or {}).items():
         if name not in named or CHECKED not in named[name]["tags"] or said not in ANSWERS:
             raise InvalidInput(
                 f"An answer is {name!r:.60}: {said!r:.40}; give the id of a question that was "
@@ -88,7 +90,7 @@ def check(path: Path, settings: Mapping[str, Any]) -> CheckedQuestions:
             )
         named[name]["tags"][CHECKED] = said
     bad = [one for one in records if one["tags"].get(CHECKED) in (NOBODY, WRONG)]
-    if settings["drop"]:
+    if settings.drop:
         records = _dropped(path, records, bad)
     write_lines(path, records)
     counts = Counter(one["tags"].get(CHECKED) for one in records)
@@ -99,7 +101,7 @@ def check(path: Path, settings: Mapping[str, Any]) -> CheckedQuestions:
         fit=counts[FIT],
         nobody_asks=counts[NOBODY],
         wrong_target=counts[WRONG],
-        dropped=len(bad) if settings["drop"] else 0,
+        dropped=len(bad) if settings.drop else 0,
         waiting=tuple(one for one in ordered if one["tags"].get(CHECKED) == TO_CHECK),
     )
 

@@ -5,9 +5,9 @@ with a cache from which an interrupted call goes on.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.documents.sections import TextDocument
@@ -22,6 +22,9 @@ from calipers.live.chat import (
 from calipers.model.labels import MACHINE
 from calipers.questions.begin.candidates import Candidate, content_words, in_turns, place
 from calipers.text import normalise
+
+if TYPE_CHECKING:
+    from calipers.questions.begin.settings import FirstQuestionsSettings
 
 INSTRUCTIONS = """\
 You write questions that are used to test a search engine.
@@ -77,7 +80,7 @@ class Rejected:
 
 
 def written(
-    documents: Sequence[TextDocument], texts: Sequence[str], settings: Mapping[str, Any]
+    documents: Sequence[TextDocument], texts: Sequence[str], settings: "FirstQuestionsSettings"
 ) -> tuple[list[Candidate], list[Rejected]]:
     """A model's questions that pass every filter, and the others with the reason.
 
@@ -92,8 +95,8 @@ def written(
             if end - start >= SHORTEST_PASSAGE
         ),
         lambda one: one.document.name,
-        lambda one: place(settings["seed"], one.document.name, one.start),
-    )[: settings["questions"]]
+        lambda one: place(settings.seed, one.document.name, one.start),
+    )[: settings.questions]
     if not chosen:
         raise InvalidInput("No passage is long enough to write a question from.")
     styles = [list(STYLES)[number % len(STYLES)] for number in range(len(chosen))]
@@ -101,15 +104,15 @@ def written(
         f"Passage:\n{one.text}\n\nStyle: {STYLES[style]}"
         for one, style in zip(chosen, styles, strict=True)
     ]
-    if settings["agree"] is not None:
+    if settings.agree is not None:
         # About four characters a token, answers included.
         tokens = sum((len(INSTRUCTIONS) + len(one)) // 4 + TOKENS_OUT for one in prompts)
-        settings["agree"](len(prompts), tokens)
-    name = settings["model"]
+        settings.agree(len(prompts), tokens)
+    name = settings.model or ""
     machine = chat_model(
-        settings["endpoint"], name, INSTRUCTIONS, read_written, key_env=settings["key_env"]
+        settings.endpoint or "", name, INSTRUCTIONS, read_written, key_env=settings.key_env
     )
-    replies, report = ask_model(machine, prompts, cache=settings["cache"])
+    replies, report = ask_model(machine, prompts, cache=settings.cache)
     kept: list[Candidate] = []
     rejected: list[Rejected] = []
     words = [set(content_words(text)) for text in texts]

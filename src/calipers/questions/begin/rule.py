@@ -2,11 +2,11 @@
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,13 +44,18 @@ from calipers.statistics.score_interval import mean_interval
 from calipers.text import normalise
 from calipers.words import did_you_mean
 
+if TYPE_CHECKING:
+    from calipers.questions.begin.settings import FirstQuestionsSettings
+
 TWICE = "asked in several places"
 EXAMPLES = 3
 
 
-def make(folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> FirstQuestions:
+def make(folder: str | os.PathLike[str], settings: "FirstQuestionsSettings") -> FirstQuestions:
     """The questions of a folder, and what word matching finds of their targets."""
-    where, given, seed = Path(folder), settings["sources"], settings["seed"]
+    where = Path(folder)
+    given = settings.sources
+    seed = settings.seed
     for one in given or ():
         if one not in SOURCES:
             raise InvalidInput(
@@ -58,12 +63,12 @@ def make(folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> FirstQu
                 f"{did_you_mean(one, SOURCES)}"
             )
     passed: PassedOver = {}
-    documents = read_documents(where, passed, settings["progress"])
+    documents = read_documents(where, passed, settings.progress)
     texts = [normalise(one.text) for one in documents]
     dropped: Counter[str] = Counter()
     rejected: list[Rejected] = []
     made: dict[str, list[Candidate]] = {}
-    if settings["endpoint"] is not None:
+    if settings.endpoint is not None:
         some, rejected = written(documents, texts, settings)
         made[some[0].source] = some
         dropped.update(one.reason for one in rejected)
@@ -78,7 +83,7 @@ def make(folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> FirstQu
     for name in SOURCES:
         if name in (BY_DEFAULT if given is None else given):
             made[name] = _unique(makers[name](documents), dropped)
-    drawn = _drawn(made, texts, settings["questions"], seed, dropped)
+    drawn = _drawn(made, texts, settings.questions, seed, dropped)
     if not drawn:
         raise InvalidInput(
             f"No question could be made: none of the {len(documents):,} documents in {where} has a "
@@ -88,7 +93,7 @@ def make(folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> FirstQu
     records = tuple(map(_record, drawn))
     corpus = corpus_of(documents, str(where))
     truth = load_ground_truth([*records])
-    k = settings["k"] or DEPTH
+    k = settings.k or DEPTH
     in_first, at_top, chunks = _measured(truth, corpus, k)
     defined = in_first[~np.isnan(in_first)]
     return FirstQuestions(

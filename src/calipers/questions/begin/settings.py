@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated
 
-from calipers.operation import PYTHON, Setting, operation
+from calipers.operation import PYTHON, Setting, Settings, operation
 from calipers.questions.begin.candidates import BY_DEFAULT, SOURCES
 
 if TYPE_CHECKING:
@@ -17,12 +18,13 @@ def _names(given: str) -> list[str]:
     return [one.strip() for one in given.split(",") if one.strip()]
 
 
-class FirstQuestionsSettings(TypedDict, total=False):
+@dataclass(frozen=True, kw_only=True)
+class FirstQuestionsSettings(Settings):
     """What `first_questions` takes."""
 
     questions: Annotated[
-        int, Setting("How many questions to keep.", metavar="N", default=120, least=1, most=10_000)
-    ]
+        int, Setting("How many questions to keep.", metavar="N", least=1, most=10_000)
+    ] = 120
     k: Annotated[
         int | None,
         Setting(
@@ -32,8 +34,8 @@ class FirstQuestionsSettings(TypedDict, total=False):
             least=1,
             most=1000,
         ),
-    ]
-    seed: Annotated[int, Setting("The seed that draws the questions.", default=0, least=0)]
+    ] = None
+    seed: Annotated[int, Setting("The seed that draws the questions.", least=0)] = 0
     sources: Annotated[
         list[str] | None,
         Setting(
@@ -41,7 +43,7 @@ class FirstQuestionsSettings(TypedDict, total=False):
             metavar="LIST",
             read=_names,
         ),
-    ]
+    ] = None
     endpoint: Annotated[
         str | None,
         Setting(
@@ -49,16 +51,16 @@ class FirstQuestionsSettings(TypedDict, total=False):
             metavar="URL",
             needs=("model",),
         ),
-    ]
+    ] = None
     model: Annotated[
         str | None, Setting("The name of the model.", metavar="NAME", needs=("endpoint",))
-    ]
+    ] = None
     key_env: Annotated[
         str | None,
         Setting(
             "The environment variable that holds its key.", metavar="VARIABLE", needs=("endpoint",)
         ),
-    ]
+    ] = None
     cache: Annotated[
         str | os.PathLike[str] | None,
         Setting(
@@ -67,24 +69,25 @@ class FirstQuestionsSettings(TypedDict, total=False):
             "FOLDER",
             needs=("endpoint",),
         ),
-    ]
+    ] = None
     agree: Annotated[
         Callable[[int, int], object] | None,
         Setting(
             "Called with the prompts and the tokens before a model is asked; may raise.",
             only=PYTHON,
         ),
-    ]
+    ] = None
     progress: Annotated[
         Callable[[int, int], None] | None,
         Setting("Called with the bytes read and the bytes in all.", only=PYTHON),
-    ]
+    ] = None
 
 
 @operation(page="begin-with-nothing", command="init")
 def first_questions(
     folder: Annotated[str | os.PathLike[str], Setting("", argument="[FOLDER]", path=True)],
-    **settings: Unpack[FirstQuestionsSettings],
+    *,
+    settings: FirstQuestionsSettings,
 ) -> "FirstQuestions":
     """Make questions from a folder of documents, and measure what word matching finds.
 
@@ -97,22 +100,24 @@ def first_questions(
     return make(folder, settings)
 
 
-class LabelsCheckSettings(TypedDict, total=False):
+@dataclass(frozen=True, kw_only=True)
+class LabelsCheckSettings(Settings):
     """What `labels_check` takes."""
 
     answers: Annotated[
         Mapping[str, str] | None,
         Setting("What is known: yes, nobody asks or wrong target, by the id of a question."),
-    ]
-    most: Annotated[int, Setting("How many questions to draw.", default=30, least=1)]
-    seed: Annotated[int, Setting("The seed that draws them.", default=0, least=0)]
-    drop: Annotated[bool, Setting("Take unfit questions out of the file.", default=False)]
+    ] = None
+    most: Annotated[int, Setting("How many questions to draw.", least=1)] = 30
+    seed: Annotated[int, Setting("The seed that draws them.", least=0)] = 0
+    drop: Annotated[bool, Setting("Take unfit questions out of the file.")] = False
 
 
 @operation(page="begin-with-nothing", command="labels sample")
 def labels_check(
     questions: Annotated[str | os.PathLike[str], Setting("", path=True)],
-    **settings: Unpack[LabelsCheckSettings],
+    *,
+    settings: LabelsCheckSettings,
 ) -> "CheckedQuestions":
     """Draw made questions at random, and note whether they are fit, in their own file.
 

@@ -1,11 +1,11 @@
 """Operations and their settings: names, types and defaults."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated
 
-from calipers.operation import Setting, operation
+from calipers.input_types import GroundTruthInput, SystemInput, SystemsInput
+from calipers.operation import Setting, Settings, operation
 from calipers.questions.reading import (
     Against,
     Anyway,
@@ -22,22 +22,27 @@ if TYPE_CHECKING:
     from calipers.questions.compare.unlabelled import Diff
 
 
-class CompareSettings(MetricsAsked, MatchingSettings, total=False):
+@dataclass(frozen=True, kw_only=True)
+class CompareSettings(Settings):
     """What `compare` takes."""
 
-    baseline: Against
-    anyway: Anyway
-    primary: Primary
+    measures: MetricsAsked = MetricsAsked()
+    matching: MatchingSettings = MatchingSettings()
+
+    baseline: Against = None
+    anyway: Anyway = False
+    primary: Primary = None
 
 
 @operation(page="compare", command="compare")
 def compare(
     systems: Annotated[
-        Mapping[str, Any] | Sequence[Any],
-        Setting("", argument="SYSTEM SYSTEM...", several=True),
+        SystemsInput,
+        Setting("", argument="SYSTEM SYSTEM...", several=True, unchecked=True),
     ] = (),
     ground_truth: Truth = None,
-    **settings: Unpack[CompareSettings],
+    *,
+    settings: CompareSettings,
 ) -> "Comparison":
     """Compare systems on the same queries: is the difference more than noise?
 
@@ -60,44 +65,50 @@ def compare(
     from calipers.questions.compare.rule import compare_scores
     from calipers.questions.systems import measure_systems
 
-    measured, wanted = measure_systems(systems, ground_truth, settings)
+    measures = settings.measures
+    measured, wanted = measure_systems(
+        systems, ground_truth, settings.matching, measures, settings.primary
+    )
     return compare_scores(
         measured,
-        baseline=settings["baseline"],
+        baseline=settings.baseline,
         metrics=wanted,
-        primary=settings["primary"],
-        named=settings["metrics"] is not None,
-        cluster=settings["cluster"],
-        weight_by=settings["weight_by"],
-        anyway=settings["anyway"],
-        level=settings["confidence"],
+        primary=settings.primary,
+        named=settings.measures.metrics is not None,
+        cluster=settings.measures.intervals.cluster,
+        weight_by=settings.measures.intervals.weight_by,
+        anyway=settings.anyway,
+        level=settings.measures.intervals.confidence,
     )
 
 
-class DiffSettings(Files, total=False):
+@dataclass(frozen=True, kw_only=True)
+class DiffSettings(Settings):
     """What `diff` takes."""
 
-    k: Annotated[
-        int, Setting("How many results of each query to compare.", "-k", default=10, file="k")
-    ]
+    files: Files = Files()
+
+    k: Annotated[int, Setting("How many results of each query to compare.", "-k", file="k")] = 10
     ground_truth: Annotated[
-        Any,
+        GroundTruthInput | None,
         Setting(
             "Questions with their texts.",
             "-g",
             "FILE",
             file="ground-truth",
             path=True,
+            unchecked=True,
         ),
-    ]
-    store: Store
+    ] = None
+    store: Store = None
 
 
 @operation(page="compare", command="compare")
 def diff(
-    old: Annotated[Any, Setting("", argument="OLD")],
-    new: Annotated[Any, Setting("", argument="NEW")],
-    **settings: Unpack[DiffSettings],
+    old: Annotated[SystemInput, Setting("", argument="OLD", unchecked=True)],
+    new: Annotated[SystemInput, Setting("", argument="NEW", unchecked=True)],
+    *,
+    settings: DiffSettings,
 ) -> "Diff":
     """Compare the first k results of two runs; no ground truth is needed.
 
@@ -114,16 +125,16 @@ def diff(
     from calipers.questions.compare.unlabelled import diff_runs
     from calipers.questions.inputs import kept_before, plain_run, run_within
 
-    said = Columns.of(settings["columns"])
-    given, truth = settings["ground_truth"], None
+    said = Columns.of(settings.files.columns)
+    given, truth = settings.ground_truth, None
     if given is not None:
         truth = load(given, "ground_truth", said).ground_truth
-    runs, where = [], (said, settings["memory"])
+    runs, where = [], (said, settings.files.memory)
     for name, one in (("old", old), ("new", new)):
         if isinstance(one, Matched):
             runs.append(one.run)
             continue
-        found = run_within(plain_run(kept_before(one, settings["store"])), name, *where)
+        found = run_within(plain_run(kept_before(one, settings.store)), name, *where)
         runs.append(replace(found, name=str(one) if isinstance(one, str | PathLike) else name))
     said.check_used()
-    return diff_runs(*runs, k=settings["k"], truth=truth)
+    return diff_runs(*runs, k=settings.k, truth=truth)

@@ -228,7 +228,7 @@ def _measured(
     """The values of both runs per query, and the facts of the metric."""
     from calipers.engines.scoring import score
 
-    pairs = matched_systems(names, truth, {**matching, "fingerprints": True}, measured=False)
+    pairs = matched_systems(names, truth, replace(matching, fingerprints=True), measured=False)
     for name, pair in pairs.items():
         lacking = with_status(pair.matches.status, MISSING)
         if lacking.any():

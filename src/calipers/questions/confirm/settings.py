@@ -1,9 +1,11 @@
 """Operations and their settings: names, types and defaults."""
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-from calipers.operation import Setting, operation
+from calipers.input_types import RunInput
+from calipers.operation import Setting, Settings, operation
 from calipers.questions.reading import MatchingSettings
 
 if TYPE_CHECKING:
@@ -12,29 +14,31 @@ if TYPE_CHECKING:
 Place = str | os.PathLike[str]
 
 
-class ConfirmSettings(MatchingSettings, total=False):
+@dataclass(frozen=True, kw_only=True)
+class ConfirmSettings(Settings):
     """What `confirm` takes."""
+
+    matching: MatchingSettings = MatchingSettings()
 
     sealed: Annotated[
         Place | None,
         Setting(
             "The sealed part that `calipers seal` wrote.", metavar="FILE", file="sealed", path=True
         ),
-    ]
-    metric: Annotated[
-        str, Setting("The one metric to ask about.", "-m", "METRIC", default="recall@10")
-    ]
+    ] = None
+    metric: Annotated[str, Setting("The one metric to ask about.", "-m", "METRIC")] = "recall@10"
     ledger: Annotated[
         Place | None,
         Setting("Its ledger. [default: the one beside the sealed part]", metavar="FILE"),
-    ]
+    ] = None
 
 
 @operation(page="seal", command="confirm")
 def confirm(
-    old: Annotated[Any, Setting("", argument="OLD")],
-    new: Annotated[Any, Setting("", argument="NEW")],
-    **settings: Unpack[ConfirmSettings],
+    old: Annotated[RunInput, Setting("", argument="OLD", unchecked=True)],
+    new: Annotated[RunInput, Setting("", argument="NEW", unchecked=True)],
+    *,
+    settings: ConfirmSettings,
 ) -> "Confirmation":
     """Ask the sealed queries one thing: is ``new`` better than ``old``?
 
@@ -55,5 +59,5 @@ def confirm(
     from calipers.questions.confirm.rule import take_a_look
 
     return take_a_look(
-        old, new, settings["sealed"], settings["metric"], settings["ledger"], settings
+        old, new, settings.sealed, settings.metric, settings.ledger, settings.matching
     )

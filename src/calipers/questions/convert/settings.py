@@ -1,21 +1,27 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-from calipers.operation import Setting, operation
-from calipers.questions.reading import Files, Returned, Sources, Truth
+from calipers.input_types import CorpusInput, DataInput, GroundTruthInput
+from calipers.live.keywords import ColumnNames
+from calipers.operation import PYTHON, Setting, Settings, operation
+from calipers.questions.reading import Files, Returned, Truth
 
 if TYPE_CHECKING:
     from calipers.questions.convert.resolve import Resolution
     from calipers.questions.convert.rule import Conversion
 
 
-class ConvertSettings(Files, total=False):
+@dataclass(frozen=True, kw_only=True)
+class ConvertSettings(Settings):
     """What `convert` takes."""
 
-    ground_truth: Truth
-    run: Returned
+    files: Files = Files()
+
+    ground_truth: Truth = None
+    run: Returned = None
     to: Annotated[
         str | None,
         Setting(
@@ -23,7 +29,7 @@ class ConvertSettings(Files, total=False):
             "[default: by the ending of OUT]",
             metavar="FORM",
         ),
-    ]
+    ] = None
     form: Annotated[
         str | None,
         Setting(
@@ -31,12 +37,15 @@ class ConvertSettings(Files, total=False):
             "--from",
             "FORM",
         ),
-    ]
+    ] = None
 
 
 @operation(page="formats", command="convert")
 def convert(
-    data: Any = None, output: str | os.PathLike[str] = "", **settings: Unpack[ConvertSettings]
+    data: Annotated[DataInput | None, Setting("", only=PYTHON, unchecked=True)] = None,
+    output: str | os.PathLike[str] = "",
+    *,
+    settings: ConvertSettings,
 ) -> "Conversion":
     """Write a ground truth, a run or both in another form.
 
@@ -52,31 +61,33 @@ def convert(
     from calipers.io.tables.columns import Columns
     from calipers.questions.convert import rule
 
-    columns = Columns.of(settings["columns"])
+    columns = Columns.of(settings.files.columns)
     inputs = rule.ToConvert(
         data,
-        settings["ground_truth"],
-        settings["run"],
-        settings["form"],
+        settings.ground_truth,
+        settings.run,
+        settings.form,
         columns,
-        settings["memory"],
+        settings.files.memory,
     )
-    return rule.convert(inputs, output, settings["to"])
+    return rule.convert(inputs, output, settings.to)
 
 
 @operation(page="ground-truth", command="convert")
 def resolve(
-    ground_truth: Annotated[Any, Setting("", argument="GROUND_TRUTH")],
+    ground_truth: Annotated[GroundTruthInput, Setting("", argument="GROUND_TRUTH", unchecked=True)],
     corpus: Annotated[
-        Any,
+        CorpusInput,
         Setting(
             "Find where the quotes of a ground truth stand in these documents: a folder of .txt "
             "and .md files, or a JSON lines, CSV or Parquet file.",
             "--resolve",
             "PATH",
+            unchecked=True,
         ),
     ],
-    **settings: Unpack[Sources],
+    *,
+    columns: ColumnNames = None,
 ) -> "Resolution":
     """Find the document, start and end of every quote of a ground truth.
 
@@ -99,7 +110,7 @@ def resolve(
     from calipers.questions.convert.resolve import resolve_truth
 
     opened = open_corpus(corpus)
-    columns = Columns.of(settings["columns"])
-    data = load(ground_truth, "ground_truth", columns)
-    columns.check_used()
+    named = Columns.of(columns)
+    data = load(ground_truth, "ground_truth", named)
+    named.check_used()
     return resolve_truth(data, opened)

@@ -1,8 +1,9 @@
 """Operations and their settings: names, types and defaults."""
 
-from typing import TYPE_CHECKING, Annotated, Unpack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-from calipers.operation import Setting, apart_from, operation
+from calipers.operation import Setting, Settings, operation
 from calipers.questions.reading import Cluster, Confidence, Data, Reading
 
 if TYPE_CHECKING:
@@ -15,8 +16,11 @@ def _cutoff(text: str) -> int:
     return check_cutoff(text)
 
 
-class DiagnoseSettings(Reading, total=False):
+@dataclass(frozen=True, kw_only=True)
+class DiagnoseSettings(Settings):
     """What `diagnose` takes."""
+
+    reading: Reading = Reading()
 
     k: Annotated[
         int | None,
@@ -27,13 +31,13 @@ class DiagnoseSettings(Reading, total=False):
             read=_cutoff,
             file="k",
         ),
-    ]
-    confidence: Confidence
-    cluster: Cluster
+    ] = None
+    confidence: Confidence = 0.95
+    cluster: Cluster = None
 
 
 @operation(page="diagnose", command="diagnose")
-def diagnose(data: Data = None, **settings: Unpack[DiagnoseSettings]) -> "Diagnosis":
+def diagnose(data: Data = None, *, settings: DiagnoseSettings) -> "Diagnosis":
     """Look for the known failure modes in the first k results (default: 10, or fewer if shorter).
 
     ``data`` is a pair, or anything that ``read`` takes. Each finding has its evidence, a
@@ -49,5 +53,7 @@ def diagnose(data: Data = None, **settings: Unpack[DiagnoseSettings]) -> "Diagno
     from calipers.questions.diagnose.rule import diagnose_pair
     from calipers.questions.inputs import below, matched
 
-    pair = matched(data, settings, again=True, looks=below(settings["k"]))
-    return diagnose_pair(pair, **apart_from(Reading, settings))
+    pair = matched(data, settings.reading, again=True, looks=below(settings.k))
+    return diagnose_pair(
+        pair, k=settings.k, confidence=settings.confidence, cluster=settings.cluster
+    )

@@ -17,6 +17,7 @@ from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
 from calipers.model.scores import Scores
 from calipers.present.scores import summary_rows, verdict
+from calipers.questions.reading import Intervals
 from calipers.words import number, plural
 
 
@@ -41,11 +42,11 @@ def score_at_levels(
     levels: Sequence[Level],
     metrics: Sequence[Metric],
     matching: Matching,
-    intervals: Mapping[str, Any],
+    intervals: Intervals,
 ) -> Levels:
     """The scores at each level; one that cannot be computed is explained, or raises if it is alone.
 
-    ``matching`` applies to every level, ``intervals`` are arguments of ``score``.
+    ``matching`` applies to every level, ``intervals`` say how sure the means are.
     """
     scores: dict[str, Scores] = {}
     excuses: list[str] = []
@@ -64,7 +65,13 @@ def score_at_levels(
                 raise
             excuses.append(str(error))
             continue
-        scores[level] = score(pair, possible, **intervals)
+        scores[level] = score(
+            pair,
+            possible,
+            confidence=intervals.confidence,
+            cluster=intervals.cluster,
+            weight_by=intervals.weight_by,
+        )
     if not scores:
         raise InvalidInput(" ".join(excuses))
     return Levels(scores, tuple(excuses))

@@ -1,13 +1,14 @@
 """An evaluation: scores from any source, and the other results asked for on the same data."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from calipers.engines.scoring import choose_metrics, deepest, score
 from calipers.errors import InvalidInput
+from calipers.input_types import DataInput, GroundTruthInput
 from calipers.match.pair import match_pair
 from calipers.measures import Metric
 from calipers.model.document import Block, Document, Lines, Note, Rows
@@ -19,11 +20,16 @@ from calipers.operation import to_record
 from calipers.present.scores import document as scores_document
 from calipers.present.scores import summary_rows
 from calipers.questions.inputs import as_read, few_bytes, judged_by, like_of, matched
-from calipers.questions.reading import Evaluating, Reading
+from calipers.questions.reading import Evaluating, Intervals, MetricsAsked
 
 if TYPE_CHECKING:
     from calipers.questions.evaluate.corrected import CorrectedScores
     from calipers.questions.evaluate.levels import Levels
+    from calipers.questions.evaluate.settings import (
+        CorrectedSettings,
+        EvaluateSettings,
+        LevelsSettings,
+    )
     from calipers.questions.report.result import Report
     from calipers.questions.slices.result import Slices
 
@@ -34,16 +40,11 @@ class EvaluationAnswer(ShowsItself):
 
     shown_by: ClassVar[str] = "calipers.questions.evaluate.rule"
 
-    scores: "Scores | Levels"
+    scores: Scores
     slices: "Slices | None" = None
     corrected: "CorrectedScores | None" = None
     pair: Matched | None = None
     """The matched pair that was scored, for further questions; None without one."""
-
-    @property
-    def result(self) -> Scores:
-        """The scores, if they are not those of several levels."""
-        return cast(Scores, self.scores)
 
     @property
     def further(self) -> Mapping[str, Any]:
@@ -62,132 +63,142 @@ class EvaluationAnswer(ShowsItself):
 
 def measure(data: Any, settings: Evaluating) -> tuple[Matched, Scores]:
     """Return the pair (given, or read and matched now) and its scores."""
-    chosen = _chosen(settings, like_of(data, settings))
-    pair = matched(data, settings, looks=deepest(chosen))
+    measures = settings.measures
+    chosen = _chosen(measures, like_of(data, settings.reading))
+    pair = matched(
+        data,
+        settings.reading,
+        looks=deepest(chosen),
+        metrics=measures.metrics,
+        weight_by=measures.intervals.weight_by,
+    )
     return pair, _scored(pair, chosen, settings)
 
 
-def _chosen(settings: Mapping[str, Any], like: str | None) -> tuple[Metric, ...]:
-    return choose_metrics(settings.get("metrics"), settings.get("k"), like=like)
+def _chosen(measures: MetricsAsked, like: str | None) -> tuple[Metric, ...]:
+    """The metrics to compute."""
+    return choose_metrics(measures.metrics, measures.k, like=like)
 
 
-def _scored(pair: Matched, metrics: Sequence[Metric], settings: Mapping[str, Any]) -> Scores:
+def _scored(pair: Matched, metrics: Sequence[Metric], settings: Evaluating) -> Scores:
+    """The scores of a pair, with the settings that a result records."""
+    intervals = settings.measures.intervals
     return score(
         pair,
         metrics,
-        **_intervals(settings),
-        further=to_record(settings, Evaluating),
+        confidence=intervals.confidence,
+        cluster=intervals.cluster,
+        weight_by=intervals.weight_by,
+        further=to_record(settings),
     )
 
 
-def _intervals(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings for confidence intervals."""
-    return {
-        name: settings[name] for name in ("confidence", "cluster", "weight_by") if name in settings
-    }
-
-
-_READ_IN_MEMORY = frozenset(Reading.__annotations__) | {"weight_by"}
-"""The settings of reading, and the tag that may stand in a column of its own."""
-
-
-def measure_levels(data: Any, settings: Mapping[str, Any], at: str | Collection[str]) -> "Levels":
+def measure_levels(data: DataInput | None, settings: "LevelsSettings") -> "Levels":
     """Score each level; the input is read once."""
     from calipers.questions.evaluate.levels import level_names, score_at_levels
 
-    reading = cast(Reading, settings)
-    names, chosen = level_names(at), _chosen(settings, like_of(data, reading))
-    truth, run, matching = as_read(data, reading, deepest(chosen))
-    return score_at_levels(truth, run, names, chosen, matching, _intervals(settings))
+    reading = settings.reading
+    names = level_names(settings.at)
+    chosen = _chosen(settings.measures, like_of(data, reading))
+    intervals = settings.measures.intervals
+    truth, run, matching = as_read(
+        data,
+        reading,
+        looks=deepest(chosen),
+        metrics=settings.measures.metrics,
+        weight_by=intervals.weight_by,
+    )
+    return score_at_levels(truth, run, names, chosen, matching, intervals)
 
 
-def measure_corrected(
-    data: Any, settings: Mapping[str, Any], people: Any, sampled: str | None
-) -> "CorrectedScores":
+def measure_corrected(data: DataInput | None, settings: "CorrectedSettings") -> "CorrectedScores":
     """Correct each metric by human labels of a sample of the queries."""
+    measures = settings.measures
+    chosen = _chosen(measures, like_of(data, settings.reading))
+    pair = matched(data, settings.reading, again=True, metrics=measures.metrics)
+    return _corrected(pair, chosen, measures.intervals, settings.people, settings.sampled)
+
+
+def _corrected(
+    pair: Matched,
+    metrics: Sequence[Metric],
+    intervals: Intervals,
+    people: GroundTruthInput | None,
+    sampled: str | None,
+) -> "CorrectedScores":
+    """The metrics as people, who judged a sample, would have found them over all queries."""
     from calipers.questions.evaluate.corrected import correct_scores, sample_of_people
 
-    for name in ("weight_by", "cluster"):
-        if settings.get(name):
+    beside = {"--weight-by": intervals.weight_by, "--cluster": intervals.cluster}
+    for option, value in beside.items():
+        if value:
             raise InvalidInput(
-                "A correction by people's labels counts every query as one; leave out "
-                f"--{name.replace('_', '-')}."
+                f"A correction by people's labels counts every query as one; leave out {option}."
             )
-    reading = cast(Reading, settings)
-    chosen = _chosen(settings, like_of(data, reading))
-    pair = matched(data, reading, again=True)
-    asked = pair.ground_truth.queries["query"].to_list()
-    sample = sample_of_people(people, sampled, asked, pair.as_read[0].fingerprint)
-    by_people = score(judged_by(pair, sample.truth), chosen)
-    machine = score(pair, chosen)
-    level = settings.get("confidence", 0.95)
-    return correct_scores(machine, by_people, level, sample.looks, sample.checked)
+    queries = pair.ground_truth.queries["query"].to_list()
+    sample = sample_of_people(people, sampled, queries, pair.as_read[0].fingerprint)
+    by_people = score(judged_by(pair, sample.truth), metrics)
+    machine = score(pair, metrics)
+    return correct_scores(machine, by_people, intervals.confidence, sample.looks, sample.checked)
 
 
-_OF_ONE = frozenset({"per_query", "by", "corrected_by", "html", "save"})
-"""The settings that need one result, not that of several levels."""
-_OF_A_PAIR = ("corrected_by", "html", "save")
-"""The settings that look into the results again."""
-
-
-def answer(data: Any, asked: Mapping[str, Any]) -> EvaluationAnswer:
-    """Answer everything asked for; ``asked`` has every setting with a value."""
-    level = asked.get("level")
+def answer(data: DataInput | None, settings: "EvaluateSettings") -> EvaluationAnswer:
+    """Answer everything asked for on the same data."""
+    evaluating = settings.evaluating
+    measures = evaluating.measures
+    reading = evaluating.reading
     # An unknown metric is refused before a large file is read.
-    metrics = _chosen(asked, asked.get("like"))
-    if level is not None and (level == "all" or "," in level):
-        if single := [name.replace("_", "-") for name in asked if name in _OF_ONE]:
-            raise InvalidInput(
-                f"--{single[0]} needs one result and --level {level} makes several; give one "
-                "level, or leave the option out."
-            )
-        how = {name: one for name, one in asked.items() if name != "level"}
-        return EvaluationAnswer(scores=measure_levels(data, how, level))
-    reading: Any = {name: value for name, value in asked.items() if name in _READ_IN_MEMORY}
-    fingerprints = reading.pop("fingerprints", True)
-    truth, run, matching = as_read(data, reading, deepest(metrics))
-    if any(asked.get(name) for name in _OF_A_PAIR):
-        run = run.kept(few_bytes(reading.get("memory")))
-    pair = match_pair(truth, run, matching, fingerprints=fingerprints)
-    scores = _scored(pair, metrics, asked)
-    return EvaluationAnswer(scores=scores, pair=pair, **_further(scores, pair, asked))
+    metrics = _chosen(measures, reading.matching.like)
+    truth, run, matching = as_read(
+        data,
+        reading,
+        looks=deepest(metrics),
+        metrics=measures.metrics,
+        weight_by=measures.intervals.weight_by,
+    )
+    if settings.corrected_by is not None or settings.html or settings.save:
+        # These look into the results again.
+        run = run.kept(few_bytes(reading.matching.files.memory))
+    pair = match_pair(truth, run, matching, fingerprints=reading.matching.fingerprints)
+    scores = _scored(pair, metrics, evaluating)
+    corrected = None
+    if settings.corrected_by is not None:
+        corrected = _corrected(
+            pair, metrics, measures.intervals, settings.corrected_by, settings.sampled
+        )
+    return EvaluationAnswer(
+        scores=scores,
+        pair=pair,
+        slices=_slices(scores, settings) if settings.by else None,
+        corrected=corrected,
+    )
 
 
-def _further(scores: Scores, pair: Matched | None, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer the other questions on the same data; each module is loaded only when needed."""
-    found: dict[str, Any] = {}
-    names = [*scores.summaries]
-    if by := asked.get("by"):
-        from calipers.questions.slices.settings import slices
+def _slices(scores: Scores, settings: "EvaluateSettings") -> "Slices":
+    """The metrics by slices of the queries."""
+    from calipers.questions.slices.rule import slice_scores
 
-        named = names if asked.get("metrics") else None
-        found["slices"] = slices(scores, by, metrics=named, primary=asked.get("primary"))
-    if people := asked.get("corrected_by"):
-        how = {**_intervals(asked), "metrics": names}
-        found["corrected"] = measure_corrected(pair, how, people, asked.get("sampled"))
-    return found
+    named = settings.evaluating.measures.metrics is not None
+    metrics = [*scores.summaries] if named else None
+    return slice_scores(scores, list(settings.by), metrics=metrics, primary=settings.primary)
 
 
-def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
+def report_of(found: EvaluationAnswer, settings: "EvaluateSettings") -> "Report":
     """The report page of this evaluation."""
     from calipers.questions.report.browse import Browse
     from calipers.questions.report.result import Report
     from calipers.questions.report.rule import describe
     from calipers.questions.systems import name_of
 
-    refuse_weighted(found.result, "The parts of a report")
-    pair, by = found.pair, asked.get("by") or None
-    browse = Browse(name_of(pair), found.result, pair, corpus=asked.get("corpus"))
-    intervals = {"confidence": asked.get("confidence", 0.95), "cluster": asked.get("cluster")}
-    return Report((describe(browse, by=by, **intervals),))
+    refuse_weighted(found.scores, "The parts of a report")
+    intervals = settings.evaluating.measures.intervals
+    browse = Browse(name_of(found.pair), found.scores, found.pair, corpus=settings.corpus)
+    return Report((describe(browse, intervals, by=settings.by or None),))
 
 
 def document(found: EvaluationAnswer) -> Document:
     """The scores, and a table for each other result asked for."""
-    scores = found.scores
-    if not isinstance(scores, Scores):
-        return scores.document()
-    whole = scores_document(scores)
+    whole = scores_document(found.scores)
     blocks: list[Block] = [*whole.blocks]
     notes: list[Note | str] = [*whole.notes]
     for title, part in (("By slice", found.slices), ("Corrected", found.corrected)):
@@ -203,12 +214,7 @@ def _rows(found: EvaluationAnswer) -> Rows:
     for part in (found.slices, found.corrected):
         if part is not None and (make := part.document().rows) is not None:
             return make()
-    return summary_rows(found.result)
-
-
-def evaluation_rows(found: EvaluationAnswer) -> Iterator[bytes] | None:
-    """The members of ``per_query`` as JSON chunks; None if there are several such lists."""
-    return score_rows(found.scores) if isinstance(found.scores, Scores) else None
+    return summary_rows(found.scores)
 
 
 AT_ONCE = 20_000

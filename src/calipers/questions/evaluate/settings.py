@@ -1,15 +1,19 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
+from typing import TYPE_CHECKING, Annotated
 
+from calipers.input_types import GroundTruthInput
 from calipers.operation import (
     OUTPUT,
     PYTHON,
     READING,
     Setting,
+    Settings,
     operation,
+    takes_keywords,
 )
 from calipers.questions.reading import (
     CorrectedBy,
@@ -30,22 +34,24 @@ if TYPE_CHECKING:
     from calipers.questions.evaluate.rule import EvaluationAnswer
 
 
-class ReadSettings(Reading, total=False):
+@dataclass(frozen=True, kw_only=True)
+class ReadSettings(Settings):
     """What `read` takes."""
+
+    reading: Reading = Reading()
 
     keep: Annotated[
         bool,
         Setting(
             "Keep what was read in memory; False leaves a large run in its file, to be read again.",
-            default=True,
             only=PYTHON,
             changes_nothing=True,
         ),
-    ]
+    ] = True
 
 
 @operation(page="evaluate")
-def read(data: Data = None, **settings: Unpack[ReadSettings]) -> "Matched":
+def read(data: Data = None, *, settings: ReadSettings) -> "Matched":
     """Read a ground truth and a run and match them, once for everything that is asked later.
 
     Give ``data`` that holds both, or ``ground_truth`` and ``run``; each may be a path ("-" is
@@ -63,11 +69,11 @@ def read(data: Data = None, **settings: Unpack[ReadSettings]) -> "Matched":
     """
     from calipers.questions.inputs import matched
 
-    return matched(data, settings, keep=settings["keep"])
+    return matched(data, settings.reading, keep=settings.keep)
 
 
 @operation(page="evaluate", command="eval")
-def evaluate(data: Data = None, **settings: Unpack[Evaluating]) -> "Scores":
+def evaluate(data: Data = None, *, settings: Evaluating) -> "Scores":
     """Score a run against a ground truth, query by query.
 
     ``data`` is a pair that ``read`` made, or anything that ``read`` takes.
@@ -81,17 +87,21 @@ def evaluate(data: Data = None, **settings: Unpack[Evaluating]) -> "Scores":
     return measure(data, settings)[1]
 
 
-class LevelsSettings(MetricsAsked, Reading, total=False):
+@dataclass(frozen=True, kw_only=True)
+class LevelsSettings(Settings):
     """What `levels` takes."""
+
+    measures: MetricsAsked = MetricsAsked()
+    reading: Reading = Reading()
 
     at: Annotated[
         str | Collection[str],
-        Setting('The levels: "all", or a list such as "evidence,document".', default="all"),
-    ]
+        Setting('The levels: "all", or a list such as "evidence,document".'),
+    ] = "all"
 
 
 @operation(page="ground-truth", command="eval")
-def levels(data: Data = None, **settings: Unpack[LevelsSettings]) -> "Levels":
+def levels(data: Data = None, *, settings: LevelsSettings) -> "Levels":
     """Score a run at several levels: "all", or a list such as "evidence,document".
 
     The input is read once. A level that cannot be computed is left out and explained; if none
@@ -106,24 +116,31 @@ def levels(data: Data = None, **settings: Unpack[LevelsSettings]) -> "Levels":
     """
     from calipers.questions.evaluate.rule import measure_levels
 
-    return measure_levels(data, settings, settings["at"])
+    return measure_levels(data, settings)
 
 
-class CorrectedSettings(MetricsAsked, Reading, total=False):
+@dataclass(frozen=True, kw_only=True)
+class CorrectedSettings(Settings):
     """What `corrected` takes."""
 
-    people: Required[Annotated[Any, Setting("What people judged for a sample of the queries.")]]
+    measures: MetricsAsked = MetricsAsked()
+    reading: Reading = Reading()
+
+    people: Annotated[
+        GroundTruthInput | None,
+        Setting("What people judged for a sample of the queries.", unchecked=True),
+    ]
     sampled: Annotated[
         str | None,
         Setting(
             "Say that people gave every label, to queries drawn at random or to all of them.",
             choices=("at-random", "all"),
         ),
-    ]
+    ] = None
 
 
 @operation(page="make-ground-truth", command="eval")
-def corrected(data: Data = None, **settings: Unpack[CorrectedSettings]) -> "CorrectedScores":
+def corrected(data: Data = None, *, settings: CorrectedSettings) -> "CorrectedScores":
     """Metrics by labels of a machine, corrected by those of people on a sample of the queries.
 
     The ground truth of ``data`` is the machine's. ``people`` is one for some of the same queries,
@@ -144,17 +161,22 @@ def corrected(data: Data = None, **settings: Unpack[CorrectedSettings]) -> "Corr
     """
     from calipers.questions.evaluate.rule import measure_corrected
 
-    return measure_corrected(data, settings, settings["people"], settings["sampled"])
+    return measure_corrected(data, settings)
 
 
-class CallsSettings(Reading, total=False):
+@dataclass(frozen=True, kw_only=True)
+class CallsSettings(Settings):
     """What `calls` takes."""
 
-    k: Annotated[int | None, Setting("How many results of each call count. [default: all]", "-k")]
+    reading: Reading = Reading()
+
+    k: Annotated[
+        int | None, Setting("How many results of each call count. [default: all]", "-k")
+    ] = None
 
 
 @operation(page="evaluate", command="eval")
-def calls(data: Data = None, **settings: Unpack[CallsSettings]) -> "CallTable":
+def calls(data: Data = None, *, settings: CallsSettings) -> "CallTable":
     """What each further call of a retriever adds: recall after it, and its results.
 
     The results of ``data`` say in ``call`` which call returned them. ``k`` results of each call
@@ -169,15 +191,18 @@ def calls(data: Data = None, **settings: Unpack[CallsSettings]) -> "CallTable":
     from calipers.questions.evaluate.calls import follow_calls
     from calipers.questions.inputs import matched
 
-    k = None if settings["k"] is None else check_cutoff(settings["k"])
-    return follow_calls(matched(data, settings, again=True), k)
+    k = None if settings.k is None else check_cutoff(settings.k)
+    return follow_calls(matched(data, settings.reading, again=True), k)
 
 
 _output = partial(Setting, metavar="FILE", changes_nothing=True)
 
 
-class EvaluateSettings(Evaluating, total=False):
+@dataclass(frozen=True, kw_only=True)
+class EvaluateSettings(Settings):
     """What `calipers eval` takes: how to measure, what else to ask, and what to make of it."""
+
+    evaluating: Evaluating = Evaluating()
 
     per_query: Annotated[
         str | None,
@@ -185,7 +210,7 @@ class EvaluateSettings(Evaluating, total=False):
             "Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
             group=OUTPUT,
         ),
-    ]
+    ] = None
     by: Annotated[
         Sequence[str],
         Setting(
@@ -193,16 +218,15 @@ class EvaluateSettings(Evaluating, total=False):
             "form, length, targets, or auto; may be given several times.",
             metavar="TAG",
             several=True,
-            default=(),
         ),
-    ]
-    primary: Primary
-    corrected_by: CorrectedBy
-    sampled: Sampled
+    ] = ()
+    primary: Primary = None
+    corrected_by: CorrectedBy = None
+    sampled: Sampled = None
     html: Annotated[
         str | None,
         _output("Write a page with everything that is known.", excludes=("corrected_by",)),
-    ]
+    ] = None
     corpus: Annotated[
         str | None,
         Setting(
@@ -214,7 +238,7 @@ class EvaluateSettings(Evaluating, total=False):
             group=READING,
             changes_nothing=True,
         ),
-    ]
+    ] = None
     save: Annotated[
         str | None,
         Setting(
@@ -223,11 +247,12 @@ class EvaluateSettings(Evaluating, total=False):
             excludes=("corrected_by",),
             changes_nothing=True,
         ),
-    ]
+    ] = None
 
 
-def ask(data: Data = None, **asked: Unpack[EvaluateSettings]) -> "EvaluationAnswer":
+@takes_keywords
+def ask(data: Data = None, *, settings: EvaluateSettings) -> "EvaluationAnswer":
     """Return the scores and everything else asked for on the same data, from any source."""
     from calipers.questions.evaluate.rule import answer
 
-    return answer(data, asked)
+    return answer(data, settings)

@@ -1,10 +1,12 @@
 """Operations and their settings: names, types and defaults."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
+from typing import TYPE_CHECKING, Annotated
 
-from calipers.operation import Setting, operation
+from calipers.input_types import GroundTruthInput, PathText, SystemInput, SystemsInput
+from calipers.operation import Setting, Settings, operation
 from calipers.questions.reading import (
     Cluster,
     Confidence,
@@ -12,7 +14,6 @@ from calipers.questions.reading import (
     MatchingSettings,
     Metrics,
     Primary,
-    Reading,
     Truth,
 )
 
@@ -21,32 +22,37 @@ if TYPE_CHECKING:
     from calipers.questions.fuse.result import Fusion
 
 
-class FuseSettings(MatchingSettings, total=False):
+@dataclass(frozen=True, kw_only=True)
+class FuseSettings(Settings):
     """What `fuse` takes."""
 
-    metrics: Metrics
-    k: Cutoffs
-    primary: Primary
+    matching: MatchingSettings = MatchingSettings()
+
+    metrics: Metrics = None
+    k: Cutoffs = None
+    primary: Primary = None
     today: Annotated[
-        Any,
+        SystemInput | None,
         Setting(
             "The fused run that is in use, to be compared with instead of RRF with 60.",
             metavar="FILE",
             path=True,
+            unchecked=True,
         ),
-    ]
-    confidence: Confidence
-    cluster: Cluster
+    ] = None
+    confidence: Confidence = 0.95
+    cluster: Cluster = None
 
 
 @operation(page="hybrid", command="fuse")
 def fuse(
     lanes: Annotated[
-        Mapping[str, Any] | Sequence[Any] | str | PathLike[str],
-        Setting("", argument="LANE LANE...", several=True),
+        SystemsInput | PathText,
+        Setting("", argument="LANE LANE...", several=True, unchecked=True),
     ] = (),
     ground_truth: Truth = None,
-    **settings: Unpack[FuseSettings],
+    *,
+    settings: FuseSettings,
 ) -> "Fusion":
     """Find the best fusion of recorded lanes, and what its gain will be on new queries.
 
@@ -72,7 +78,7 @@ def fuse(
     from calipers.questions.systems import name_systems
 
     named = name_systems([lanes] if isinstance(lanes, str | PathLike) else lanes)
-    pairs = _matched_lanes(named, ground_truth, settings)
+    pairs = _matched_lanes(named, ground_truth, settings.matching)
     if not pairs:
         raise InvalidInput("No lane is given; name two or more recorded runs.")
     reranks = len(pairs) == 1
@@ -85,34 +91,36 @@ def fuse(
                 "give another lane, or record candidates with each result."
             )
         pairs = {"candidates": match_again(pair, given), name: pair}
-    usual = ("recall", "ndcg"), settings["k"] or 10
-    asked = (settings["metrics"], settings["k"]) if settings["metrics"] else usual
-    chosen = metrics_compared(*asked, settings["rel"], (), settings["primary"]) or ()
+    usual = ("recall", "ndcg"), settings.k or 10
+    asked = (settings.metrics, settings.k) if settings.metrics else usual
+    chosen = metrics_compared(*asked, settings.matching.rel, (), settings.primary) or ()
     facts = [facts_of(metric) for metric in chosen]
-    names = asked_metrics(facts, settings["primary"], named=True)
-    first, today = next(iter(pairs.values())), settings["today"]
+    names = asked_metrics(facts, settings.primary, named=True)
+    first, today = next(iter(pairs.values())), settings.today
     truth = first.ground_truth
     return fuse_lanes(
         pairs,
         sorted((one for one in chosen if str(one) in names), key=lambda one: names.index(str(one))),
-        today=None if today is None else matched_like(first, today, cast(Reading, settings)),
+        today=None if today is None else matched_like(first, today, settings.matching),
         reranks=reranks,
-        clusters=units_of(truth.queries, truth.tags, settings["cluster"]),
-        confidence=settings["confidence"],
+        clusters=units_of(truth.queries, truth.tags, settings.cluster),
+        confidence=settings.confidence,
     )
 
 
 def _matched_lanes(
-    lanes: Mapping[str, Any], ground_truth: Any, settings: FuseSettings
+    lanes: "Mapping[str, SystemInput]",
+    ground_truth: GroundTruthInput | None,
+    matching: MatchingSettings,
 ) -> "dict[str, Matched]":
     """The lanes, matched; one that finds no target at all is no error where another finds some."""
     from calipers.errors import NoCommonIds
     from calipers.questions.systems import matched_systems
 
     try:
-        return matched_systems(lanes, ground_truth, settings)
+        return matched_systems(lanes, ground_truth, matching)
     except NoCommonIds:
-        lenient: FuseSettings = {**settings, "nothing_in_common": "zero"}
+        lenient = replace(matching, nothing_in_common="zero")
         pairs = matched_systems(lanes, ground_truth, lenient)
         if not any(pair.matches.edge_query.size for pair in pairs.values()):
             raise

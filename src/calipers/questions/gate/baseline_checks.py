@@ -1,8 +1,8 @@
 """Compare scores with a baseline, query by query: is there a loss, and is it significant?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from calipers.questions.gate.result import (
 from calipers.statistics.clusters import as_units
 from calipers.statistics.paired_rows import PairedRow, paired_rows, sign_test
 from calipers.statistics.paired_units import SMALLEST
+
+if TYPE_CHECKING:
+    from calipers.questions.gate.settings import GateSettings
 
 SIGN_LEVEL = 0.01
 """A row whose one-sided sign test for a loss is below this p does not pass."""
@@ -68,7 +71,7 @@ def check_baseline(
     kept: Baseline,
     wanted: Sequence[Metric],
     rule: GateRule,
-    settings: Mapping[str, Any],
+    settings: "GateSettings",
     by: Sequence[str],
     clusters: Ints | None,
 ) -> tuple[list[Check], list[str], list[str]]:
@@ -85,10 +88,10 @@ def check_baseline(
         )
     both = {"this result": scores, f"the baseline {kept.name}": kept.scores}
     now, before = both
-    found = align(both, names, anyway=settings["anyway"], repair=REPAIR)
+    found = align(both, names, anyway=settings.anyway, repair=REPAIR)
     facts = {one.name: one for one in found.facts}
-    named = settings["metrics"] is not None
-    asked = asked_metrics(found.facts, settings["primary"], named=named)
+    named = settings.metrics is not None
+    asked = asked_metrics(found.facts, settings.primary, named=named)
     places = [
         (part, name) for part in (everything(scores), *slices_by(scores, by)) for name in asked
     ]

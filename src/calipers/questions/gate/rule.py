@@ -1,11 +1,11 @@
 """May this change be merged? Check one result against conditions and a baseline."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,7 @@ import polars as pl
 from calipers.engines.scoring import choose_metrics, deepest, score, uneven_clusters
 from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput, check_number
+from calipers.input_types import DataInput
 from calipers.io.files.write import check_place
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Bools, Ints
@@ -50,51 +51,59 @@ from calipers.questions.gate.result import (
     worst_queries,
 )
 from calipers.questions.inputs import is_reference, matched
-from calipers.questions.reading import Reading
 from calipers.questions.systems import measured_already, measured_before
 from calipers.version import __version__
 from calipers.words import did_you_mean, number, plural
 
+if TYPE_CHECKING:
+    from calipers.questions.gate.settings import GateSettings
 
-def check_result(data: Any, settings: Mapping[str, Any]) -> Verdict:
+
+def check_result(data: DataInput | None, settings: "GateSettings") -> Verdict:
     """Measure what is to be checked, reach a verdict, and move the baseline where that is asked."""
-    conditions = [parse_condition(one) for one in _several(settings["require"])]
-    must, accept = _several(settings["must"]), settings["accept"]
-    if not conditions and settings["baseline"] is None and not must:
+    conditions = [parse_condition(text) for text in _several(settings.require)]
+    must = _several(settings.must)
+    accept = settings.accept
+    if not conditions and settings.baseline is None and not must:
         raise InvalidInput(
             "The gate has nothing to check; give a condition with --require, such as "
             "'recall@10 >= 0.85', or a --baseline."
         )
-    check_number("The confidence", settings["confidence"], least=0.5, below=1, such_as=0.95)
-    check_number("The loss that is allowed", settings["allow"], least=0, such_as=0.02)
-    moves = accept is not None or settings["move_up"]
-    target = _file_of_baseline(settings["baseline"], accept) if moves else None
-    given = settings["baseline"]
-    kept = None if given is None else measured_before(given, settings.get("store"))
-    kept = read_baseline(given) if kept is None and given is not None else kept
-    wanted, rel = _wanted(settings, kept), settings.get("rel")
-    reading = cast(Reading, settings)
-    scores, pair = measured_already(data, reading), None
+    check_number("The confidence", settings.confidence, least=0.5, below=1, such_as=0.95)
+    check_number("The loss that is allowed", settings.allow, least=0, such_as=0.02)
+    moves = accept is not None or settings.move_up
+    target = _file_of_baseline(settings.baseline, accept) if moves else None
+    kept = _baseline(settings)
+    wanted = _wanted(settings, kept)
+    rel = settings.reading.matching.rel
+    pair = None
+    scores = measured_already(data, settings.reading, settings.weight_by)
     if scores is None:
         # The new baseline must contain every metric of the old one.
         further = _metrics_in(kept) if moves else ()
         needed = _needed(conditions, (*wanted, *further), rel, must=bool(must))
-        pair = matched(data, reading, looks=deepest(needed))
+        pair = matched(
+            data,
+            settings.reading,
+            looks=deepest(needed),
+            metrics=settings.metrics,
+            weight_by=settings.weight_by,
+        )
         rel = pair.rel
         scores = score(
             pair,
             needed,
-            confidence=settings["confidence"],
-            cluster=settings["cluster"],
-            weight_by=settings["weight_by"],
+            confidence=settings.confidence,
+            cluster=settings.cluster,
+            weight_by=settings.weight_by,
         )
-    conditions = [replace(one, metric=one.metric.with_rel(rel)) for one in conditions]
-    wanted = [one.with_rel(rel) for one in wanted]
+    conditions = [replace(asked, metric=asked.metric.with_rel(rel)) for asked in conditions]
+    wanted = [metric.with_rel(rel) for metric in wanted]
     verdict = _verdict(scores, pair, conditions, must, kept, wanted, settings)
     if target is None or kept is None or (accept is None and not _is_better(verdict)):
         # Were every build that passes the next baseline, many small losses would add up unseen.
         return verdict
-    when = settings["now"] or datetime.now(UTC)
+    when = settings.now or datetime.now(UTC)
     write_baseline(Baseline(scores, kept.name, when, accepted=accept), target)
     return replace(verdict, accepted=accept, moved_up=accept is None)
 
@@ -106,15 +115,15 @@ def _verdict(
     must: Sequence[str],
     kept: Baseline | None,
     wanted: Sequence[Metric],
-    settings: Mapping[str, Any],
+    settings: "GateSettings",
 ) -> Verdict:
     """Check that the scores meet the conditions and are not worse than the baseline.
 
     ``pair`` is what the scores were made from, where available: it has what the run recorded.
     """
-    rule = GateRule(settings["confidence"], settings["allow"], settings["only_shown"])
-    by = _several(settings["by"])
-    cluster = settings["cluster"] or scores.settings.get("cluster")
+    rule = GateRule(settings.confidence, settings.allow, settings.only_shown)
+    by = _several(settings.by)
+    cluster = settings.cluster or scores.settings.get("cluster")
     clusters = clusters_of(scores.tags, cluster, len(scores))
     checks = [_check_condition(scores, one, clusters, pair) for one in conditions]
     raised = _raised(scores, pair)
@@ -156,6 +165,15 @@ def _verdict(
     )
 
 
+def _baseline(settings: "GateSettings") -> Baseline | None:
+    """The result to compare with, from scores, a file or the history; None if none is named."""
+    named = settings.baseline
+    if named is None:
+        return None
+    kept = measured_before(named, settings.reading.matching.store)
+    return read_baseline(named) if kept is None else kept
+
+
 def _several(value: str | Iterable[str]) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
@@ -185,13 +203,12 @@ def _is_better(verdict: Verdict) -> bool:
     )
 
 
-def _wanted(settings: Mapping[str, Any], kept: Baseline | None) -> Sequence[Metric]:
+def _wanted(settings: "GateSettings", kept: Baseline | None) -> Sequence[Metric]:
     """The metrics to compare with the baseline: those asked for, or all it has."""
-    if settings["metrics"] is None:
+    if settings.metrics is None:
         return _metrics_in(kept)
-    primary = settings["primary"]
-    further = () if primary is None else parse([primary])
-    chosen = choose_metrics(settings["metrics"], settings["k"], settings.get("rel"))
+    further = () if settings.primary is None else parse([settings.primary])
+    chosen = choose_metrics(settings.metrics, settings.k, settings.reading.matching.rel)
     return tuple(dict.fromkeys((*chosen, *further)))
 
 

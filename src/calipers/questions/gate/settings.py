@@ -1,11 +1,13 @@
 """Operations and their settings: names, types and defaults."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
+from typing import TYPE_CHECKING, Annotated
 
-from calipers.operation import HISTORY, POLICIES, STATISTICS, Setting, operation
+from calipers.input_types import PathText, Scores
+from calipers.operation import HISTORY, POLICIES, STATISTICS, Setting, Settings, operation
 from calipers.questions.reading import (
     Cluster,
     Cutoffs,
@@ -23,22 +25,24 @@ if TYPE_CHECKING:
     from calipers.questions.gate.result import Verdict
 
 
-class GateSettings(Reading, total=False):
+@dataclass(frozen=True, kw_only=True)
+class GateSettings(Settings):
     """What `gate` takes."""
+
+    reading: Reading = Reading()
 
     require: Annotated[
         str | Collection[str],
         Setting(
             "metric op value [for tag=value], such as 'recall@10 >= 0.85'; may be given several "
             "times.",
-            default=(),
             metavar="CONDITION",
             several=True,
             file="gate.require",
         ),
-    ]
+    ] = ()
     baseline: Annotated[
-        Any,
+        PathText | Scores | None,
         Setting(
             "Fail when a metric that is asked for is worse than in this result of `calipers "
             "gate save`.",
@@ -46,49 +50,46 @@ class GateSettings(Reading, total=False):
             "FILE",
             file="gate.baseline",
             path=True,
+            unchecked=True,
         ),
-    ]
+    ] = None
     by: Annotated[
         str | Collection[str],
         Setting(
             "Compare each value of a tag (auto: found) too.",
-            default=(),
             metavar="TAG",
             several=True,
             file="gate.by",
         ),
-    ]
-    primary: Primary
+    ] = ()
+    primary: Primary = None
     allow: Annotated[
         float,
         Setting(
             "Fail when a mean fell by more than this.",
-            default=0.05,
             metavar="LOSS",
             file="gate.allow",
         ),
-    ]
+    ] = 0.05
     only_shown: Annotated[
         bool,
         Setting(
             "Fail only on a significant loss, whatever these queries lost: for retrievers that do "
             "not always answer alike.",
-            default=False,
             file="gate.only-shown",
             group=POLICIES,
         ),
-    ]
+    ] = False
     must: Annotated[
         str | Collection[str],
         Setting(
             "Questions that must find something: of a tag, or a file with an id a line; may be "
             "given several times.",
-            default=(),
             metavar="TAG=VALUE|FILE",
             several=True,
             file="gate.must",
         ),
-    ]
+    ] = ()
     accept: Annotated[
         str | None,
         Setting(
@@ -96,44 +97,41 @@ class GateSettings(Reading, total=False):
             metavar="WHY",
             group=HISTORY,
         ),
-    ]
+    ] = None
     move_up: Annotated[
         bool,
         Setting(
             "Write this result over the baseline where it is significantly better and nothing is "
             "lost; for the default branch.",
-            default=False,
             group=HISTORY,
         ),
-    ]
+    ] = False
     confidence: Annotated[
         float,
         Setting(
             "How sure the answer must be.",
-            default=0.95,
             metavar="LEVEL",
             file="gate.confidence",
             group=STATISTICS,
         ),
-    ]
-    cluster: Cluster
-    weight_by: WeightBy
+    ] = 0.95
+    cluster: Cluster = None
+    weight_by: WeightBy = None
     anyway: Annotated[
         bool,
         Setting(
             "Compare although ground truth or policies forbid it; the result says so.",
-            default=False,
             file="gate.anyway",
             group=POLICIES,
         ),
-    ]
-    metrics: Metrics
-    k: Cutoffs
-    now: Now
+    ] = False
+    metrics: Metrics = None
+    k: Cutoffs = None
+    now: Now = None
 
 
 @operation(page="gate", command="gate")
-def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
+def gate(data: Data = None, *, settings: GateSettings) -> "Verdict":
     """Check a result against conditions, and against a baseline.
 
     ``data`` is a pair, anything that ``read`` takes, or a result that ``evaluate`` made.
@@ -157,20 +155,21 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     return check_result(data, settings)
 
 
-class GateSaveSettings(Evaluating, total=False):
+@dataclass(frozen=True, kw_only=True)
+class GateSaveSettings(Settings):
     """What `gate_save` takes."""
 
-    to: Required[
-        Annotated[str | PathLike[str], Setting("The .json file to write.", "--output -o", "FILE")]
-    ]
+    evaluating: Evaluating = Evaluating()
+
+    to: Annotated[str | PathLike[str], Setting("The .json file to write.", "--output -o", "FILE")]
     name: Annotated[
         str | None, Setting("What to call it. [default: the file's name]", metavar="NAME")
-    ]
-    now: Now
+    ] = None
+    now: Now = None
 
 
 @operation(page="gate", command="gate save")
-def gate_save(data: Data = None, **settings: Unpack[GateSaveSettings]) -> "Baseline":
+def gate_save(data: Data = None, *, settings: GateSaveSettings) -> "Baseline":
     """Measure, and write the result with a name and the date to a JSON file."""
     from datetime import UTC
     from pathlib import Path
@@ -180,14 +179,14 @@ def gate_save(data: Data = None, **settings: Unpack[GateSaveSettings]) -> "Basel
     from calipers.questions.baseline import Baseline, write_baseline
     from calipers.questions.evaluate.rule import measure
 
-    target = Path(settings["to"])
+    target = Path(settings.to)
     if target.suffix.lower() != ".json":
         raise InvalidInput(
             f"The baseline file is {str(target)!r}; a baseline is JSON, so end its name in .json."
         )
     check_place(target)
-    _, scores = measure(data, settings)
-    when = settings["now"] or datetime.now(UTC)
-    baseline = Baseline(scores, settings["name"] or target.stem, when)
+    _, scores = measure(data, settings.evaluating)
+    when = settings.now or datetime.now(UTC)
+    baseline = Baseline(scores, settings.name or target.stem, when)
     write_baseline(baseline, target)
     return baseline

@@ -25,13 +25,13 @@ from calipers.live.run_file import Meta, read_meta
 from calipers.measures.spec import check_cutoff
 from calipers.model.matched import Matched
 from calipers.model.slicing import clusters_of
-from calipers.operation import keys_of
+from calipers.operation import arguments_of, build, keys_of
 from calipers.questions.compare.result import Comparison
-from calipers.questions.compare.settings import compare
+from calipers.questions.compare.settings import CompareSettings, compare
 from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.grid.result import Combination, Grid
 from calipers.questions.inputs import refuse_sealed
-from calipers.questions.reading import MatchingSettings, MetricsAsked
+from calipers.questions.reading import MatchingSettings
 from calipers.questions.systems import matched_systems
 from calipers.questions.tokens import may_have_tokens, tokens_shown
 from calipers.statistics.clusters import exact_mean
@@ -41,8 +41,7 @@ from calipers.words import did_you_mean
 DEPTH = 20
 """Results to ask for unless the file or its metrics need more."""
 LONGEST_NAME = 80
-MATCHING = frozenset(MatchingSettings.__annotations__)
-MEASURES = frozenset({*MetricsAsked.__annotations__, *MATCHING, "primary"})
+MEASURES = frozenset(arguments_of(CompareSettings)) - {"baseline", "anyway"}
 """The settings of ``compare`` that a grid accepts: how runs are measured."""
 PACE = ("workers", "timeout", "retries")
 EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'
@@ -79,8 +78,8 @@ class Plan:
     baseline: str
     """The name of the combination that the others are compared with."""
     pace: Mapping[str, Any]
-    measures: Mapping[str, Any]
-    """Keyword arguments for ``compare``."""
+    measures: CompareSettings
+    """How the runs are measured and compared."""
     ground_truth: str
 
 
@@ -102,12 +101,15 @@ def read_grid(config: str | os.PathLike[str] | None) -> Plan:
             f"[grid] of {path} cannot be read: {error}. Its keys are {keys}; those of each "
             f"retriever are {inner}. Such as:\n{EXAMPLE}"
         ) from None
-    measures = {
-        name: shared[key]
-        for name, key in keys_of(compare).items()
-        if name in MEASURES and key in shared
-    }
-    chosen = choose_metrics(*map(measures.get, ("metrics", "k", "rel")))
+    measures = build(
+        CompareSettings,
+        {
+            name: shared[key]
+            for name, key in keys_of(compare).items()
+            if name in MEASURES and key in shared
+        },
+    )
+    chosen = choose_metrics(measures.measures.metrics, measures.measures.k, measures.matching.rel)
     truth = shared.get("ground-truth", shared.get("data"))
     if truth is None:
         raise InvalidInput(
@@ -191,14 +193,15 @@ def _file_name(name: str) -> str:
 
 def run_grid(plan: Plan, settings: Mapping[str, Any]) -> Grid:
     """Run every combination, and compare the results."""
-    refuse_sealed(plan.ground_truth, plan.measures.get("columns"))
+    matching = plan.measures.matching
+    refuse_sealed(plan.ground_truth, matching.files.columns)
     reports, failures = _retrieved(plan, settings)
     runs = {one.name: one.output for one in plan.combinations if one.name in reports}
-    matching = {name: plan.measures[name] for name in plan.measures if name in MATCHING}
-    pairs = matched_systems(runs, plan.ground_truth, cast("MatchingSettings", matching))
-    rest = {name: value for name, value in plan.measures.items() if name not in MATCHING}
-    comparison = compare(pairs, baseline=plan.baseline, **rest)
-    gain = _best_of(comparison, pairs, rest.get("cluster"))
+    intervals = plan.measures.measures.intervals
+    pairs = matched_systems(runs, plan.ground_truth, matching, weight_by=intervals.weight_by)
+    compared = replace(plan.measures, baseline=plan.baseline, matching=MatchingSettings())
+    comparison = compare(pairs, settings=compared)
+    gain = _best_of(comparison, pairs, intervals.cluster)
     return Grid(
         plan.combinations,
         reports,
@@ -243,7 +246,7 @@ def _retrieved(
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
     """Run every combination; return the reports and the failures, both by name."""
     check_functions(plan)
-    questions = read_questions(plan.ground_truth, Columns.of(plan.measures.get("columns")))
+    questions = read_questions(plan.ground_truth, Columns.of(plan.measures.matching.files.columns))
     try:
         plan.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:

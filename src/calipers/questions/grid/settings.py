@@ -1,27 +1,30 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 import os
-from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 from calipers.live.keywords import Watched
-from calipers.operation import Setting, operation
+from calipers.operation import Setting, Settings, flat, operation
 
 if TYPE_CHECKING:
     from calipers.questions.grid.result import Grid
 
 
-class GridSettings(TypedDict, total=False):
+@dataclass(frozen=True, kw_only=True)
+class GridSettings(Settings):
     """What `grid` takes."""
 
-    retry_errors: Annotated[bool, Setting("Ask the failed questions again.", default=False)]
-    restart: Annotated[bool, Setting("Begin again, replacing the runs.", default=False)]
-    watch: Watched
+    retry_errors: Annotated[bool, Setting("Ask the failed questions again.")] = False
+    restart: Annotated[bool, Setting("Begin again, replacing the runs.")] = False
+    watch: Watched = None
 
 
 @operation(page="grid", command="grid")
 def grid(
     config: Annotated[str | os.PathLike[str] | None, Setting("", argument="[FILE]")] = None,
-    **settings: Unpack[GridSettings],
+    *,
+    settings: GridSettings,
 ) -> "Grid":
     """Ask every combination of a grid file every question, and compare them all.
 
@@ -34,4 +37,4 @@ def grid(
     """
     from calipers.questions.grid.rule import read_grid, run_grid
 
-    return run_grid(read_grid(config), settings)
+    return run_grid(read_grid(config), flat(settings))

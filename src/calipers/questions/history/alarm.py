@@ -4,12 +4,12 @@ Only queries with the same question and the same ground truth are compared: ther
 the retriever (or the corpus).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -42,6 +42,9 @@ from calipers.store.open import Store
 from calipers.version import __version__
 from calipers.words import plural
 
+if TYPE_CHECKING:
+    from calipers.questions.history.settings import HistoryAlarmSettings
+
 NIGHTS_A_YEAR = 365
 """One false alarm a year is the budget, with one evaluation a day."""
 ORDER = ("failed", "no clear difference", "passed")
@@ -69,11 +72,11 @@ def due_by(saved: Sequence[datetime], every: str | None = None) -> datetime | No
     return None if usual is None else saved[-1] + max(_A_DAY, _GAPS * usual)
 
 
-def over_time(store: Store, name: str, asked: Mapping[str, Any]) -> Alarm:
+def over_time(store: Store, name: str, settings: "HistoryAlarmSettings") -> Alarm:
     """The selected evaluations of a name over time, and whether the latest is worse."""
-    primary = asked["primary"]
-    check_number("The loss that is allowed", asked["allow"], least=0, such_as=0.02)
-    found = selected(store, name, asked)[::-1]
+    primary = settings.primary
+    check_number("The loss that is allowed", settings.allow, least=0, such_as=0.02)
+    found = selected(store, name, settings)[::-1]
     if not found:
         raise InvalidInput(
             f"No evaluation called {name} is left after the filters; there are others of that "
@@ -81,7 +84,7 @@ def over_time(store: Store, name: str, asked: Mapping[str, Any]) -> Alarm:
         )
     nights = [Night(one, load_scores(store, one), load_judgements(store, one)) for one in found]
     latest, alike = nights[-1], alike_of(nights)
-    metrics = metric_names(asked["metrics"])
+    metrics = metric_names(settings.metrics)
     if metrics is None:
         known = _watchable(alike)
         metrics = asked_pair(known, primary) if known else headlines(found[-1].summaries)
@@ -97,11 +100,12 @@ def over_time(store: Store, name: str, asked: Mapping[str, Any]) -> Alarm:
         metrics=tuple(metrics),
         lines=lines_of(name, found, metrics, latest.scores.summaries),
         marks=tuple(Mark(one.id, one.saved, one.changed) for one in found[1:] if one.changed),
-        allow=asked["allow"],
+        allow=settings.allow,
         calipers=__version__,
     )
-    due = due_by([one.saved for one in found], asked["every"])
-    if due is not None and asked["until"] is None and _now(asked["now"]) > due:
+    due = due_by([one.saved for one in found], settings.every)
+    which = settings.which
+    if due is not None and which.until is None and _now(which.now) > due:
         answer = replace(answer, missing=due)
     return judged(answer, nights)
 

@@ -1,7 +1,7 @@
 """List the evaluations of a history, show one of them, or draw lines through several."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from calipers.errors import InvalidInput, check_number
 from calipers.measures import parse
@@ -16,16 +16,24 @@ from calipers.store.load import load_scores
 from calipers.store.open import Store
 from calipers.words import did_you_mean
 
+if TYPE_CHECKING:
+    from calipers.questions.history.settings import HistoryAlarmSettings, HistorySettings
+
 _MOST_METRICS = 4
 """How many metrics a list has by default."""
 
 
-def selected(store: Store, name: str | None, asked: Mapping[str, Any]) -> list[Evaluation]:
+def selected(
+    store: Store,
+    name: str | None,
+    settings: "HistorySettings | HistoryAlarmSettings",
+) -> list[Evaluation]:
     """The evaluations that settings such as ``since`` select, newest first."""
-    last = asked.get("last")
+    last = settings.last
     if last is not None:
         check_number("The number of evaluations", last, whole=True, least=1)
-    since, until = span_of(*(asked.get(one) for one in ("since", "until", "now")))
+    which = settings.which
+    since, until = span_of(which.since, which.until, which.now)
     if name is not None and name not in (known := names_of(store)):
         raise unknown_reference(store, f"@{name}", [f"@{one}" for one in known])
     return evaluations(
@@ -34,13 +42,14 @@ def selected(store: Store, name: str | None, asked: Mapping[str, Any]) -> list[E
         since=since,
         until=until,
         last=last,
-        metrics=metric_names(asked.get("metrics")),
+        metrics=metric_names(settings.metrics),
     )
 
 
-def listed(store: Store, name: str | None, asked: Mapping[str, Any]) -> History:
+def listed(store: Store, name: str | None, settings: "HistorySettings") -> History:
     """The selected evaluations, with the metrics to list."""
-    found, chosen = selected(store, name, asked), metric_names(asked.get("metrics"))
+    found = selected(store, name, settings)
+    chosen = metric_names(settings.metrics)
     if chosen is None:
         shown = [metric for one in found for metric in headlines(one.summaries)]
         chosen = list(dict.fromkeys(shown))[:_MOST_METRICS]

@@ -1,56 +1,71 @@
 """Operations and their settings: names, types and defaults."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated
 
-from calipers.operation import PYTHON, Setting, operation
+from calipers.input_types import CorpusInput, GroundTruthInput, RunInput, Scores
+from calipers.operation import PYTHON, Setting, Settings, operation
 from calipers.questions.reading import Now, Primary, Store
 
 if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
-    from calipers.model.scores import Scores
     from calipers.questions.history.result import Alarm, History, Shown
 
 
-class Which(TypedDict, total=False):
+@dataclass(frozen=True, kw_only=True)
+class Which(Settings):
     """Settings that select evaluations of a name."""
 
     since: Annotated[
         str | datetime | None,
         Setting("Only evaluations from this time on: a date, or an age such as 30d.", "", "TIME"),
-    ]
+    ] = None
     until: Annotated[
         str | datetime | None,
         Setting("Only evaluations before this time: a date, or an age.", metavar="TIME"),
-    ]
-    now: Now
+    ] = None
+    now: Now = None
 
 
-class SaveSettings(TypedDict, total=False):
+@dataclass(frozen=True, kw_only=True)
+class SaveSettings(Settings):
     """What `save` takes."""
 
     tags: Annotated[
         Mapping[str, str] | None, Setting("What was measured, such as the model.", only=PYTHON)
-    ]
-    store: Store
+    ] = None
+    store: Store = None
     ground_truth: Annotated[
-        Any, Setting("What should be found: tells later which judgements changed.", only=PYTHON)
-    ]
+        GroundTruthInput | None,
+        Setting(
+            "What should be found: tells later which judgements changed.",
+            only=PYTHON,
+            unchecked=True,
+        ),
+    ] = None
     run: Annotated[
-        Any,
-        Setting("What was retrieved: kept, so that misses can be explained later.", only=PYTHON),
-    ]
+        RunInput | None,
+        Setting(
+            "What was retrieved: kept, so that misses can be explained later.",
+            only=PYTHON,
+            unchecked=True,
+        ),
+    ] = None
     results: Annotated[
         bool,
-        Setting("False keeps the scores without what was retrieved.", default=True, only=PYTHON),
-    ]
-    corpus: Annotated[Any, Setting("What is searched; its fingerprint is kept.", only=PYTHON)]
-    now: Now
+        Setting("False keeps the scores without what was retrieved.", only=PYTHON),
+    ] = True
+    corpus: Annotated[
+        CorpusInput | None,
+        Setting("What is searched; its fingerprint is kept.", only=PYTHON, unchecked=True),
+    ] = None
+    now: Now = None
 
 
 @operation(page="history", command="eval")
-def save(scores: "Scores", name: str, **settings: Unpack[SaveSettings]) -> "Evaluation":
+def save(scores: Scores, name: str, *, settings: SaveSettings) -> "Evaluation":
     """Keep scores under a name, in one transaction, with the git commit they were made on.
 
     >>> import tempfile
@@ -64,7 +79,17 @@ def save(scores: "Scores", name: str, **settings: Unpack[SaveSettings]) -> "Eval
     """
     from calipers.store import save as rule
 
-    return rule.save(scores, name, **settings)
+    return rule.save(
+        scores,
+        name,
+        tags=settings.tags,
+        store=settings.store,
+        ground_truth=settings.ground_truth,
+        run=settings.run,
+        results=settings.results,
+        corpus=settings.corpus,
+        now=settings.now,
+    )
 
 
 @operation(page="history", command="history show")
@@ -81,45 +106,51 @@ def history_show(
     return shown(open_store(store), reference)
 
 
-class HistorySettings(Which, total=False):
+@dataclass(frozen=True, kw_only=True)
+class HistorySettings(Settings):
     """What `history` takes."""
 
-    last: Annotated[int | None, Setting("How many to list.", "-n", default=20)]
+    which: Which = Which()
+
+    last: Annotated[int | None, Setting("How many to list.", "-n")] = 20
     metrics: Annotated[
         str | Collection[str] | None,
         Setting("Metrics to show. [default: a few that matter most]", "-m", "LIST"),
-    ]
-    store: Store
+    ] = None
+    store: Store = None
 
 
 @operation(page="history", command="history")
 def history(
     name: Annotated[str | None, Setting("", argument="[NAME]")] = None,
-    **settings: Unpack[HistorySettings],
+    *,
+    settings: HistorySettings,
 ) -> "History":
     """What was measured when, on which commit, how good; newest first."""
     from calipers.questions.history.rule import listed
     from calipers.store.open import open_store
 
-    return listed(open_store(settings["store"]), name, settings)
+    return listed(open_store(settings.store), name, settings)
 
 
-class HistoryAlarmSettings(Which, total=False):
+@dataclass(frozen=True, kw_only=True)
+class HistoryAlarmSettings(Settings):
     """What `history_alarm` and `history_trend` take."""
+
+    which: Which = Which()
 
     metrics: Annotated[
         str | Collection[str] | None,
         Setting("Metrics to watch. [default: one for finding, one for order]", "-m", "LIST"),
-    ]
-    primary: Primary
+    ] = None
+    primary: Primary = None
     allow: Annotated[
         float,
         Setting(
             "A loss of up to this in the mean of a metric does not ring.",
-            default=0.02,
             metavar="LOSS",
         ),
-    ]
+    ] = 0.02
     every: Annotated[
         str | None,
         Setting(
@@ -127,14 +158,16 @@ class HistoryAlarmSettings(Which, total=False):
             "gap, at least a day]",
             metavar="TIME",
         ),
-    ]
-    last: Annotated[int | None, Setting("Look at the latest N only. [default: all]", "-n", "N")]
-    store: Store
+    ] = None
+    last: Annotated[int | None, Setting("Look at the latest N only. [default: all]", "-n", "N")] = (
+        None
+    )
+    store: Store = None
 
 
 @operation(page="history", command="history alarm")
 def history_alarm(
-    name: Annotated[str, Setting("", argument="NAME")], **settings: Unpack[HistoryAlarmSettings]
+    name: Annotated[str, Setting("", argument="NAME")], *, settings: HistoryAlarmSettings
 ) -> "Alarm":
     """Have the evaluations of a name got worse? Their lines over time, the reference, the verdict.
 
@@ -148,16 +181,16 @@ def history_alarm(
     from calipers.questions.history.alarm import over_time
     from calipers.store.open import open_store
 
-    return over_time(open_store(settings["store"]), name, settings)
+    return over_time(open_store(settings.store), name, settings)
 
 
 @operation(page="history", command="history trend")
 def history_trend(
-    name: Annotated[str, Setting("", argument="NAME")], **settings: Unpack[HistoryAlarmSettings]
+    name: Annotated[str, Setting("", argument="NAME")], *, settings: HistoryAlarmSettings
 ) -> "Alarm":
     """The same answer as ``history_alarm``: the lines of some metrics over time, and the verdict.
 
     Marks say before which evaluations the ground truth or the corpus changed: numbers on both
     sides of a mark are not comparable.
     """
-    return history_alarm(name, **settings)
+    return history_alarm(name, settings=settings)

@@ -19,10 +19,10 @@ from calipers.model.document import Document, Note
 from calipers.model.evaluation import Evaluation
 from calipers.present.escape import clean, printable
 from calipers.present.html import for_page
-from calipers.questions.compare.settings import compare
+from calipers.questions.compare.settings import CompareSettings, compare
 from calipers.questions.history.document import mean_text, shown
 from calipers.questions.history.result import Alarm, History, Shown
-from calipers.questions.history.settings import history_trend
+from calipers.questions.history.settings import HistoryAlarmSettings, HistorySettings, history_trend
 from calipers.questions.report.browse import open_saved
 from calipers.questions.report.page.page import document_page, fill, render
 from calipers.questions.report.result import Report
@@ -38,15 +38,15 @@ CHARACTER, SPACE = 6.6, 10
 """The width of a character and of the space around a text of the badge, in pixels."""
 
 
-def write_site(found: History, folder: str | Path, asked: Mapping[str, Any]) -> str:
+def write_site(found: History, folder: str | Path, settings: HistorySettings) -> str:
     """Write the listed evaluations as a site, and return what was written as a sentence.
 
-    ``asked`` are the filters of the list: the lines over time are of the same evaluations.
+    ``settings`` are those of the list: the lines over time are of the same evaluations.
     """
     if not found.evaluations:
         raise InvalidInput(f"There is nothing to show: {found.document().sentence}")
     check_folder(folder, "a site")
-    store, place = open_store(asked.get("store")), Path(folder)
+    store, place = open_store(settings.store), Path(folder)
     try:
         (place / PAGES).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -54,10 +54,14 @@ def write_site(found: History, folder: str | Path, asked: Mapping[str, Any]) -> 
     names: dict[str, list[Evaluation]] = {}
     for one in found.evaluations:
         names.setdefault(one.name, []).append(one)
-    filters = {name: one for name, one in asked.items() if name not in ("name", "last")}
+    watched = HistoryAlarmSettings(
+        which=settings.which, metrics=settings.metrics, store=settings.store
+    )
     # A page may be read at any time, so it does not say that an evaluation is overdue.
     trends = {
-        name: replace(history_trend(name, **filters, last=len(listed)), missing=None)
+        name: replace(
+            history_trend(name, settings=replace(watched, last=len(listed))), missing=None
+        )
         for name, listed in names.items()
     }
     for listed in names.values():
@@ -103,7 +107,9 @@ def _evaluation(store: Store, one: Evaluation, before: Evaluation | None) -> str
     above = ""
     if before is not None:
         try:
-            compared = compare({"before": load_scores(store, before), "now": scores}).document()
+            compared = compare(
+                {"before": load_scores(store, before), "now": scores}, settings=CompareSettings()
+            ).document()
         except StoreAway:
             raise
         except InvalidInput as error:

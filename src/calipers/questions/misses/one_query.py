@@ -28,7 +28,8 @@ from calipers.questions.misses.table import best_ranks
 from calipers.words import did_you_mean, first_results, plural
 
 if TYPE_CHECKING:
-    from calipers.live.keywords import RetrieverOptions
+    from calipers.questions.misses.settings import ExplainSettings
+
 
 CUT = 200
 """Characters of a text that are kept."""
@@ -83,24 +84,24 @@ class Explanation(Plain, HasRows):
     notes: tuple[str, ...]
 
 
-def explain_question(
-    asked: str, settings: Mapping[str, Any], options: "RetrieverOptions"
-) -> Explanation:
+def explain_question(asked: str, settings: "ExplainSettings") -> Explanation:
     """Ask one question, or look it up in a run; every target gets a rank or a reason."""
     if not asked.strip():
         raise InvalidInput("The question is empty; give the words that the retriever is asked.")
-    if settings["run"] is None and settings["retriever"] is None:
+    if settings.run is None and settings.retriever is None:
         raise InvalidInput(
             "Nothing answers the question; give a live retriever with --retriever, or results "
             "with --run (retriever= or run= in Python)."
         )
-    columns, given, k = Columns.of(settings["columns"]), settings["ground_truth"], settings["k"]
+    columns = Columns.of(settings.columns)
+    k = settings.k
     truth = run = latency = None
-    if settings["run"] is not None:
-        both = (settings["run"], None) if given is None else (None, settings["run"])
-        truth, run = read_pair(both[0], given, both[1], settings["store"], columns)
-    elif given is not None:
-        truth = load(given, "ground_truth", columns).ground_truth
+    if settings.run is not None and settings.ground_truth is None:
+        truth, run = read_pair(settings.run, None, None, settings.store, columns)
+    elif settings.run is not None:
+        truth, run = read_pair(None, settings.ground_truth, settings.run, settings.store, columns)
+    elif settings.ground_truth is not None:
+        truth = load(settings.ground_truth, "ground_truth", columns).ground_truth
     if truth is not None:
         columns.check_used()
     known = None if truth is None else _known(truth, asked)
@@ -115,11 +116,11 @@ def explain_question(
         from calipers.live.retrieve import ask_once
 
         found, retriever, latency = ask_once(
-            settings["retriever"],
+            settings.retriever,
             Question(name, text or name),
             below(k),
-            settings["timeout"],
-            options,
+            settings.timeout,
+            settings.options,
         )
     whole = Explanation(
         question=text or name,
@@ -139,8 +140,8 @@ def explain_question(
         said_so = "The ground truth does not have this question, so nothing is judged."
         return replace(whole, notes=(said_so + _nearest(truth, asked),))
     policy = Policy(nothing_in_common="zero")
-    matching = Matching(match=settings["match"], policy=policy, map_ids=settings["map_ids"])
-    return _judged(whole, match_pair(known, found, matching), truth, settings["corpus"])
+    matching = Matching(match=settings.match, policy=policy, map_ids=settings.map_ids)
+    return _judged(whole, match_pair(known, found, matching), truth, settings.corpus)
 
 
 def _judged(whole: Explanation, pair: Matched, truth: GroundTruth, corpus: Any) -> Explanation:

@@ -1,9 +1,11 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
 
-from calipers.live.keywords import RetrieverOptions
-from calipers.operation import Setting, operation
+from calipers.input_types import RetrieverInput, RunInput
+from calipers.live.keywords import ColumnNames, RetrieverOptions
+from calipers.operation import Setting, Settings, operation
 from calipers.questions.reading import (
     Data,
     FirstK,
@@ -12,7 +14,6 @@ from calipers.questions.reading import (
     Reading,
     Returned,
     Searched,
-    Sources,
     Store,
     Truth,
 )
@@ -22,30 +23,38 @@ if TYPE_CHECKING:
     from calipers.questions.misses.result import Misses
 
 
-class MissesSettings(Reading, total=False):
+@dataclass(frozen=True, kw_only=True)
+class MissesSettings(Settings):
     """What `misses` takes."""
 
-    k: FirstK
-    corpus: Searched
+    reading: Reading = Reading()
+
+    k: FirstK = 10
+    corpus: Searched = None
     candidates: Annotated[
-        Any,
+        RunInput | None,
         Setting(
-            "The list before the reranker, as a run.", metavar="FILE", file="candidates", path=True
+            "The list before the reranker, as a run.",
+            metavar="FILE",
+            file="candidates",
+            path=True,
+            unchecked=True,
         ),
-    ]
+    ] = None
     exact: Annotated[
-        Any,
+        RunInput | None,
         Setting(
             "Exact search beside an approximate index, as a run.",
             metavar="FILE",
             file="exact",
             path=True,
+            unchecked=True,
         ),
-    ]
+    ] = None
 
 
 @operation(page="misses", command="misses")
-def misses(data: Data = None, **settings: Unpack[MissesSettings]) -> "Misses":
+def misses(data: Data = None, *, settings: MissesSettings) -> "Misses":
     """One reason for each piece of ground truth that is not in the first k results.
 
     ``data`` is a pair, or anything that ``read`` takes. ``candidates`` and ``exact`` are runs;
@@ -61,50 +70,56 @@ def misses(data: Data = None, **settings: Unpack[MissesSettings]) -> "Misses":
     from calipers.questions.inputs import below, matched
     from calipers.questions.misses.rule import explain_misses
 
-    k, said = check_cutoff(settings["k"]), Columns.of(settings.get("columns"))
-    if said:
-        settings["columns"] = said
-    pair = matched(data, settings, again=True, looks=below(k))
+    k = check_cutoff(settings.k)
+    reading = settings.reading
+    columns = Columns.of(reading.matching.files.columns)
+    if columns:
+        # One object for all files: what none of them has is refused at the end.
+        files = replace(reading.matching.files, columns=columns)
+        reading = replace(reading, matching=replace(reading.matching, files=files))
+    pair = matched(data, reading, again=True, looks=below(k))
     before, beside = (
-        None if value is None else load(value, "run", said)
-        for value in (settings["candidates"], settings["exact"])
+        None if run is None else load(run, "run", columns)
+        for run in (settings.candidates, settings.exact)
     )
-    said.check_used()
-    return explain_misses(pair, k, corpus=settings["corpus"], candidates=before, exact=beside)
+    columns.check_used()
+    return explain_misses(pair, k, corpus=settings.corpus, candidates=before, exact=beside)
 
 
-class ExplainSettings(Sources, RetrieverOptions, total=False):
+@dataclass(frozen=True, kw_only=True)
+class ExplainSettings(Settings):
     """What `explain` takes."""
 
-    run: Returned
+    columns: ColumnNames = None
+    options: RetrieverOptions = RetrieverOptions()
+
+    run: Returned = None
     retriever: Annotated[
-        Any,
+        RetrieverInput | None,
         Setting(
             "The live retriever: package.module:function, an address, cmd:command or "
             "mcp:server#tool.",
             metavar="RETRIEVER",
             file="retriever",
             excludes=("run",),
+            unchecked=True,
         ),
-    ]
-    ground_truth: Truth
-    k: FirstK
-    corpus: Searched
-    match: Match
-    map_ids: MapIds
+    ] = None
+    ground_truth: Truth = None
+    k: FirstK = 10
+    corpus: Searched = None
+    match: Match = None
+    map_ids: MapIds = None
     timeout: Annotated[
         float | None,
-        Setting("Give up after so long. [default: 30.0]", default=30.0, metavar="SECONDS"),
-    ]
-    store: Store
-
-
-OPTIONS = frozenset(RetrieverOptions.__annotations__)
+        Setting("Give up after so long. [default: 30.0]", metavar="SECONDS"),
+    ] = 30.0
+    store: Store = None
 
 
 @operation(page="misses", command="explain")
 def explain(
-    question: Annotated[str, Setting("", argument="QUESTION")], **settings: Unpack[ExplainSettings]
+    question: Annotated[str, Setting("", argument="QUESTION")], *, settings: ExplainSettings
 ) -> "Explanation":
     """One question: what comes back for it, and why targets are not among it.
 
@@ -120,6 +135,5 @@ def explain(
     from calipers.measures.spec import check_cutoff
     from calipers.questions.misses.one_query import explain_question
 
-    check_cutoff(settings["k"])
-    options = {name: one for name, one in settings.items() if name in OPTIONS}
-    return explain_question(question, settings, cast("RetrieverOptions", options))
+    check_cutoff(settings.k)
+    return explain_question(question, settings)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.queries_needed import FEWEST_PILOT, needed_queries
 from calipers.statistics.queries_to_detect import FEWEST_CHANGED, queries_to_detect
 from calipers.words import counts_in_words, listed, number
+
+if TYPE_CHECKING:
+    from calipers.questions.plan.settings import PlanSettings
 
 REPAIR = "Give a pilot whose systems were measured alike."
 
@@ -53,13 +56,15 @@ class QueryPlan(Plain, ShowsItself):
         return {"schema": SCHEMA, **super().to_dict()}
 
 
-def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> QueryPlan:
+def plan_queries(pilot: Mapping[str, Scores], settings: "PlanSettings") -> QueryPlan:
     """The number of queries that detects a difference.
 
     Plans for the test of the primary metric in ``compare``, corrected for all deciding metrics.
     """
-    check_number("The power", asked["power"], least=0.5, below=1, such_as=0.8)
-    difference, power, cluster = (asked[name] for name in ("difference", "power", "cluster"))
+    check_number("The power", settings.power, least=0.5, below=1, such_as=0.8)
+    difference = settings.difference
+    power = settings.power
+    cluster = settings.cluster
     if len(pilot) != 2:
         raise InvalidInput(
             f"A plan is made from two systems, by how their differences vary from query to query; "
@@ -68,7 +73,7 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
     for scores in pilot.values():
         refuse_weighted(scores, "Plans")
     facts = facts_shared(pilot, None)
-    decides = asked_metrics(facts, asked["primary"], named=asked["metrics"] is not None)
+    decides = asked_metrics(facts, settings.primary, named=settings.metrics is not None)
     if not decides:
         raise InvalidInput("The pilot has no metric of which more or less is better.")
     both = align(pilot, decides, anyway=False, repair=REPAIR)
@@ -76,7 +81,7 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
     first, second = (both.values[name][:, 0] for name in (old, new))
     clusters = clusters_shared(pilot, both.queries, cluster)
     units = clusters if cluster else units_of(both.queries, {}, None)
-    alpha = round(1.0 - asked["confidence"], 12)
+    alpha = round(1.0 - settings.confidence, 12)
     columns = [both.gains(new, old, name) for name in decides]
     gains, row = columns[0], paired_rows(columns, units, alpha=alpha)[0]
     if row.units < FEWEST_PILOT or not row.spread:

@@ -1,47 +1,54 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-from calipers.operation import Setting, operation
-from calipers.questions.reading import Cluster, MatchingSettings, Primary, Truth, cutoff_list
+from calipers.input_types import MetricsInput, SystemsInput
+from calipers.operation import Setting, Settings, operation
+from calipers.questions.reading import (
+    Cluster,
+    Intervals,
+    MatchingSettings,
+    MetricsAsked,
+    Primary,
+    Truth,
+    cutoff_list,
+)
 
 if TYPE_CHECKING:
-    from calipers.measures import Metric
     from calipers.questions.plan.rule import QueryPlan
 
 
-class PlanSettings(MatchingSettings, total=False):
+@dataclass(frozen=True, kw_only=True)
+class PlanSettings(Settings):
     """What `plan` takes."""
 
-    difference: Required[
-        Annotated[float, Setting("The difference that must not be missed.", metavar="D")]
-    ]
-    power: Annotated[
-        float, Setting("The chance to see the difference where it is there.", default=0.8)
-    ]
-    primary: Primary
-    metrics: Annotated[
-        "str | Iterable[str | Metric] | None", Setting("", file="metrics", only="a file")
-    ]
+    matching: MatchingSettings = MatchingSettings()
+
+    difference: Annotated[float, Setting("The difference that must not be missed.", metavar="D")]
+    power: Annotated[float, Setting("The chance to see the difference where it is there.")] = 0.8
+    primary: Primary = None
+    metrics: Annotated[MetricsInput | None, Setting("", file="metrics", only="a file")] = None
     k: Annotated[
         int | Sequence[int] | None,
         Setting("Cut-offs of the usual metrics.", "-k", "LIST", read=cutoff_list, file="k"),
-    ]
+    ] = None
     confidence: Annotated[
-        float, Setting("The confidence level of the comparison that is planned.", default=0.95)
-    ]
-    cluster: Cluster
+        float, Setting("The confidence level of the comparison that is planned.")
+    ] = 0.95
+    cluster: Cluster = None
 
 
 @operation(page="plan", command="plan")
 def plan(
     pilot: Annotated[
-        Mapping[str, Any] | Sequence[Any],
-        Setting("", argument="SYSTEM SYSTEM", several=True),
+        SystemsInput,
+        Setting("", argument="SYSTEM SYSTEM", several=True, unchecked=True),
     ] = (),
     ground_truth: Truth = None,
-    **settings: Unpack[PlanSettings],
+    *,
+    settings: PlanSettings,
 ) -> "QueryPlan":
     """How many queries show a ``difference``.
 
@@ -59,5 +66,9 @@ def plan(
     from calipers.questions.plan.rule import plan_queries
     from calipers.questions.systems import measure_systems
 
-    measured, _ = measure_systems(pilot, ground_truth, settings)
+    intervals = Intervals(confidence=settings.confidence, cluster=settings.cluster)
+    measures = MetricsAsked(metrics=settings.metrics, k=settings.k, intervals=intervals)
+    measured, _ = measure_systems(
+        pilot, ground_truth, settings.matching, measures, settings.primary
+    )
     return plan_queries(measured, settings)

@@ -1,20 +1,20 @@
 """What a report says of one retriever: the answers to several questions, as documents."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from calipers.engines.scoring import choose_metrics, score
 from calipers.errors import InvalidInput
+from calipers.input_types import GroundTruthInput, SystemsInput
 from calipers.model.document import Block, Column, Document, Lines, Table, in_order
 from calipers.model.matched import Matched
 from calipers.model.result import ShowsItself
 from calipers.present.scores import document as score_document
 from calipers.present.scores import interval_table, score_table
-from calipers.questions.compare.settings import compare
+from calipers.questions.compare.settings import CompareSettings, compare
 from calipers.questions.diagnose.rule import diagnose_pair
-from calipers.questions.inputs import without_inputs
-from calipers.questions.reading import Reading
+from calipers.questions.reading import Intervals, MatchingSettings
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.result import Report, SystemReport
 from calipers.questions.slices.result import Slices
@@ -23,6 +23,7 @@ from calipers.questions.sweep.result import Sweep
 from calipers.questions.sweep.rule import sweep_over_k
 from calipers.questions.systems import is_result_file, matched_systems, name_systems
 
+_AS_USUAL = Intervals()
 DEEPEST_SWEEP = 100
 MOST_SLICES = 12
 """A tag with more values than this is not sliced by default."""
@@ -35,8 +36,10 @@ PARTS = {
 """The anchor and the name of each part."""
 
 
-def describe(browse: Browse, *, by: Iterable[str] | None = None, **settings: Any) -> SystemReport:
-    """Ask every question of a report of one retriever; ``settings`` are those of the intervals."""
+def describe(
+    browse: Browse, intervals: Intervals = _AS_USUAL, *, by: Iterable[str] | None = None
+) -> SystemReport:
+    """Ask every question of a report of one retriever."""
     pair, k = browse.pair, browse.k
     if pair is None:
         raise InvalidInput(
@@ -45,8 +48,10 @@ def describe(browse: Browse, *, by: Iterable[str] | None = None, **settings: Any
         )
     swept = _swept(pair.depth, k)
     asked: Mapping[str, Callable[[], ShowsItself]] = {
-        "sweep": lambda: _sweep(pair, swept, settings),
-        "diagnosis": lambda: diagnose_pair(pair, k=k, **settings),
+        "sweep": lambda: _sweep(pair, swept, intervals),
+        "diagnosis": lambda: diagnose_pair(
+            pair, k=k, confidence=intervals.confidence, cluster=intervals.cluster
+        ),
         "misses": browse.explain,
         "slices": lambda: _slices(browse, by),
     }
@@ -59,7 +64,9 @@ def describe(browse: Browse, *, by: Iterable[str] | None = None, **settings: Any
     return SystemReport(browse, answers)
 
 
-def compare_runs(systems: Mapping[str, Any] | Sequence[Any], settings: Mapping[str, Any]) -> Report:
+def compare_runs(
+    systems: SystemsInput, ground_truth: GroundTruthInput | None, settings: CompareSettings
+) -> Report:
     """Compare retrievers as ``compare`` does, with the rankings of each for the page."""
     named = name_systems(systems)
     for value in named.values():
@@ -69,16 +76,22 @@ def compare_runs(systems: Mapping[str, Any] | Sequence[Any], settings: Mapping[s
                 "shows rankings, so give the run itself."
             )
     # Each run is read and matched once, for the comparison and for the page.
-    reading = cast(Reading, {**settings})
+    measures = settings.measures
+    intervals = measures.intervals
     pairs = matched_systems(
-        named, settings.get("ground_truth"), without_inputs(reading), again=True
+        named, ground_truth, settings.matching, weight_by=intervals.weight_by, again=True
     )
-    asked = {name: one for name, one in settings.items() if name not in Reading.__annotations__}
-    comparison = compare(pairs, **asked)
-    metrics = choose_metrics(asked.get("metrics"), asked.get("k"))
-    how = {name: asked[name] for name in ("confidence", "cluster") if name in asked}
+    comparison = compare(pairs, settings=replace(settings, matching=MatchingSettings()))
+    metrics = choose_metrics(measures.metrics, measures.k)
     made = [
-        SystemReport(Browse(name, score(pair, metrics, **how), pair), {})
+        SystemReport(
+            Browse(
+                name,
+                score(pair, metrics, confidence=intervals.confidence, cluster=intervals.cluster),
+                pair,
+            ),
+            {},
+        )
         for name, pair in pairs.items()
     ]
     first = comparison.baseline
@@ -143,10 +156,10 @@ def _swept(depth: int, k: int) -> list[int] | None:
     return sorted({*usual, min(k, depth), depth})
 
 
-def _sweep(pair: Matched, ks: list[int] | None, settings: Mapping[str, Any]) -> Sweep:
+def _sweep(pair: Matched, ks: list[int] | None, intervals: Intervals) -> Sweep:
     if not pair.depth:
         raise InvalidInput("No query got any results, so there is no k to choose.")
-    return sweep_over_k(pair, k=ks, **settings)
+    return sweep_over_k(pair, k=ks, confidence=intervals.confidence, cluster=intervals.cluster)
 
 
 def _slices(browse: Browse, by: Iterable[str] | None) -> Slices:

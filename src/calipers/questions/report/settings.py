@@ -1,29 +1,39 @@
 """Operations and their settings: names, types and defaults."""
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-from calipers.operation import operation
-from calipers.questions.reading import Reading
+from calipers.input_types import CorpusInput
+from calipers.operation import PYTHON, Setting, Settings, operation
+from calipers.questions.reading import Cluster, Confidence, Cutoffs, Data, Metrics, Reading
 
 if TYPE_CHECKING:
-    from calipers.measures import Metric
     from calipers.questions.report.result import Report
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReportSettings(Settings):
+    """What `report` takes."""
+
+    name: Annotated[str | None, Setting("What the page calls the retriever.", only=PYTHON)] = None
+    metrics: Metrics = None
+    k: Cutoffs = None
+    corpus: Annotated[
+        CorpusInput | None,
+        Setting("What is searched: tells more about misses.", only=PYTHON, unchecked=True),
+    ] = None
+    by: Annotated[
+        Collection[str] | None,
+        Setting("Tags to slice by. [default: all that have a few values]", only=PYTHON),
+    ] = None
+    cluster: Cluster = None
+    confidence: Confidence = 0.95
+    reading: Reading = Reading()
+
+
 @operation(page="evaluate", command="eval")
-def report(
-    data: Any = None,
-    *,
-    name: str | None = None,
-    metrics: "str | Iterable[str | Metric] | None" = None,
-    k: int | Sequence[int] | None = None,
-    corpus: Any = None,
-    by: Collection[str] | None = None,
-    cluster: str | None = None,
-    confidence: float = 0.95,
-    **reading: Unpack[Reading],
-) -> "Report":
+def report(data: Data = None, *, settings: ReportSettings) -> "Report":
     """Measure, sweep, diagnose and explain one retriever, as a page.
 
     Give ``data`` as for ``evaluate``. The largest cut-off of recall is the one that is described
@@ -36,16 +46,25 @@ def report(
     """
     from calipers.engines.scoring import choose_metrics, deepest, score
     from calipers.questions.inputs import like_of, matched
-    from calipers.questions.reading import DEPTH
+    from calipers.questions.reading import DEPTH, Intervals
     from calipers.questions.report.browse import Browse
     from calipers.questions.report.result import Report
     from calipers.questions.report.rule import describe
     from calipers.questions.systems import name_of
 
-    chosen = choose_metrics(metrics, k, like=like_of(data, reading))
-    given = (reading.get("retriever"), reading.get("run"), data)
-    called = name or name_of(next((one for one in given if one is not None), None))
-    pair = matched(data, reading, again=True, looks=deepest(chosen, DEPTH))
-    intervals: dict[str, Any] = {"confidence": confidence, "cluster": cluster}
-    browse = Browse(called, score(pair, chosen, **intervals), pair, corpus=corpus)
-    return Report((describe(browse, by=by, **intervals),))
+    reading = settings.reading
+    chosen = choose_metrics(settings.metrics, settings.k, like=like_of(data, reading))
+    sources = (reading.inputs.retriever, reading.inputs.run, data)
+    source = next((source for source in sources if source is not None), None)
+    name = settings.name or name_of(source)
+    pair = matched(
+        data,
+        reading,
+        again=True,
+        looks=deepest(chosen, DEPTH),
+        metrics=settings.metrics,
+    )
+    intervals = Intervals(confidence=settings.confidence, cluster=settings.cluster)
+    scores = score(pair, chosen, confidence=settings.confidence, cluster=settings.cluster)
+    browse = Browse(name, scores, pair, corpus=settings.corpus)
+    return Report((describe(browse, intervals, by=settings.by),))

@@ -1,21 +1,22 @@
 """Operations and their settings: names, types and defaults."""
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
+from calipers.input_types import GroundTruthInput
 from calipers.live.keywords import ColumnNames
-from calipers.operation import Setting, operation
+from calipers.operation import Setting, Settings, operation
 
 if TYPE_CHECKING:
     from calipers.questions.seal.rule import Sealed
 
 
-class SealSettings(TypedDict, total=False):
+@dataclass(frozen=True, kw_only=True)
+class SealSettings(Settings):
     """What `seal` takes."""
 
-    share: Annotated[
-        float, Setting("The share of the queries to seal.", default=0.4, metavar="SHARE")
-    ]
+    share: Annotated[float, Setting("The share of the queries to seal.", metavar="SHARE")] = 0.4
     cluster: Annotated[
         str | None,
         Setting(
@@ -24,10 +25,8 @@ class SealSettings(TypedDict, total=False):
             metavar="TAG",
             file="cluster",
         ),
-    ]
-    looks: Annotated[
-        int, Setting("How often the sealed queries may be asked.", default=5, metavar="N")
-    ]
+    ] = None
+    looks: Annotated[int, Setting("How often the sealed queries may be asked.", metavar="N")] = 5
     output: Annotated[
         str | os.PathLike[str] | None,
         Setting(
@@ -36,14 +35,15 @@ class SealSettings(TypedDict, total=False):
             "-o",
             "NAME",
         ),
-    ]
-    columns: ColumnNames
+    ] = None
+    columns: ColumnNames = None
 
 
 @operation(page="seal", command="seal")
 def seal(
-    ground_truth: Annotated[Any, Setting("", argument="GROUND_TRUTH")],
-    **settings: Unpack[SealSettings],
+    ground_truth: Annotated[GroundTruthInput, Setting("", argument="GROUND_TRUTH", unchecked=True)],
+    *,
+    settings: SealSettings,
 ) -> "Sealed":
     """Set queries aside: an open part to tune on, and a sealed part to confirm by.
 
@@ -58,4 +58,11 @@ def seal(
     """
     from calipers.questions.seal.rule import seal_queries
 
-    return seal_queries(ground_truth, **settings)
+    return seal_queries(
+        ground_truth,
+        share=settings.share,
+        cluster=settings.cluster,
+        looks=settings.looks,
+        output=settings.output,
+        columns=settings.columns,
+    )

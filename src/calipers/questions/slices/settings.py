@@ -1,19 +1,18 @@
 """Operations and their settings: names, types and defaults."""
 
 from collections.abc import Collection
-from os import PathLike
 from typing import TYPE_CHECKING
 
+from calipers.input_types import PathText, Scores
 from calipers.operation import operation
 
 if TYPE_CHECKING:
-    from calipers.model.scores import Scores
     from calipers.questions.slices.result import Slices
 
 
 @operation(page="slices", command="eval")
 def slices(
-    scores: "Scores | str | PathLike[str]",
+    scores: Scores | PathText,
     by: str | Collection[str],
     *,
     metrics: str | Collection[str] | None = None,

@@ -1,9 +1,10 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Annotated, Unpack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-from calipers.operation import Setting, apart_from, operation
+from calipers.operation import Setting, Settings, operation
 from calipers.questions.reading import (
     Cluster,
     Confidence,
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
     from calipers.questions.sweep.result import Sweep
 
 
-class SweepSettings(Reading, total=False):
+@dataclass(frozen=True, kw_only=True)
+class SweepSettings(Settings):
     """What `sweep` takes."""
+
+    reading: Reading = Reading()
 
     metrics: Annotated[
         str | Collection[str] | None,
@@ -28,7 +32,7 @@ class SweepSettings(Reading, total=False):
             "-m",
             "LIST",
         ),
-    ]
+    ] = None
     k: Annotated[
         int | Sequence[int] | None,
         Setting(
@@ -37,21 +41,20 @@ class SweepSettings(Reading, total=False):
             "LIST",
             read=cutoff_list,
         ),
-    ]
+    ] = None
     margin: Annotated[
         float,
         Setting(
             "How much recall a smaller k may lose against the largest.",
-            default=0.05,
             metavar="LOSS",
         ),
-    ]
-    confidence: Confidence
-    cluster: Cluster
+    ] = 0.05
+    confidence: Confidence = 0.95
+    cluster: Cluster = None
 
 
 @operation(page="which-k", command="sweep")
-def sweep(data: Data = None, **settings: Unpack[SweepSettings]) -> "Sweep":
+def sweep(data: Data = None, *, settings: SweepSettings) -> "Sweep":
     """Measure at every k (1 to the longest list, or the ``k`` given) and advise one.
 
     ``data`` is a pair, or anything that ``read`` takes. The result says where its tokens come from.
@@ -68,30 +71,40 @@ def sweep(data: Data = None, **settings: Unpack[SweepSettings]) -> "Sweep":
     from calipers.questions.reading import DEPTH
     from calipers.questions.sweep.rule import sweep_over_k
 
-    pair = matched(data, settings, again=True, looks=max(cutoffs(settings["k"]) or [DEPTH]))
-    return sweep_over_k(pair, **apart_from(Reading, settings))
+    looks = max(cutoffs(settings.k) or [DEPTH])
+    pair = matched(data, settings.reading, again=True, looks=looks)
+    return sweep_over_k(
+        pair,
+        metrics=settings.metrics,
+        k=settings.k,
+        margin=settings.margin,
+        confidence=settings.confidence,
+        cluster=settings.cluster,
+    )
 
 
-class FloorSettings(Reading, total=False):
+@dataclass(frozen=True, kw_only=True)
+class FloorSettings(Settings):
     """What `floor` takes."""
 
-    k: FirstK
+    reading: Reading = Reading()
+
+    k: FirstK = 10
     keep: Annotated[
         float,
-        Setting("Keep this share of what is found without a floor.", default=0.95, metavar="SHARE"),
-    ]
+        Setting("Keep this share of what is found without a floor.", metavar="SHARE"),
+    ] = 0.95
     confidence: Annotated[
         float,
         Setting(
             "How sure it must be that so much is kept on other queries of the same kind.",
-            default=0.95,
         ),
-    ]
-    cluster: Cluster
+    ] = 0.95
+    cluster: Cluster = None
 
 
 @operation(page="which-k", command="sweep")
-def floor(data: Data = None, **settings: Unpack[FloorSettings]) -> "Floor":
+def floor(data: Data = None, *, settings: FloorSettings) -> "Floor":
     """The score below which results are better not returned, and what each floor would cost.
 
     ``data`` is a pair, or anything that ``read`` takes; every result needs a score. The floor is
@@ -111,9 +124,8 @@ def floor(data: Data = None, **settings: Unpack[FloorSettings]) -> "Floor":
     from calipers.questions.inputs import matched
     from calipers.questions.sweep.floor import find_floor
 
-    least, confidence = settings["keep"], settings["confidence"]
-    check_number("The share to keep", least, above=0, below=1, such_as=0.95)
-    check_number("The confidence", confidence, least=0.5, below=1, such_as=0.95)
-    k = check_cutoff(settings["k"])
-    pair = matched(data, settings, again=True)
-    return find_floor(pair, k, least, confidence, settings["cluster"])
+    check_number("The share to keep", settings.keep, above=0, below=1, such_as=0.95)
+    check_number("The confidence", settings.confidence, least=0.5, below=1, such_as=0.95)
+    k = check_cutoff(settings.k)
+    pair = matched(data, settings.reading, again=True)
+    return find_floor(pair, k, settings.keep, settings.confidence, settings.cluster)

@@ -1,0 +1,100 @@
+"""What may be handed to an operation, as types that editors and type checkers show.
+
+Files, mappings, records and tables of several libraries are all read by the same reader
+(``calipers.io.load``), which also says what is wrong with a value.
+"""
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from calipers.operation import known_as
+
+if TYPE_CHECKING:
+    from calipers.io.tables.columns import Columns
+    from calipers.measures import Metric
+    from calipers.model.ground_truth import GroundTruth
+    from calipers.model.matched import Dataset, Matched
+    from calipers.model.run import Run
+    from calipers.model.scores import Scores as Scores
+else:
+    Columns = known_as("calipers.io.tables.columns.Columns")
+    Dataset = known_as("calipers.model.matched.Dataset")
+    GroundTruth = known_as("calipers.model.ground_truth.GroundTruth")
+    Matched = known_as("calipers.model.matched.Matched")
+    Metric = known_as("calipers.measures.spec.Metric")
+    Run = known_as("calipers.model.run.Run")
+    Scores = known_as("calipers.model.scores.Scores")
+
+PathText = str | os.PathLike[str]
+"""The path of a file or folder, "-" for standard input, or a reference such as "@nightly"."""
+
+
+class TableLike(Protocol):
+    """A DataFrame of polars, pandas or Spark, or a table of Arrow."""
+
+    @property
+    def columns(self) -> object:
+        """The columns, or their names."""
+        ...
+
+
+ByQuery = Mapping[str, Mapping[str, float] | Collection[object]]
+"""For each query its items with their scores or grades, or its items alone."""
+ByNumber = Mapping[int, Mapping[str, float] | Collection[object]]
+"""The same, for queries whose ids are numbers."""
+Records = Iterable[Mapping[str, object]] | Iterable[object]
+"""Records with named fields, or objects of a library that hold such records."""
+
+GroundTruthInput = PathText | GroundTruth | Dataset | ByQuery | ByNumber | Records | TableLike
+"""What should be found: a file, a mapping of queries to items, records or a table."""
+RunInput = PathText | Run | Dataset | ByQuery | ByNumber | Records | TableLike
+"""What a retriever returned: a file, a mapping of queries to items, records or a table."""
+DataInput = PathText | Matched | Dataset | Scores | ByQuery | ByNumber | Records | TableLike
+"""Ground truth and results together: a pair that ``read`` made, a file, records or a table."""
+SystemInput = PathText | Run | Matched | Dataset | Scores | ByQuery | ByNumber | Records | TableLike
+"""One system to compare: a run, a pair, scores, or the file or reference of one of them."""
+SystemsInput = Mapping[str, SystemInput] | Sequence[SystemInput]
+"""Several systems by name, or paths, which are named after their files."""
+CorpusInput = PathText | Mapping[str, str] | Records | TableLike
+"""The documents that are searched: a folder, a file, a mapping of ids to texts, records."""
+QuestionsInput = PathText | GroundTruth | Mapping[str, str] | Records | TableLike
+"""Questions to ask: a file, a ground truth, a mapping of ids to texts, a list of texts."""
+
+
+class HasInvoke(Protocol):
+    """A retriever of LangChain and its kin."""
+
+    @property
+    def invoke(self) -> Callable[..., object]:
+        """The method that is called with the text of a question."""
+        ...
+
+
+class HasRetrieve(Protocol):
+    """A retriever of LlamaIndex and its kin."""
+
+    @property
+    def retrieve(self) -> Callable[..., object]:
+        """The method that is called with the text of a question."""
+        ...
+
+
+class HasSearch(Protocol):
+    """A client or an index with a method ``search``."""
+
+    @property
+    def search(self) -> Callable[..., object]:
+        """The method that is called with the text of a question."""
+        ...
+
+
+RetrieverInput = str | Callable[..., object] | HasInvoke | HasRetrieve | HasSearch
+"""A live retriever: a function of (query, k), an object that retrieves, or a text that names one:
+package.module:function, an address, cmd:command or mcp:server#tool."""
+ColumnsInput = (
+    Mapping[str, str | Sequence[str] | Mapping[str, float]] | str | Sequence[str] | Columns
+)
+"""Which column is what: a mapping such as {"item": "expected_ids"}, or "item=expected_ids"."""
+MetricsInput = str | Iterable[str | Metric]
+"""Metrics by name, such as "recall@10,ndcg@5", or as values."""
