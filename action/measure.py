@@ -90,11 +90,14 @@ def measure() -> None:
     """Judge, or only measure where there is nothing to judge by, and write the summary."""
     SUMMARY.unlink(missing_ok=True)
     judges = given("COMMAND") != "eval"
-    words = [word for one in several("REQUIRE") for word in ("--require", one)] if judges else []
+    words = []
+    if judges:
+        words += [word for one in several("REQUIRE") for word in ("--require", one)]
+        # Needs no baseline: what must be found is judged from the first day.
+        words += [word for one in several("MUST") for word in ("--must", one)]
     if judges and baseline_file():
         words += ["--baseline", baseline_file()]
         words += [word for one in several("BY") for word in ("--by", one)]
-        words += [word for one in several("MUST") for word in ("--must", one)]
         words += ["--allow", given("ALLOW")] if given("ALLOW") else []
         words += ["--accept", given("ACCEPT")] if given("ACCEPT") else []
         # A kept baseline moves up by itself; one that was named belongs to whoever named it.

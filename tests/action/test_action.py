@@ -68,6 +68,20 @@ def test_a_pull_request_gets_one_comment_that_is_kept_up_to_date(job, server):
     assert second.summary in body
 
 
+@pytest.mark.parametrize("more", [{}, {"require": "recall@1 >= 0.1"}], ids=["alone", "beside"])
+def test_what_must_be_found_is_judged_without_a_baseline(job, more):
+    runner = job("pull_request", pull(), hits=19)
+    (runner.folder / "never.txt").write_text("q3\nq19\n")
+    failed = runner.run(**GIVEN, **more, must="never.txt")
+    assert (failed.code, failed.outputs["measure"]["passed"]) == (1, "false")
+    assert failed.outputs["measure"]["judged"] == "true"
+    assert "q19" in failed.summary
+    runner = job("pull_request", pull(), hits=20)
+    (runner.folder / "never.txt").write_text("q3\nq19\n")
+    passed = runner.run(**GIVEN, **more, must="never.txt")
+    assert (passed.code, passed.outputs["measure"]["judged"]) == (0, "true")
+
+
 def test_two_gates_have_a_comment_each(job, server):
     for name in ("english", "german"):
         job("pull_request", pull()).run(**GIVEN, require="recall@1 >= 0.5", name=name)

@@ -38,6 +38,9 @@ PAIRS = [Row("a", 0.5), Row("b", 0.25)]
     [
         [("a", 0.5), ("b", 0.25)],
         [(0.5, "a"), (0.25, "b")],
+        (["a", "b"], [0.5, 0.25]),
+        [["a", "b"], [0.5, 0.25]],
+        (np.array(["a", "b"]), np.array([0.5, 0.25], dtype=np.float32)),
         (("a", 0.5), ("b", 0.25)),
         {"b": 0.25, "a": 0.5},
         [{"id": "a", "score": 0.5}, {"id": "b", "score": 0.25}],
@@ -202,3 +205,12 @@ def test_every_place_of_a_tree_can_be_reached(tree: Any, data: st.DataObject) ->
         here = here[step]
     text = "$" + "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in steps)
     assert Path.parse(text).all(tree) == [here]
+
+
+def test_two_pairs_are_not_taken_for_a_pair_of_lists() -> None:
+    assert read([[1, 2], [3, 4]]).retrieved == [Row("1", 2.0), Row("3", 4.0)]
+    assert read(((1, 2), (3, 4))).retrieved == [Row("1", 2.0), Row("3", 4.0)]
+    assert read(([1, 2], [3, 4])).retrieved == [Row("1", 3.0), Row("2", 4.0)]
+    assert read(([], [])).retrieved == []
+    with pytest.raises(AskFailed, match="a list of 2 ids and a list of 1 scores"):
+        read((["a", "b"], [0.5]))

@@ -3,6 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+import calipers
 from calipers import evaluate, retrieve
 from calipers.live.result import LiveRun
 
@@ -39,3 +42,11 @@ def test_another_run_in_the_same_file_is_not_taken_for_it(tmp_path: Path) -> Non
     second = retrieve(lambda query, k: ["z"], QUESTIONS, k=2, output=output)
     assert first.frame["item"].to_list()[:2] == ["0-0", "0-1"]
     assert second.frame["item"].unique().to_list() == ["z"]
+
+
+@pytest.mark.parametrize(("given", "noted"), [(4, True), (10, False)])
+def test_lists_that_are_shorter_than_asked_for_are_said_once(given: int, noted: bool) -> None:
+    """As of LangChain's as_retriever(), which gives four whatever k is."""
+    run = calipers.retrieve(lambda query: ["a", *map(str, range(given - 1))], ["Who?"], k=10)
+    scores = calipers.evaluate(run=run, ground_truth={"Who?": ["a"]}, metrics="recall@10,ndcg@5")
+    assert str(scores).count("4 results") == noted

@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import calipers
 from calipers import read
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, NoCommonIds
 from calipers.model.matching import MatchRule, parse_matching
 
 SPAN = {"document": "d", "start": 0, "end": 20}
@@ -147,3 +148,38 @@ def test_an_empty_quote_is_an_error_that_names_the_query(quote):
 def test_short_quotes_are_noted_with_examples():
     [note] = read(rows("a", "bc", "def", "ghij", "a long enough quote")).settings["notes"]
     assert note.startswith("4 quotes have fewer than 8 characters ('a', 'bc', 'def', …)")
+
+
+PROSE = [{"text": "I found 12 documents. The 7 best of them are about wars, 東京都 and 1805."}]
+
+
+SENTENCE = "東京都庁舎はどこにありますか。新宿です"
+
+
+@pytest.mark.parametrize("target", ["7", "12", "doc-17", "東京都", SENTENCE])
+def test_what_looks_like_an_id_is_not_looked_for_in_texts(target):
+    record = {"query": "Who?", "retrieved": PROSE, "ground_truth": [target]}
+    with pytest.raises(NoCommonIds, match="The results carry no id, only text"):
+        calipers.evaluate([record], metrics="recall@1")
+    beside = [{"id": "c1", **PROSE[0]}]
+    with pytest.raises(NoCommonIds):
+        calipers.evaluate([{**record, "retrieved": beside}], metrics="recall@1")
+
+
+@pytest.mark.parametrize("target", ["7", "12", "東京都"])
+def test_a_short_target_is_looked_for_where_that_is_said(target):
+    record = {"query": "Who?", "retrieved": PROSE, "ground_truth": [target]}
+    assert calipers.evaluate([record], metrics="recall@1", match="quote")["recall@1"].mean == 1
+    record = {**record, "ground_truth": [{"quote": target}]}
+    assert calipers.evaluate([record], metrics="recall@1")["recall@1"].mean == 1
+
+
+@pytest.mark.parametrize("target", ["the 7 best", "Wars", "documentsandwars"])
+def test_a_plain_target_is_a_text_if_it_has_a_blank_or_is_long(target):
+    text = "documentsandwars: the 7 best. Wars"
+    record = {"query": "Who?", "retrieved": [{"text": text}], "ground_truth": [target]}
+    if target == "Wars":
+        with pytest.raises(NoCommonIds):
+            calipers.evaluate([record], metrics="recall@1")
+        return
+    assert calipers.evaluate([record], metrics="recall@1")["recall@1"].mean == 1

@@ -146,7 +146,10 @@ def looks_below_the_end(metrics: Sequence[Metric], longest: int, asked: int | No
                 f"{deep} looks at {k} results, and the retriever was asked for {asked}; ask "
                 f"for more with --ask-for {k} (ask_for={k} in Python)."
             )
-    far = [str(one) for one in metrics if max(one.cutoffs, default=0) >= FAR * longest]
+    # A retriever that was asked for more than it ever gives has a limit of its own.
+    limited = asked is not None and longest < asked
+    end = longest + 1 if limited else FAR * longest
+    far = [str(one) for one in metrics if max(one.cutoffs, default=0) >= end]
     if not longest or not far:
         return []
     from calipers.words import plural

@@ -183,7 +183,8 @@ def _listed(raw: Any, k: int = ALL) -> Sequence[Any]:
 
 
 def _is_nested(raw: list[Any]) -> bool:
-    return len(raw) == 1 and isinstance(raw[0], list)
+    """Whether a list may hold the lists of one question, or a list of ids and one of scores."""
+    return len(raw) in (1, 2) and isinstance(raw[0], list)
 
 
 def _at(path: Path, raw: Any) -> Sequence[Any]:

@@ -1,12 +1,13 @@
 """Choose the way of matching: the caller's, or the one that fits the data."""
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 import polars as pl
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, NoCommonIds
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES
 from calipers.model.matching import KINDS, LEAST, Kind, MatchRule, parse_matching
@@ -16,6 +17,10 @@ from calipers.model.run import FirstResults, Run, changed_by
 
 FEW = 8
 """A quote with fewer characters is found in many chunks by chance."""
+SHORTEST_WITHOUT_BLANK = 12
+"""A shorter word is taken for an id, not for a text to look for."""
+_WITHOUT_BLANKS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
 SPAN_ALLOWED = (
     "a span has a document, a start of at least 0 and an end, counted in characters of the "
     "document's text; the end is not part of it"
@@ -82,17 +87,41 @@ def with_ids_as_texts(run: Run) -> Run:
     return replace(run, scan=changed_by(with_ids_as_texts, run, renamed))
 
 
+def _looks_like_id(target: str) -> bool:
+    """Whether a target of no certain field is too short, or of the wrong script, to be a quote.
+
+    >>> _looks_like_id("7"), _looks_like_id("refund-policy"), _looks_like_id("a party")
+    (True, False, False)
+    """
+    if any(letter.isspace() for letter in target):
+        return False
+    # Where a script has no blanks, a sentence and an id look the same.
+    return len(target) < SHORTEST_WITHOUT_BLANK or bool(_WITHOUT_BLANKS.search(target))
+
+
+def _ids_among(truth: GroundTruth) -> list[str]:
+    """The targets of no certain field that look like ids."""
+    targets = truth.targets["item"].drop_nulls().unique(maintain_order=True)
+    return [target for target in targets if _looks_like_id(target)]
+
+
 def _automatic(truth: GroundTruth, columns: Collection[str], run: Run) -> Choice:
     if not truth.kinds:
         return "id", truth, ()
     if truth.kinds == {"item"}:
         if "item" not in columns and "text" in columns:
+            if ids := _ids_among(truth):
+                from calipers.match.notes import without_ids
+
+                raise NoCommonIds(without_ids(columns, ids))
             note = (
                 "Matched by quote: the results carry texts and no ids, so the targets are taken "
                 "as texts to be found in them."
             )
             return "quote", as_quotes(truth), (note,)
         if "text" in columns and not _have_ids_in_common(truth, run):
+            if _ids_among(truth):
+                return "id", truth, ()
             note = (
                 "Matched by quote: no target is the id of a result, so the targets are taken as "
                 "texts to be found in the results; --match id takes them as ids."

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -187,18 +187,19 @@ def _check_common_texts(ground_truth: GroundTruth, run: Run) -> None:
             return
         _collect(ours, frame["item"] if whole else there)
     if like_ids and not whole:
-        raise NoCommonIds(_without_ids(columns, quotes))
+        raise NoCommonIds(without_ids(columns, quotes))
     if whole:
         raise NoCommonIds(_sentence("id", ours, quotes, likely_reason(list(ours), quotes)))
     raise NoCommonIds(_sentence("text", ours, quotes, _OTHER_TEXTS))
 
 
-def _without_ids(columns: Sequence[str], wanted: list[str]) -> str:
+def without_ids(columns: Collection[str], wanted: list[str]) -> str:
+    """The sentence about results with texts and no ids, and targets that look like ids."""
     read = ", ".join(name for name in columns if name not in ("query", "rank"))
     return (
         f"The results carry no id, only {read}. The ground truth has ids such as {_show(wanted)}; "
         "say which key is the id: with --column item=NAME for a file, with --id '$.NAME' where a "
-        "retriever is asked (`calipers retrieve`)."
+        "retriever is asked (`calipers retrieve`). --match quote looks for them inside the texts."
     )
 
 

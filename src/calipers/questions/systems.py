@@ -59,11 +59,34 @@ def matched_systems(
         how = Reading(matching=matching) if isinstance(value, Matched) else reading
         try:
             found[name] = matched(value, how, again=again, weight_by=weight_by)
+            if truth is not None and truth.run is None:
+                _refuse_ground_truth(name, value, found[name], columns)
         except NoCommonIds as error:
             raise NoCommonIds(f"{name} cannot be measured. {error}") from None
     if systems and columns is not None:
         columns.check_used()
     return found
+
+
+def _refuse_ground_truth(name: str, value: Any, pair: Matched, columns: Columns | None) -> None:
+    """Refuse a file that is the ground truth itself: a pattern such as m*.csv may hold it, too.
+
+    A run of the same rows would be perfect; only such a one is read a second time to be sure.
+    """
+    matches = pair.matches
+    is_perfect = (
+        isinstance(value, str | os.PathLike)
+        and pair.run.order == "listed"
+        and int(matches.retrieved.sum()) == matches.target_query.size == matches.edge_query.size
+    )
+    if not is_perfect:
+        return
+    again = load(value, "ground_truth", columns).ground_truth
+    if again is not None and again.fingerprint == pair.ground_truth.fingerprint:
+        raise InvalidInput(
+            f"The system {name} ({value}) holds the same rows as the ground truth: it is the "
+            "ground truth, not what a retriever returned; leave it out of the systems."
+        )
 
 
 def name_of(value: Any) -> str:

@@ -320,3 +320,17 @@ def test_paths_are_followed_in_what_is_structured_and_in_plain_text() -> None:
 def test_what_a_tool_says_instead_of_results_is_heard(result: Any, words: str) -> None:
     with pytest.raises(AskFailed, match=words):
         read_answer(read_result(result))
+
+
+@pytest.mark.parametrize(
+    ("tool", "why"),
+    [
+        ("serch", "there is no tool 'serch'; the server has search, as_text. Did you mean search?"),
+        ("", "name the tool to ask after a #; the server has search, as_text."),
+    ],
+)
+def test_a_wrong_tool_name_lists_the_tools(program: Path, tool: str, why: str) -> None:
+    target = f"mcp:{shlex.quote(sys.executable)} {shlex.quote(str(program))}#{tool}"
+    with pytest.raises(RetrieverFailed) as caught:
+        retrieve(target, QUESTIONS, k=2)
+    assert why in str(caught.value)

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -112,3 +113,24 @@ def test_a_mean_of_two_tenths_is_two_tenths():
     run = hits(1, 2, 3)
     truth = {query: [f"t{i}" for i in range(10)] for query in run}
     assert calipers.gate(ground_truth=truth, run=run, require="precision@10 >= 0.2").passed
+
+
+def test_the_ground_truth_among_the_systems_is_refused(tmp_path, monkeypatch):
+    """As `compare m*.csv -g m_truth.csv` gives it, by its content and not by its name."""
+    monkeypatch.chdir(tmp_path)
+    rows = {"m_truth": 0, "m_old": 2, "m_new": 3}
+    for name, every in rows.items():
+        wrong = [every and not number % every for number in range(12)]
+        lines = [f"q{n},{'x' if bad else 'd'}{n}\n" for n, bad in enumerate(wrong)]
+        Path(f"{name}.csv").write_text("query,item\n" + "".join(lines))
+    truth = Path("m_truth.csv")
+    head, *lines = truth.read_text().splitlines()
+    Path("m_copy.csv").write_text("\n".join([head, *reversed(lines)]) + "\n")
+    for name in ("m_truth.csv", "m_copy.csv"):
+        with pytest.raises(InvalidInput, match="holds the same rows as the ground truth"):
+            calipers.compare(["m_old.csv", name], "m_truth.csv", metrics="recall@10")
+    calipers.compare(["m_old.csv", "m_new.csv"], "m_truth.csv", metrics="recall@10")
+    # A run that is right everywhere and says more is a run.
+    scored = truth.read_text().replace("item\n", "item,score\n").replace("\nq", ",1\nq")
+    Path("perfect.csv").write_text(scored.replace("score,1", "score").rstrip() + ",1\n")
+    calipers.compare(["m_old.csv", "perfect.csv"], "m_truth.csv", metrics="recall@10")

@@ -63,11 +63,16 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
     """The results in an answer of any shape, in order, for ``read_document`` to read one by one.
 
     An answer is a list, a mapping of id to score, an object or a mapping with a list under a usual
-    name, a table, or parallel columns. ``most`` limits a generator.
+    name, a table, parallel columns, or a list of ids with a list of scores. ``most`` limits a
+    generator.
 
     >>> results_in({"hits": {"hits": [{"_id": "a"}]}}), results_in({"a": 0.1, "b": 0.9})
     ([{'_id': 'a'}], [('b', 0.9), ('a', 0.1)])
     """
+    if isinstance(answer, list | tuple) and len(answer) == 2:
+        pairs = _from_two_lists(answer)
+        if pairs is not None:
+            return pairs
     if isinstance(answer, list):
         # Milvus answers a list of queries, even for a single one.
         only = answer[0] if len(answer) == 1 and isinstance(answer[0], list) else [""]
@@ -103,6 +108,31 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
     if isinstance(found, Iterable):
         return list(found)
     raise BadDocument(f"is a {type(answer).__name__} that holds no list of results")
+
+
+def _from_two_lists(answer: Sequence[Any]) -> list[tuple[Any, Any]] | None:
+    """Pairs from a list of ids and a list of scores, as BM25 libraries answer; None if it is none.
+
+    Two pairs of whole numbers look the same inside a list, so there the ids must be texts.
+
+    >>> _from_two_lists((["a", "b"], [0.9, 0.5])), _from_two_lists([("a", 0.9), ("b", 0.5)])
+    ([('a', 0.9), ('b', 0.5)], None)
+    """
+    columns = [one.tolist() if hasattr(one, "tolist") else one for one in answer]
+    if not all(type(column) is list for column in columns):
+        return None
+    ids = columns[0]
+    scores = columns[1]
+    as_ids = all(isinstance(one, str) for one in ids)
+    if isinstance(answer, tuple):
+        as_ids = all(map(is_id, ids))
+    if not ids and not scores and isinstance(answer, tuple):
+        return []
+    if not ids or not as_ids or not all(map(is_number, scores)):
+        return None
+    if len(ids) != len(scores):
+        raise BadDocument(f"is a list of {len(ids)} ids and a list of {len(scores)} scores")
+    return list(zip(ids, scores, strict=True))
 
 
 def check_complete(answer: Any) -> None:

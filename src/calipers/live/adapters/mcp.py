@@ -133,6 +133,7 @@ class _Session(Session):
             return
         from anyio.from_thread import start_blocking_portal
 
+        unusable: AskFailed | None = None
         with ExitStack() as stack:
             try:
                 self.portal = stack.enter_context(start_blocking_portal())
@@ -140,9 +141,17 @@ class _Session(Session):
                 self.client, tools = stack.enter_context(opened)
             except Exception as error:
                 raise self._explained(error, START_SECONDS, hopeless=True) from error
-            chosen = chosen_tool(self.name, tools)
-            self.arguments, self.tool = self.arguments_of(chosen), chosen.name
-            self.connection = stack.pop_all()
+            try:
+                chosen = chosen_tool(self.name, tools)
+                self.arguments = self.arguments_of(chosen)
+                self.tool = chosen.name
+            except AskFailed as failed:
+                unusable = failed
+            else:
+                self.connection = stack.pop_all()
+        if unusable is not None:
+            # Raised once the server is closed: on its way out it would be wrapped in a group.
+            raise unusable
 
     def ask(self, question: Question, k: int, timeout: float | None) -> Any:
         self.prepare()
