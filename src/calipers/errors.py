@@ -6,6 +6,7 @@
     │   ├── UnknownMetric    a metric name that does not exist, with "did you mean"
     │   ├── UnknownArgument  an argument that an operation does not take (also a TypeError)
     │   ├── NoGroundTruth    results that come without what should be found
+    │   ├── Unclear          data that could mean two things, with what would settle it
     │   ├── NoCommonIds      run and ground truth speak of different ids
     │   └── SealedQueries    queries that nothing is tuned on, and only ``confirm`` may ask
     ├── MissingExtra         an optional library is needed; the message holds the install command
@@ -61,6 +62,25 @@ class UnknownArgument(InvalidInput, TypeError):
 
 class NoGroundTruth(InvalidInput):
     """Results that come without what should be found."""
+
+
+LOOK = "\n  "
+"""What stands before each further line of a message: what a proposed mapping would mean."""
+
+
+class Unclear(InvalidInput):
+    """Data that could mean two things, or whose parts nobody named.
+
+    ``options`` are mappings of fields to columns that may settle it. They are tried before one of
+    them is shown (``io.tables.propose``); ``otherwise`` is said where none of them can be read.
+    """
+
+    def __init__(
+        self, why: str, *options: tuple[tuple[str, str], ...], otherwise: str | None = None
+    ) -> None:
+        super().__init__(f"{why}." if otherwise is None else f"{otherwise}: {why}.")
+        self.why = why
+        self.options = options
 
 
 class NoCommonIds(InvalidInput):

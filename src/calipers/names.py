@@ -241,8 +241,14 @@ SYSTEMS = frozenset(
     )
 )
 """Columns that name the retriever: two values for one query are two rankings."""
-EMPTY = frozenset(words_in("n/a #n/a none nan null nil - – —"))
-"""Values that mean that nothing should be found."""
+EMPTY = frozenset(
+    (
+        *words_in("n/a #n/a none nan null nil - – — unanswerable no_answer noanswer"),
+        *("no answer", "not answerable", "no relevant documents", "keine antwort", "keine"),
+        *("sans reponse", "aucune reponse", "sin respuesta", "nessuna risposta", "geen antwoord"),
+    )
+)
+"""Values that mean that nothing should be found, in lower case without accents."""
 HARMLESS = frozenset(
     words_in(
         "author autor auteur editor annotator annotated judge judged reviewer rater labeler "
@@ -255,6 +261,46 @@ HARMLESS = frozenset(
     )
 )
 """Words in column names that rule out relevance and order, whatever the values."""
+NO_GRADES = frozenset(
+    words_in(
+        "id ids index idx row rows nr no num number nummer numero numer lfd line zeile page pages "
+        "seite pagina strona year jahr month day date datum fecha time timestamp created updated "
+        "version latency ms sec seconds tokens length chars words count size cost price k start "
+        "end offset hop hops difficulty schwierigkeit priority prio prioritat unnamed"
+    )
+)
+"""Words in names of columns whose numbers say nothing about relevance."""
+COUNTING = frozenset(
+    words_in("id ids index idx row rows nr no num number nummer numero numer lfd line zeile k")
+)
+"""Those of them that may number results, and so be ranks."""
+REMARKS = frozenset(
+    words_in(
+        "comment comments kommentar commentaire notes notiz remark remarks bemerkung title titel "
+        "titre heading reviewed done archived active urgent"
+    )
+)
+"""Words in names of columns that track progress, where a cell may say "ok", too."""
+JUDGING = frozenset(
+    words_in(
+        "grade grades relevance rel relevant relevancy judgement judgment rating correct verdict "
+        "label punkte points puntos punti"
+    )
+) | frozenset(one for one in _FOREIGN_GRADE if "_" not in one)
+"""Words in names of columns that may judge, whatever else the name says."""
+ORDERING = frozenset(
+    words_in("rank ranking rang rango position pos score similarity relevance_score")
+)
+"""Words in names of columns that may order results."""
+LAST_STAGE = frozenset(words_in("rerank reranked reranker reranking final after fused post"))
+"""Words in names of lists that come out of a later stage than others."""
+TOTALS = frozenset(
+    words_in(
+        "total totals sum summe gesamt overall average avg mean mittelwert durchschnitt totale "
+        "totaal moyenne media promedio gemiddelde suma srednia somme"
+    )
+)
+"""Names of rows that sum up a table."""
 BEIR_JUDGEMENTS = frozenset({"query-id", "corpus-id", "score"})
 """The header in which a score is a grade."""
 RANX = frozenset({"q_id", "doc_id", "score"})

@@ -20,6 +20,7 @@ from calipers.errors import CalipersError
 from calipers.io.load import load
 from calipers.io.tables.columns import Columns
 from calipers.model.matched import Dataset
+from calipers.shell import command_line
 
 FILE = Path(__file__).parents[1] / "data" / "files_read.txt"
 MARKS = ("> ", "< ", "~ ", "! ")
@@ -93,7 +94,7 @@ def test_a_file_is_read_as_it_is_meant_or_refused(name, tmp_path):
     roles = settings.get("role", "ground_truth").split(",")
     for value, role in product(values(case, tmp_path), roles):
         if said["! "]:
-            with pytest.raises(CalipersError, match=f"(?s){said['! '][0]}"):
+            with command_line(), pytest.raises(CalipersError, match=f"(?s){said['! '][0]}"):
                 whole(value, role, columns)
             continue
         found = whole(value, role, columns)

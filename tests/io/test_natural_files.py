@@ -13,6 +13,7 @@ import pytest
 
 from calipers import evaluate
 from calipers.errors import CalipersError
+from calipers.shell import command_line
 from tests.io.natural_files import EXTRA, File, draw_file
 
 N = int(os.environ.get("CALIPERS_NATURAL_FILES", "160"))
@@ -46,7 +47,8 @@ def outcome(file: File, path) -> str:
     columns: list[str] = []
     for number in range(2):
         try:
-            found = value_of(file, path, columns)
+            with command_line():
+                found = value_of(file, path, columns)
         except CalipersError as error:
             proposed = PROPOSED.search(str(error))
             if proposed is None or not (new := [o for o in said(proposed[0]) if o not in columns]):

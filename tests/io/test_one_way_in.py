@@ -5,6 +5,7 @@ here pastes such lines and gets the right number.
 """
 
 import json
+import re
 from typing import Any
 
 import polars as pl
@@ -159,7 +160,7 @@ def test_lists_beside_the_targets_are_merged_with_them(name, lines, tmp_path):
         assert targets(value) == {("q", "u"): 0, ("q", "z"): 1}, value
     graded = {"query": "q", name: ["u", "z"], "grades": [0, 1]}
     for value in (put(tmp_path, json.dumps([graded])), [graded], pl.DataFrame([graded])):
-        with pytest.raises(InvalidInput, match="--column ignore=grades"):
+        with pytest.raises(InvalidInput, match=re.escape('columns={"ignore": "grades"}')):
             targets(value)
 
 
@@ -209,7 +210,7 @@ def test_a_table_means_the_same_under_our_names_and_others(names, tmp_path):
     more = [*rows, {asked: "q", found: "b;a;c", wanted: "z"}]
     assert mean("recall@5", more) == 0.5
     graded = [{asked: "q", wanted: "a", "verdict": 0}, {asked: "p", wanted: "b", "verdict": 1}]
-    with pytest.raises(InvalidInput, match="--column grade=verdict"):
+    with pytest.raises(InvalidInput, match=re.escape('columns={"grade": "verdict"}')):
         load(graded, "ground_truth")
 
 
@@ -279,5 +280,5 @@ def test_grades_that_no_value_has_are_refused(tmp_path):
 def test_a_column_id_is_proposed_where_the_item_is_lacking(tmp_path):
     path = tmp_path / "run.csv"
     path.write_text("query,id,title,score\nq,a,T,0.3\nq,b,U,0.2\n")
-    with pytest.raises(InvalidInput, match="Say --column item=id;"):
+    with pytest.raises(InvalidInput, match=re.escape('Say columns={"item": "id"};')):
         read(run=path, ground_truth={"q": ["a"]})

@@ -74,7 +74,10 @@ def test_a_refusal_is_two_lines_and_what_it_proposes_works(line):
     printed = typed(line)
     said = printed.err.strip()
     assert (printed.code, printed.out) == (2, "")
-    assert len(said) <= TWO_LINES + len("Error: "), said
+    sentence, *looks = said.split("\n  ")
+    assert len(sentence) <= TWO_LINES + len("Error: "), said
+    assert len(looks) <= 3
+    assert all(len(look) <= TWO_LINES for look in looks)
     fixed, proposed = PASTED[line], PROPOSED.search(said)
     if fixed is None:
         return

@@ -15,7 +15,8 @@ from typing import Any
 
 import click
 
-from calipers.errors import CalipersError, as_sentence, said_by
+from calipers.errors import LOOK, CalipersError, as_sentence, said_by
+from calipers.shell import command_line
 from calipers.version import __version__
 
 GROUPS = {
@@ -192,7 +193,8 @@ def main() -> None:
             stream.reconfigure(errors=_SPELLED_OUT)
     try:
         # Outside of standalone mode click returns the exit code instead of exiting.
-        code = group.main(prog_name="calipers", standalone_mode=False)
+        with command_line():
+            code = group.main(prog_name="calipers", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         error.show()
@@ -263,7 +265,10 @@ def explain(error: BaseException) -> int:
 def _say(sentence: str) -> None:
     from calipers.present.escape import printable
 
-    click.echo(f"Error: {printable(sentence, LONGEST)}", err=True)
+    first, *looks = sentence.split(LOOK)
+    click.echo(f"Error: {printable(first, LONGEST)}", err=True)
+    for look in looks:
+        click.echo(f"  {printable(look, LONGEST)}", err=True)
 
 
 def _forget_output() -> None:

@@ -6,6 +6,7 @@ like those in the folder ``formats``. They are tried if no built-in one recognis
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from inspect import isabstract
@@ -13,7 +14,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 import calipers.plugins as plugins
-from calipers.errors import CalipersError, InvalidInput, UnreadableFile
+from calipers.errors import CalipersError, InvalidInput, Unclear, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.files.probe import UTF_16, Probe
 from calipers.io.files.write import PACKED, ending, is_stream
@@ -83,7 +84,24 @@ def read_source(
 
 
 def read_probe(sight: Probe, role: Role) -> Dataset:
-    """Read a file, a folder or a value in memory."""
+    """Read a file, a folder or a value in memory; what is unclear is refused with tried lines."""
+    try:
+        found = _read(sight, role)
+    except Unclear as unclear:
+        if sight.trial:
+            raise
+        from calipers.io.tables.propose import settled
+
+        raise settled(unclear, sight, role) from None
+    if found.unclear is None or sight.trial:
+        return found
+    from calipers.io.tables.propose import proposed
+
+    return replace(found, proposal=proposed(found.unclear, sight, role), unclear=None)
+
+
+def _read(sight: Probe, role: Role) -> Dataset:
+    """Read a file, a folder or a value in its format."""
     form = recognise(sight, role)
     if role != "ground_truth" and form.name in _BY_NAMES and not is_ours_alone(sight):
         from calipers.io.records.rankings import check_one_ranking
@@ -131,7 +149,7 @@ def recognise(sight: Probe, role: Role) -> Format:
         raise wrong(f"{sight.name} {other}.")
     found = next((form for form in built_in() if form.fallback and form.detect(sight)), None)
     if found is None:
-        raise wrong(_unknown(sight, role))
+        raise _unknown(sight, role)
     return found
 
 
@@ -221,14 +239,14 @@ def two_forms(claimed: Sequence[Format], name: str, advice: str) -> InvalidInput
     return InvalidInput(f"The form of {name} could be two: {names}; {advice}.")
 
 
-def _no_query(table: InputTable, role: Role) -> str:
+def _no_query(table: InputTable, role: Role) -> InvalidInput:
     """The error for a table without a query column, or without a header."""
     value = next(filter(_is_no_name, table.names()), None)
     if value is None:
         from calipers.io.tables.resolve import no_column
 
-        return str(no_column(table, "query", role))
-    return (
+        return no_column(table, "query", role)
+    return UnreadableFile(
         f"{table.name} seems to be a table without a header: its first line holds {value!r}; put a "
         "line with the names of the columns first, such as query, item and grade."
     )
@@ -244,10 +262,12 @@ MOST_WORDS = 5
 """Words of a column's name; more are a sentence."""
 
 
-def _unknown(sight: Probe, role: Role) -> str:
+def _unknown(sight: Probe, role: Role) -> InvalidInput:
+    """The error for a file or value in no known form."""
+    wrong = UnreadableFile if sight.given is None else InvalidInput
     if sight.folder:
         inside = sorted(path.name for path in sight.folder.iterdir())[:5]
-        return (
+        return wrong(
             f"Name a file in {sight.name}: the folder is in no known form (it holds "
             f"{', '.join(inside)[:60] or 'nothing'}), such as BEIR's (qrels), a saved dataset "
             "(state.json) or AutoRAG's (qa.parquet)."
@@ -255,7 +275,7 @@ def _unknown(sight: Probe, role: Role) -> str:
     if sight.table is not None:
         return _no_query(sight.table, role)
     first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
-    return (
+    return wrong(
         f"The form of {sight.name} is not known; its first line is {first!r:.50}. Give a table "
         "with a header such as query,item,grade, JSON lines, or TREC lines."
     )

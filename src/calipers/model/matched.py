@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from calipers.errors import Unclear
 from calipers.model.arrays import Bools, Floats, Ints, Picklable, WhenAsked
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth, SpanTable
@@ -247,6 +248,8 @@ class Dataset:
     """Why it holds no ground truth, where it looks as if it did."""
     proposal: str = ""
     """The options that name a missing part, where a column or field may be it."""
+    unclear: Unclear | None = None
+    """The mappings that may name a missing part, before they are tried."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,7 +82,7 @@ def test_a_field_that_could_be_the_ground_truth_is_named(records, tmp_path):
     rows = [{"question": f"q{i}", "right_chunks": ["a"]} for i in range(records)]
     path = put(tmp_path, "evals.jsonl", rows)
     run = {f"q{i}": ["a"] for i in range(records)}
-    offered = "Say --column ground_truth=right_chunks; .* has neither results nor"
+    offered = "Say columns={.ground_truth.: .right_chunks.}; .* has neither results nor"
     with pytest.raises(InvalidInput, match=offered):
         evaluate(run, ground_truth=path)
     scores = evaluate(

@@ -22,6 +22,10 @@ from calipers.names import NEGATIVES, PARALLEL, plain_name
 STREAM_MARK = b"\xff\xff\xff\xff"
 """The first bytes of an Arrow stream."""
 SPREADSHEET = "spreadsheet"
+HEAD_ROWS = 1_000
+"""Rows or records on which a mapping of columns is tried."""
+LARGEST_OBJECT = 32 << 20
+"""Bytes of a JSON object on which one is tried."""
 MOST_KEYS = 100
 """Keys of one object that are searched for a list of records."""
 
@@ -37,6 +41,35 @@ class Probe:
     """A value in memory instead of a file: records, a mapping, or a table."""
     room: MemoryBudget | None = None
     """The memory for results in records."""
+    trial: bool = False
+    """Whether a mapping of columns is tried, so that a refusal need not propose one."""
+
+    def saying(self, columns: Columns) -> "Probe":
+        """The same with other columns said by the user."""
+        return Probe(self.source, columns, self.given, self.room, self.trial)
+
+    def head(self) -> "Probe | None":
+        """The first rows or records, to try a mapping on; None if they cannot be had apart."""
+        return None if (given := self._head()) is None else replace(self, given=given, trial=True)
+
+    def _head(self) -> Any:
+        table = self._table()
+        if table is not None:
+            with explained(table.name, table.fault):
+                frame = table.rows(pl.all(), most=HEAD_ROWS)
+            made = in_memory(frame.lazy(), self.name)
+            return replace(
+                made, decimal_comma=table.decimal_comma, ordered=table.ordered, trial=True
+            )
+        look = self._json_look
+        if look is None or self.given is not None:
+            return self.given
+        if look.shape == "object":
+            if self.source.path.stat().st_size > LARGEST_OBJECT:
+                return None
+            return msgspec.json.decode(self.source.read())
+        raw = json_files.raw_records(self.source, look, None)
+        return list(islice(raw.plain(), HEAD_ROWS))
 
     @property
     def name(self) -> str:

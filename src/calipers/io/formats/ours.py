@@ -5,6 +5,7 @@ The question and its id have other common names too, and a record may hold furth
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ from typing import Annotated, Any
 import msgspec
 import polars as pl
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, Unclear
 from calipers.io.files.probe import Probe
 from calipers.io.format import (
     BESIDE,
@@ -36,8 +37,9 @@ from calipers.io.records.fields import (
 )
 from calipers.io.records.json_files import explain_mismatch, opened
 from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, Target
-from calipers.io.tables.columns import SOME, Columns, is_long
-from calipers.io.tables.propose import as_cell, missing_part, nothing_fits
+from calipers.io.tables.columns import Columns, Pairs, is_long
+from calipers.io.tables.profile import SOME, Profiles
+from calipers.io.tables.propose import missing_part, nothing_fits, profiles_of_records
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.matched import Dataset, Role
 
@@ -190,11 +192,12 @@ class Ours(EachRow):
         names = names_of_parts(first, role)
         held = {*names, *first}
         has = {"has_truth": "ground_truth" in held, "has_results": "retrieved" in held}
-        proposal = ""
+        options: tuple[Pairs, ...] = ()
         if not all(has.values()) and not first.keys() <= self.kept:
-            proposal = missing_part(_sample(sight, owner), role, **has)
+            options = missing_part(_sample(sight, owner), role, **has)
         notes = notes_on_names(names, first.keys() - self.kept)
-        return read_records(self, sight, sight.records(owner, names), notes, proposal)
+        found = read_records(self, sight, sight.records(owner, names), notes)
+        return replace(found, unclear=Unclear("", *options)) if options else found
 
     def read_table(self, sight: Probe, table: InputTable, role: Role) -> Dataset:
         """Read records in a table; one with plain ids or texts is read as any other."""
@@ -274,12 +277,11 @@ class PlainRecords(Ours):
         keys = sight.look.keys if sight.look else frozenset()
         alone = len(keys) > 1 and len(sight.row_keys) == 1
         if alone and not is_long(keys) and not keys & self.kept:
-            raise InvalidInput(nothing_fits(sight.name, _sample(sight), "query", role))
+            raise nothing_fits(sight.name, _sample(sight), "query", role)
         return super().read(sight, role)
 
 
-def _sample(sight: Probe, owner: str | None = None) -> dict[str, list[str]]:
-    """The fields of records, each with its first values."""
+def _sample(sight: Probe, owner: str | None = None) -> Profiles:
+    """The profiles of the fields of the first records."""
     rows = [opened(one) for one in islice(sight.records(owner).items, SOME)]
-    records = [row for row in rows if isinstance(row, Mapping)]
-    return {str(key): [as_cell(row.get(key)) for row in records] for key in records[0]}
+    return profiles_of_records([row for row in rows if isinstance(row, Mapping)])

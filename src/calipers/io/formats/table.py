@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import msgspec
 import polars as pl
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, Unclear
 from calipers.io.files.parquet import write_blocks
 from calipers.io.files.probe import Probe
 from calipers.io.files.write import opened, write_cells
@@ -30,16 +30,13 @@ from calipers.io.tables.cells import (
     cast_columns,
     check_ranks,
     gap_notes,
+    number_in,
     tags_in,
     words_for_nothing,
 )
-from calipers.io.tables.columns import (
-    IDENTITIES,
-    SOME,
-    is_long,
-    says_wanted,
-)
-from calipers.io.tables.grades import as_numbers
+from calipers.io.tables.columns import GRADES, IDENTITIES, IGNORE, Pairs, is_long, says_wanted
+from calipers.io.tables.grades import as_numbers, grades_of_words
+from calipers.io.tables.profile import SOME
 from calipers.io.tables.propose import missing_part
 from calipers.io.tables.resolve import (
     check_fields,
@@ -49,9 +46,9 @@ from calipers.io.tables.resolve import (
     no_column,
     numbered_as_one,
     pages_as_items,
+    profiles_of,
     reading_note,
     resolve_fields,
-    sample,
     scores_must_fall,
 )
 from calipers.io.tables.scan import (
@@ -93,17 +90,18 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         if not set(ours) & {*IDENTITIES}:
             raise no_column(table, "item", role)
         has_truth, has_results = _parts(ours, role)
-        left, proposal = left_over(found, names), ""
+        left = left_over(found, names)
+        unclear = None
         if left and not (has_truth and has_results):
             has = {"has_truth": has_truth or not has_results, "has_results": has_results}
-            proposal = missing_part(sample(table), role, **has)
+            options = missing_part(profiles_of(table, ours["query"]), role, **has)
+            unclear = Unclear("", *options) if options else None
         if not has_truth and not has_results:
-            raise InvalidInput(
-                f"Say {proposal}; {table.name} is a ground truth, and this may be its results."
-                if proposal
-                else f"Add --run RESULTS or --retriever FILE.py:FUNCTION: {table.name} is a ground "
-                "truth, questions with ids. If the ids are results, give it as --run, and "
-                "--ground-truth FILE."
+            raise Unclear(
+                f"{table.name} is a ground truth, questions with ids. If the ids are results, "
+                "give it as --run, and --ground-truth FILE",
+                *(unclear.options if unclear else ()),
+                otherwise="Add --run RESULTS or --retriever FILE.py:FUNCTION",
             )
         check_fields(table, names, left, role, has_truth=has_truth, has_results=has_results)
         said = reading_note(names, left, of_targets=has_truth)
@@ -113,8 +111,8 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         if truth is not None:
             named = replace(named, notes=())
         run = _run(named, ours, scores_must_fall(table, ours)) if has_results else None
-    parts = ["judgements"] * has_truth + ["results"] * has_results
-    return Dataset(truth, run, f"a table of {' and '.join(parts)}", proposal=proposal)
+    parts = [*(["judgements"] if has_truth else []), *(["results"] if has_results else [])]
+    return Dataset(truth, run, f"a table of {' and '.join(parts)}", unclear=unclear)
 
 
 def _parts(ours: dict[str, str], role: Role) -> tuple[bool, bool]:
@@ -161,7 +159,7 @@ def _truth(
     if (by_question and "grade" not in columns) or emptied:
         frame = _without_targets(frame, columns, notes)
     if "grade" in columns:
-        frame = frame.with_columns(_grades(frame["grade"], table, has_results))
+        frame = frame.with_columns(_grades(frame["grade"], table, has_results, ours["grade"]))
     rows = frame[ROW]
     notes += table.notes[1:]
 
@@ -178,11 +176,34 @@ def _truth(
     return replace(truth, notes=(*truth.notes, *notes))
 
 
-def _grades(column: pl.Series, table: InputTable, has_results: bool) -> pl.Series:
+def _grades(column: pl.Series, table: InputTable, has_results: bool, called: str) -> pl.Series:
     """The grades as numbers; beside results an empty cell means unjudged, and stays empty."""
     made = as_numbers(column, table.said.grades)
+    if made.dtype == pl.String:
+        _check_grades_are_numbers(made, column, table, called)
     only_ones = has_results and column.dtype == pl.String and column.null_count()
     return made.zip_with(column.is_not_null(), column) if only_ones else made
+
+
+def _check_grades_are_numbers(
+    made: pl.Series, column: pl.Series, table: InputTable, called: str
+) -> None:
+    """Refuse words in a column of grades, with the grades of a known scale."""
+    words = [cell for cell in made.unique(maintain_order=True).drop_nulls() if cell.strip()]
+    unknown = [cell for cell in words if number_in(cell) is None]
+    if not unknown:
+        return
+    row = int((made == unknown[0]).arg_true()[0])
+    grades = grades_of_words(column.drop_nulls().unique(maintain_order=True).head(20))
+    lines: list[Pairs] = [] if grades is None else [((GRADES, grades),)]
+    if called != "grade":
+        lines.append(((IGNORE, called),))
+    listed = ", ".join(map(repr, unknown[:4]))
+    raise Unclear(
+        f"{called!r} holds {unknown[0]!r:.40} at {table.where(row)}; it must hold a finite number, "
+        f"or yes or no, or words that --grades gives a number ({listed:.60})",
+        *lines,
+    )
 
 
 def _queries(asked: pl.DataFrame, texts: list[str]) -> pl.DataFrame:

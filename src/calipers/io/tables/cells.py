@@ -233,7 +233,7 @@ def words_for_nothing(*, graded: bool) -> frozenset[str]:
     >>> sorted(words_for_nothing(graded=False) - words_for_nothing(graded=True))
     ['-', '–', '—']
     """
-    return frozenset(one for one in EMPTY if not graded or one.isalpha() or "/" in one)
+    return frozenset(one for one in EMPTY if not graded or any(map(str.isalpha, one)))
 
 
 WANTED = {"Float64": "a finite number", "Int64": "a whole number", "String": "a text"}

@@ -3,6 +3,7 @@
 The names are in ``calipers.names``. This module matches the columns of one table against them.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, Unclear
 from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.matched import Role
 from calipers.model.run import RUN_SCHEMA
@@ -23,6 +24,8 @@ from calipers.names import (
     WEAK_QUOTE,
     plain_name,
 )
+from calipers.shell import command_line as command_line
+from calipers.shell import is_command_line, join_words
 from calipers.words import did_you_mean
 
 FIELDS = (
@@ -40,12 +43,12 @@ SHEET, GRADES = "sheet", "grades"
 """Settings given beside columns: the sheet to read, and the grade of each word."""
 IGNORE = "ignore"
 """Pseudo-field for columns that should not be read."""
+Pairs = tuple[tuple[str, str], ...]
+"""Fields, each with the column that is meant."""
 TAG_FIELD = "tag"
 """Pseudo-field for columns that hold a tag of the queries."""
 IGNORED = " (not read)"
 """Suffix for the name of a column that should not be read."""
-SOME = 1_000
-"""Rows that are sampled before all are read."""
 TWO_LINES = 193
 """Characters of an error, so that it fits into two lines of 100 behind the word."""
 IDENTITIES = ("item", "quote", "document", "text", "retrieved")
@@ -53,6 +56,8 @@ SEVERAL = ("item", "quote", "retrieved", "ground_truth")
 """Fields that may span several columns of a table, merged into one list."""
 _NUMBERED = re.compile(r"(.*[^\d_])_?(\d{1,3})")
 """A column name with a number; the first of several may have none."""
+_LETTERED = re.compile(r"(.*[^\W_])_([a-f])")
+"""A column name with a letter: ``gold_a``."""
 _GRADES = frozenset({*ROW["grade"], "score"})
 
 
@@ -150,6 +155,20 @@ class Columns:
     def with_tag(self, name: str | None) -> "Columns":
         """The same, where a column of this name holds a tag in every file that has it."""
         return self if name is None else replace(self, perhaps=(*self.perhaps, name))
+
+    def with_more(self, pairs: Iterable[tuple[str, str]]) -> "Columns | None":
+        """The same and further columns; None where a field would be said twice."""
+        more = Columns.of([f"{ours}={theirs}" for ours, theirs in pairs])
+        if more.named.keys() & self.named.keys():
+            return None
+        return Columns(
+            {**self.named, **more.named},
+            (*self.ignored, *more.ignored),
+            (*self.tags, *more.tags),
+            self.perhaps,
+            sheet=self.sheet,
+            grades=SaidGrades({**self.grades, **more.grades}),
+        )
 
     def columns_for(self, columns: Iterable[str], name: str) -> dict[str, list[str]]:
         """Our fields, each with the columns of one file that the user maps to it."""
@@ -392,37 +411,60 @@ def _spelling(value: Any) -> str:
 
 
 def say(*pairs: tuple[str, str]) -> str:
-    """The command-line options for a column mapping, ready to paste.
+    """A column mapping, ready to paste: options on the command line, ``columns=`` in Python.
 
     >>> say(("grade", "OK?"), ("ignore", "author"))
-    "--column 'grade=OK?' --column ignore=author"
+    'columns={"grade": "OK?", "ignore": "author"}'
+    >>> with command_line():
+    ...     say(("grade", "OK?"), ("ignore", "author"), ("distance", "L2"))
+    "--column 'grade=OK?' --column ignore=author --distance L2"
     """
-    from calipers.shell import join_words
-
-    words = [word for ours, theirs in pairs for word in ("--column", f"{ours}={theirs}")]
+    if not is_command_line():
+        return f"columns={_as_mapping(pairs)}"
+    words: list[str] = []
+    for ours, theirs in pairs:
+        if ours in (GRADES, "distance"):
+            words += [f"--{ours}", theirs]
+        else:
+            words += ["--column", f"{ours}={theirs}"]
     return join_words(words)
+
+
+def _as_mapping(pairs: Sequence[tuple[str, str]]) -> str:
+    """The pairs as a dictionary, a name that is given several times as a list."""
+    found: dict[str, list[str]] = {}
+    for ours, theirs in pairs:
+        found.setdefault(ours, []).append(theirs)
+    shown = {
+        ours: json.dumps(theirs[0] if len(theirs) == 1 else theirs, ensure_ascii=False)
+        for ours, theirs in found.items()
+    }
+    return "{" + ", ".join(f'"{ours}": {theirs}' for ours, theirs in shown.items()) + "}"
 
 
 def words_as_grades(column: str) -> str:
     """What to do about a grade that is neither a number nor yes or no."""
-    return f"Say --grades good=1,bad=0 with its words; if it is no grade, {say((IGNORE, column))}."
+    option = "--grades" if is_command_line() else 'columns={"grades": …}'
+    return f"Give each word a number with {option}; if it is no grade, {say((IGNORE, column))}."
 
 
-def may_be_the_grade(column: str, value: Any, where: str, *others: str) -> InvalidInput:
+def may_be_the_grade(column: str, value: Any, where: str, *others: str) -> Unclear:
     """The error for an unknown field that may say which targets are relevant."""
-    rest = [(IGNORE, one) for one in others]
-    is_grade, is_none = (("grade", column), *rest), ((IGNORE, column), *rest)
-    said = (
-        f"Say {say(*is_grade)}; if it is no grade, {say(*is_none)}; {column!r} of {where} is not "
-        f"understood (it holds {value!r:.40}), and may say which targets are relevant."
+    rest = tuple((IGNORE, one) for one in others)
+    return Unclear(
+        f"{column!r} of {where} is not understood (it holds {value!r:.40}), and may say which "
+        "targets are relevant",
+        (("grade", column), *rest),
+        ((IGNORE, column), *rest),
     )
-    return InvalidInput(with_settings(said, *is_grade))
 
 
 def with_settings(sentence: str, *pairs: tuple[str, str]) -> str:
     """The sentence, and the same mapping for the settings file where two lines have room."""
+    if not is_command_line():
+        return sentence
     more = f" Or in the settings: {in_settings(*pairs)}."
-    return sentence + more * (len(sentence) + len(more) <= TWO_LINES)
+    return sentence + more if len(sentence) + len(more) <= TWO_LINES else sentence
 
 
 def in_settings(*pairs: tuple[str, str]) -> str:
@@ -501,16 +543,23 @@ def _by_plain_name(columns: Sequence[str]) -> dict[str, str]:
 
 
 def numbered_groups(columns: list[str]) -> dict[str, list[str]]:
-    """Groups of two or more columns that differ only in their number, from 0 or 1 on."""
+    """Groups of two or more columns that differ only in their number or letter, from the first on.
+
+    >>> numbered_groups(["q", "chunk", "chunk.1", "gold_a", "gold_b"])
+    {'chunk': ['chunk', 'chunk.1'], 'gold': ['gold_a', 'gold_b']}
+    """
     found: dict[str, dict[int, str]] = {}
     for column in columns:
-        form = _NUMBERED.fullmatch(plain_name(column))
-        if form is not None:
+        plain = plain_name(column)
+        if form := _NUMBERED.fullmatch(plain):
             found.setdefault(form[1], {}).setdefault(int(form[2]), column)
-    plain = {plain_name(one): one for one in columns}
+        elif form := _LETTERED.fullmatch(plain):
+            found.setdefault(form[1], {}).setdefault(ord(form[2]) - ord("a") + 1, column)
+    plain_names = {plain_name(one): one for one in columns}
     for stem, numbers in found.items():
-        if min(numbers) == 2 and stem in plain:
-            numbers[1] = plain[stem]
+        if stem in plain_names and min(numbers) in (1, 2):
+            # The first has no number: expected_doc, expected_doc_2; pandas writes chunk, chunk.1.
+            numbers[min(numbers) - 1] = plain_names[stem]
     return {
         stem: [numbers[n] for n in sorted(numbers)]
         for stem, numbers in found.items()

@@ -1,19 +1,15 @@
-"""Detect what a column holds: grades as numbers, yes/no or marks; row numbers; texts.
-
-An unrecognised column of words is harmless. A column of numbers, or of yes and no, beside ids may
-say which of them are not relevant, and ignoring it would silently change every score.
-"""
+"""Grades as people write them: numbers, yes and no, marks, words of a scale."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
 
 from calipers.io.records.documents import finite
-from calipers.io.tables.cells import looks_like_texts, number_in
+from calipers.io.tables.cells import number_in
 from calipers.io.tables.columns import SaidGrades
-from calipers.names import HARMLESS, plain_name, unaccented, words_in
+from calipers.names import unaccented, words_in
 
 _YES = frozenset(
     words_in(
@@ -36,32 +32,24 @@ _NO = frozenset(
 }
 _MARKS = frozenset({"x", "✓", "✔", "✅", "☑", "+", "*", "●", "•"})
 _NOT_MARKED = frozenset({"✗", "✘", "❌", "☐", "✖"})
-_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+%?")
-_DIVIDED = re.compile(r"[;|\s]+|,\s+")
-NO_GRADES = frozenset(
-    words_in(
-        "id ids index idx row rows nr no num number nummer numero numer lfd line zeile page pages "
-        "seite pagina strona year jahr month day date datum fecha time timestamp created updated "
-        "version latency ms sec seconds tokens length chars words count size cost price k start "
-        "end offset hop hops difficulty schwierigkeit priority prio prioritat unnamed"
+JUDGEMENTS = _YES | _NO | _MARKS | _NOT_MARKED
+"""Words and marks that say yes or no, in lower case without accents."""
+_OF_SCALE = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*(?:/\s*\d+|[-–—:=(]\s*\D.*)")
+"""A grade with its scale or its meaning: 2/3, 2 - ok, 3 (exact)."""
+_LEVELS: Mapping[str, int] = {
+    word: level
+    for level, words in enumerate(
+        (
+            "irrelevant bad poor low none no nein off wrong schlecht niedrig mauvais faible",
+            "partial partially partly teilweise fair medium mittel somewhat related maybe ok "
+            "marginal average moyen mediocre",
+            "relevant good high yes ja gut hoch useful bon correct right",
+            "excellent perfect exact ideal perfekt best excellente highly very sehr superb great",
+        )
     )
-)
-"""Words in names of columns whose numbers say nothing about relevance."""
-COUNTING = frozenset(
-    words_in("id ids index idx row rows nr no num number nummer numero numer lfd line zeile k")
-)
-"""Those of them that may number results, and so be ranks."""
-REMARKS = frozenset(
-    words_in(
-        "comment comments kommentar commentaire notes notiz remark remarks bemerkung title titel "
-        "titre heading reviewed done archived active urgent"
-    )
-)
-"""Words in names of columns that track progress, where a cell may say "ok", too."""
-FEW = 5
-"""With fewer rows, values 0, 1, 2 … may be grades and not row numbers."""
-BEYOND_GRADES = 1000
-"""If no number is smaller than this, they are years, ids or times."""
+    for word in words_in(words)
+}
+"""Words of graded scales, each with its place in them."""
 
 
 def cells_of(column: pl.Series) -> list[str]:
@@ -75,67 +63,48 @@ def cells_of(column: pl.Series) -> list[str]:
 def holds_words(column: pl.Series) -> bool:
     """Whether all cells say yes or no, in words or with marks."""
     found = set(cells_of(column))
-    known = _YES | _NO | _MARKS | _NOT_MARKED
-    return bool(found) and found <= known and not found <= {"0", "1"}
+    return bool(found) and found <= JUDGEMENTS and not found <= {"0", "1"}
 
 
-def holds_grades(column: pl.Series) -> bool:
-    """Whether a column could hold grades: numbers (several per cell allowed), or yes and no.
+def grade_in(cell: str) -> float | None:
+    """The grade in a cell that names its scale or its meaning; None if it is no such cell.
 
-    >>> holds_grades(pl.Series(["1", "0", None])), holds_grades(pl.Series(["ja", "nein"]))
-    (True, True)
-    >>> holds_grades(pl.Series(["x", ""])), holds_grades(pl.Series(["easy", "1"]))
-    (True, False)
+    >>> grade_in("2/3"), grade_in("2 - ok"), grade_in("1,5 (fair)"), grade_in("2"), grade_in("a/b")
+    (2.0, 2.0, 1.5, None, None)
     """
-    found = cells_of(column)
-    return bool(found) and (holds_words(column) or all(map(_is_number, found)))
+    form = _OF_SCALE.fullmatch(cell.strip())
+    return None if form is None else number_in(form[1])
 
 
-def _is_number(cell: str) -> bool:
-    parts = list(filter(None, _DIVIDED.split(cell.strip("[]"))))
-    return bool(parts) and all(_NUMBER.fullmatch(part.strip(",")) for part in parts)
+def grades_of_words(cells: Iterable[str]) -> str | None:
+    """The option that gives each word a grade, where the words are a known scale; else None.
+
+    >>> grades_of_words(["Highly relevant", "partly", "not relevant", "partly"])
+    'Highly relevant=2,partly=1,not relevant=0'
+    >>> grades_of_words(["meh", "superb"]) is None
+    True
+    """
+    words = [*dict.fromkeys(cells)]
+    levels = {word: _level(word) for word in words}
+    known = [level for level in levels.values() if level is not None]
+    if len(known) < len(words) or len({*known}) < len(words) or len(words) < 2:
+        return None
+    if any("," in word or "=" in word for word in words):
+        return None
+    ordered = sorted(words, key=lambda word: -(levels[word] or 0))
+    least = min(known) > 0
+    return ",".join(f"{word}={len(words) - 1 - n + least}" for n, word in enumerate(ordered))
 
 
-def may_hide_grades(name: str, column: pl.Series) -> bool:
-    """Whether an unrecognised column may hold the relevance or the order of ids."""
-    if not holds_grades(column):
-        return False
-    words = set(plain_name(name).split("_"))
-    if words & NO_GRADES or not name.strip() or (words & REMARKS and holds_words(column)):
-        return False
-    return not _counts_rows(column)
-
-
-def likely_grades(columns: Mapping[str, Sequence[str] | pl.Series]) -> list[str]:
-    """The column that may hold grades, if any; of several the one with the fewest values."""
-    found = {name: pl.Series(cells) for name, cells in columns.items()}
-    may = [name for name, cells in found.items() if may_hide_grades(name, cells)]
-    return sorted(may, key=lambda name: found[name].n_unique())[:1]
-
-
-def may_tell_apart(name: str, column: pl.Series) -> bool:
-    """Whether values that differ within one query may be more than remarks about the items."""
-    words = set(plain_name(name).split("_"))
-    if words & (HARMLESS | NO_GRADES) or column.dtype.is_nested() or column.dtype.is_temporal():
-        return False
-    texts = column.cast(pl.String, strict=False).drop_nulls()
-    if not len(texts) or texts.str.contains(_REMARK).any():
-        return False
-    return not looks_like_texts(texts)
-
-
-_REMARK = r"^\d{4}-\d\d-\d\d|^\d\d?[./]\d\d?[./]\d{2,4}|://|/|\\|\.\w{2,4}$|@|\S\s+\S+\s+\S"
-"""Dates, addresses, file names and several words, which cannot be grades."""
-
-
-def _counts_rows(column: pl.Series) -> bool:
-    """Whether the numbers are row numbers, or too large to be grades."""
-    numbers = column.cast(pl.Float64, strict=False)
-    if numbers.null_count() or not len(numbers):
-        return False
-    if float(numbers.min() or 0) >= BEYOND_GRADES:  # type: ignore[arg-type]
-        return True
-    return len(numbers) >= FEW and bool((numbers.diff().drop_nulls() == 1).all())
+def _level(word: str) -> int | None:
+    """The place of a word in graded scales; of several words the first one that has one."""
+    plain = unaccented(word.strip())
+    if plain in _NO | _NOT_MARKED:
+        return 0
+    parts = re.split(r"[\W_]+", plain)
+    if parts[0] in ("not", "nicht", "non", "pas", "kaum", "un"):
+        return 0
+    return next((_LEVELS[part] for part in parts if part in _LEVELS), None)
 
 
 def as_numbers(column: pl.Series, words: SaidGrades | None = None) -> pl.Series:
@@ -151,13 +120,24 @@ def as_numbers(column: pl.Series, words: SaidGrades | None = None) -> pl.Series:
         return column.cast(pl.Float64)
     if column.dtype == pl.String and set(cells_of(column)) in ({"1"}, {"1.0"}):
         return column.str.strip_chars().replace("", None).fill_null("0")
-    if column.dtype != pl.String or not holds_words(column):
+    if column.dtype != pl.String:
         return column
+    if not holds_words(column):
+        return _with_scales(column)
     plain = [unaccented((cell or "").strip()) for cell in column.to_list()]
     yes = _YES | _MARKS
     otherwise = 0.0 if set(filter(None, plain)) <= yes - {"1"} else None
     numbers = [1.0 if cell in yes else 0.0 if cell else otherwise for cell in plain]
     return pl.Series(column.name, numbers, dtype=pl.Float64)
+
+
+def _with_scales(column: pl.Series) -> pl.Series:
+    """The column with 2/3 and "2 - ok" as 2, where every cell is a number or such a grade."""
+    found = {cell: grade_in(cell) for cell in column.drop_nulls().unique() if cell.strip()}
+    scaled = {cell: grade for cell, grade in found.items() if grade is not None}
+    if not scaled or any(grade_of(cell) is None for cell in found if cell not in scaled):
+        return column
+    return column.replace({cell: f"{grade:g}" for cell, grade in scaled.items()})
 
 
 def grade_of(value: Any) -> float | None:
@@ -170,5 +150,8 @@ def grade_of(value: Any) -> float | None:
         word = unaccented(value.strip())
         if word in _YES | _MARKS:
             return 1.0
-        return 0.0 if word in _NO | _NOT_MARKED else number_in(word)
+        if word in _NO | _NOT_MARKED:
+            return 0.0
+        number = number_in(word)
+        return grade_in(word) if number is None else number
     return finite(value)

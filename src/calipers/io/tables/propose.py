@@ -1,136 +1,440 @@
-"""Propose a mapping of columns where a table or records lack a part: one line to paste.
+"""Propose a mapping of columns: found from profiles, tried on the head of the file, then shown.
 
-It is guessed from names and a sample of values, and never applied without the user.
+Whoever reads raises ``Unclear`` with the mappings that may settle it. Each is read as if the user
+had said it; what asks further questions is extended by their answers, and what cannot be read is
+never shown. A line comes with a look at what it would mean, so that a mapping that exchanges
+results and targets is seen.
 """
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from calipers.io.tables.cells import looks_like_texts
+import polars as pl
+
+from calipers.errors import LOOK, CalipersError, InvalidInput, Unclear
+from calipers.io.files.probe import Probe
 from calipers.io.tables.columns import (
+    GRADES,
     IDENTITIES,
+    IGNORE,
     IGNORED,
+    Pairs,
     numbered_groups,
     renaming,
     say,
     with_settings,
 )
-from calipers.io.tables.grades import NO_GRADES, likely_grades
-from calipers.model.matched import Role
-from calipers.names import HARMLESS, plain_name, possible_meaning
+from calipers.io.tables.grades import grades_of_words
+from calipers.io.tables.profile import Profile, Profiles
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Dataset, Role
+from calipers.model.run import Run
+from calipers.names import HARMLESS, LAST_STAGE, is_distance, possible_meaning
 
-Cells = Mapping[str, Sequence[Any]]
-"""Columns or fields, each with some of its values; of a list they are one text."""
+MOST_TRIALS = 40
+"""Mappings that are tried before nothing is proposed."""
+MOST_SHOWN = 3
+_DEEPEST = 5
+"""Pairs of one mapping beyond which no further question is answered by trial."""
 _OWN = frozenset({"id", "_id", "tags", "latency_ms", "error", "stages"})
 """Fields of our records that are no part of them."""
-_ID = re.compile(r"[^\s;|,\[\](){}'\"、，]+")
+_LOOKED_AT = 3
+"""Ids that are shown of the targets and of the results of a query."""
 
 
-def nothing_fits(name: str, columns: Cells, lacking: str, role: Role) -> str:
-    """The error for a table without a column for the query or the item, with the fix first."""
-    offers = _propose(columns, {lacking}, role)
-    found = ", ".join(_listed(columns)) or "no name"
-    why = f"{name} has no column for the {lacking}; found {found:.60}"
-    if {ours for ours, _ in offers} & {lacking, "quote"}:
-        return with_settings(f"Say {say(*offers)}; {why}.", *offers)
+@dataclass(frozen=True)
+class Offer:
+    """A mapping that could be read, and what it gives."""
+
+    pairs: Pairs
+    dataset: Dataset
+
+    @property
+    def line(self) -> str:
+        """The mapping as it is typed."""
+        return say(*self.pairs)
+
+
+def settled(unclear: Unclear, sight: Probe, role: Role) -> InvalidInput:
+    """The error for unclear data: the lines that could be read, each with what it means."""
+    offers = tried(unclear, sight, role)
+    if not offers:
+        return InvalidInput(str(unclear))
+    if len(offers) > 1:
+        return InvalidInput(f"Say which is meant: {unclear.why}.{looks_at(offers)}")
+    sentence = with_settings(f"Say {offers[0].line}; {unclear.why}.", *offers[0].pairs)
+    return InvalidInput(sentence + looks_at(offers))
+
+
+def proposed(unclear: Unclear, sight: Probe, role: Role) -> str:
+    """The first line that could be read, with its look; empty if there is none."""
+    offers = tried(unclear, sight, role)
+    return offers[0].line if offers else ""
+
+
+def tried(unclear: Unclear, sight: Probe, role: Role) -> list[Offer]:
+    """The mappings that read the head of a file, the likelier first, at most three."""
+    from calipers.io.registry import read_probe
+
+    head = sight.head()
+    if head is None:
+        return []
+    waiting: list[Pairs] = list(unclear.options)
+    seen: set[frozenset[tuple[str, str]]] = set()
+    offers: list[Offer] = []
+    parts: list[Offer] = []
+    for _ in range(MOST_TRIALS):
+        if not waiting or len(offers) >= MOST_SHOWN:
+            break
+        pairs = waiting.pop(0)
+        said = sight.columns_said.with_more(pairs)
+        if said is None or frozenset(pairs) in seen:
+            continue
+        seen.add(frozenset(pairs))
+        try:
+            dataset = read_probe(head.saying(said), role)
+            if not _is_known(dataset, [*offers, *parts]):
+                (offers if _is_whole(dataset, role) else parts).append(Offer(pairs, dataset))
+        except Unclear as further:
+            if len(pairs) < _DEEPEST:
+                # What is asked next is answered at once, so that one line is enough.
+                answers = [(*pairs, *_new(more, pairs)) for more in further.options]
+                waiting[:0] = [one for one in answers if len(one) > len(pairs)]
+        except CalipersError:
+            continue
+    # A file that holds one part only is whole to whoever converts it.
+    return offers or (parts[:1] if unclear.why and role == "both" else [])
+
+
+def _new(more: Pairs, pairs: Pairs) -> Pairs:
+    """The pairs that are not among those said already."""
+    return tuple(pair for pair in more if pair not in pairs)
+
+
+def _is_whole(dataset: Dataset, role: Role) -> bool:
+    """Whether a trial gave what the role asks for, and its two parts have something in common."""
+    truth = dataset.ground_truth
+    run = dataset.run
+    if (truth is None and role != "run") or (run is None and role != "ground_truth"):
+        return False
+    if run is not None and not run.frame.height and run.queries is None:
+        return False
+    if truth is None or run is None or not run.frame.height or role != "both":
+        return True
+    frame = run.frame
+    targets = truth.targets["item"].drop_nulls()
+    if "item" not in frame.columns or not len(targets):
+        return True
+    return bool(targets.is_in(frame["item"].implode()).any())
+
+
+def _is_known(dataset: Dataset, offers: list[Offer]) -> bool:
+    """Whether another mapping means the same."""
+    return any(_meaning(dataset) == _meaning(offer.dataset) for offer in offers)
+
+
+def _meaning(dataset: Dataset) -> tuple[str, str]:
+    truth, run = dataset.ground_truth, dataset.run
+    return (
+        "" if truth is None else truth.fingerprint,
+        "" if run is None else str(run.frame.select(_named(run.frame)).rows()),
+    )
+
+
+def _named(frame: pl.DataFrame) -> list[str]:
+    """The columns that say what was returned, in which order."""
+    return [name for name in ("query", "item", "text", "document") if name in frame.columns]
+
+
+def looks_at(offers: Sequence[Offer]) -> str:
+    """What each mapping would mean for one query, a line each.
+
+    Where several mappings are offered it is a query for which they differ.
+    """
+    queries = _queries(offers[0].dataset)
+    rows = [[_look(offer.dataset, query) for query in queries] for offer in offers]
+    chosen = next(
+        (n for n in range(len(queries)) if len({row[n] for row in rows}) == len(rows)),
+        0,
+    )
+    looks = [row[chosen] if row else "" for row in rows]
+    if len(offers) == 1:
+        return f"{LOOK}{looks[0]}" if looks[0] else ""
+    lines = [offer.line for offer in offers]
+    width = max(map(len, lines))
+    shown = zip(lines, looks, strict=True)
+    return "".join(f"{LOOK}{line:{width}}   {look}".rstrip() for line, look in shown)
+
+
+def look_at(dataset: Dataset) -> str:
+    """What was read, for its first query that says something; empty if none does."""
+    looks = (_look(dataset, query) for query in _queries(dataset))
+    return next(filter(None, looks), "")
+
+
+def _queries(dataset: Dataset) -> list[str]:
+    """The first queries of a dataset."""
+    truth, run = dataset.ground_truth, dataset.run
+    if truth is not None:
+        return truth.queries["query"].head(20).to_list()
+    return [] if run is None else run.frame["query"].unique(maintain_order=True).head(20).to_list()
+
+
+def _look(dataset: Dataset, query: str) -> str:
+    """What a query should find and what it returned: ``q1 "How …": should find a; returned b``."""
+    own = _queries(dataset)
+    query = query if query in own or not own else own[0]
+    parts = []
+    if dataset.ground_truth is not None:
+        wanted = _wanted(dataset.ground_truth, query)
+        parts.append(f"should find {_listed(wanted)}" if wanted else "should find nothing")
+    if dataset.run is not None:
+        returned = _returned(dataset.run, query)
+        parts.append(f"returned {_listed(returned)}" if returned else "returned nothing")
+    return f"{_called(dataset.ground_truth, query)}: {'; '.join(parts)}"
+
+
+def _called(truth: GroundTruth | None, query: str) -> str:
+    """The name of a query, and its text where that is another."""
+    texts: Iterable[str | None] = (
+        [] if truth is None else truth.queries.filter(pl.col("query") == query)["text"]
+    )
+    text = next((one for one in texts if one and one != query), None)
+    if text is None:
+        return _short(query, quoted=" " in query or query.endswith("?"))
+    return f"{_short(query)} {_short(text, quoted=True)}"
+
+
+def _wanted(truth: GroundTruth, query: str) -> list[str]:
+    rows = truth.targets.filter((pl.col("query") == query) & (pl.col("grade") > 0))
+    named = ("item", "quote", "document")
+    graded = not (rows["grade"] == 1).all()
+    shown = []
+    for row in rows.iter_rows(named=True):
+        called = next((str(row[name]) for name in named if row[name] is not None), "")
+        shown.append(f"{called} ({row['grade']:g})" if graded else called)
+    return shown
+
+
+def _returned(run: Run, query: str) -> list[str]:
+    rows = run.frame.filter(pl.col("query") == query)
+    named = [name for name in ("item", "text", "document") if name in rows.columns]
+    return [
+        next((str(row[name]) for name in named if row[name] is not None), "")
+        for row in rows.iter_rows(named=True)
+    ]
+
+
+def _listed(values: Sequence[str]) -> str:
+    shown = ", ".join(_short(one, quoted=len(one.split()) > 2) for one in values[:_LOOKED_AT])
+    return f"{shown}, …" if len(values) > _LOOKED_AT else shown
+
+
+def _short(text: str, *, quoted: bool = False) -> str:
+    """A text on one line, cut after a few words."""
+    line = " ".join(text.split())
+    cut = f"{line[:29].rstrip()}…" if len(line) > 30 else line
+    return f'"{cut}"' if quoted else cut
+
+
+# --- candidates: which columns may be meant, by their profiles -----------------------------------
+
+
+def nothing_fits(name: str, profiles: Profiles, lacking: str, role: Role) -> Unclear:
+    """The error for a table without a column for the query or the item."""
+    listed = ", ".join(_columns(profiles)) or "no name"
     usual = "question or query_id" if lacking == "query" else "chunk_id (ids) or quote (texts)"
-    return f"Add a column {usual}, or give another file: {why}."
+    return Unclear(
+        f"{name} has no column for the {lacking}; found {listed:.60}",
+        *mappings(profiles, {lacking}, role),
+        otherwise=f"Add a column {usual}, or give another file",
+    )
 
 
-def missing_part(columns: Cells, role: Role, *, has_truth: bool, has_results: bool) -> str:
-    """The options for a part that is lacking for a role; empty if no column could be it."""
+def missing_part(
+    profiles: Profiles, role: Role, *, has_truth: bool, has_results: bool
+) -> tuple[Pairs, ...]:
+    """The mappings that may give a part that is lacking for a role."""
     lacking = {"ground_truth"} if not has_truth and role != "run" else set[str]()
     if not has_results and role != "ground_truth":
         lacking.add("retrieved")
-    if has_results and lacking and not _known(columns, "retrieved"):
-        # One result in each row: what judges it stands beside it.
-        return say(*(("grade", one) for one in likely_grades(_free(columns))))
-    return say(*_propose(columns, lacking, role))
+    return tuple(mappings(profiles, lacking, role))
 
 
-def _propose(columns: Cells, lacking: Collection[str], role: Role) -> list[tuple[str, str]]:
-    """The fields that are lacking, each with the column that may be meant."""
-    free = _free(columns, own=_OWN - {"id", "_id"} if "item" in lacking else _OWN)
-    known = {*renaming(_listed(columns)).values(), *(["item"] if _numbered(columns) else [])}
-    meant = {one: possible_meaning(one) for one in free}
-    texts = [one for one, cells in free.items() if looks_like_texts(cells)]
-    # Cells with several numbers list ids; of those that grade, each holds one.
-    single = {one: cells for one, cells in free.items() if _count(cells) <= len(cells)}
-    grades = [] if role == "run" else likely_grades(single)
-    left = [one for one in free if not set(plain_name(one).split("_")) & HARMLESS]
-    chosen: dict[str, str] = {}
-
-    def take(ours: str, *found: str | None) -> None:
-        if theirs := next(filter(None, found), None):
-            chosen[ours] = theirs
-            left[:] = [one for one in left if one != theirs]
-
-    def hinted(*fields: str, among: Iterable[str] = free) -> str | None:
-        unused = (one for one in among if one not in chosen.values())
-        return next((one for one in unused if meant[one] in fields), None)
-
-    def ids() -> list[str]:
-        return [one for one in left if one not in texts and one not in grades]
-
-    whole = bool({"query", "item"} & {*lacking})
+def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pairs]:
+    """Mappings of columns of unknown name to the fields that are lacking, the likelier first."""
+    known = {*renaming(_columns(profiles)).values()}
+    free = _free(profiles, lacking)
+    numbered = [*numbered_groups([one.name for one in free]).values()]
+    in_groups = {one for group in numbered for one in group}
+    single = [one for one in free if one.name not in in_groups]
+    starts: list[Pairs] = [()]
     if "query" in lacking:
-        take("query", hinted("query"), *sorted(left, key=lambda n: (n in grades, n not in texts)))
-    if "retrieved" in lacking or (whole and role != "ground_truth" and "retrieved" not in known):
-        among = ids() if role == "both" and not known & {"score", "rank"} else []
-        take("retrieved", hinted("retrieved"), _returned(columns, among))
-    if whole and not known & {*IDENTITIES}:
-        found = hinted("item", "quote")
-        called = "quote" if found and meant[found] == "quote" else "item"
-        if "item" in lacking and "query_text" not in known:
-            take("query_text", *(one for one in texts if one in left and _asks(free[one])))
-        take(called, found, *sorted(left, key=lambda n: (n in grades, n in texts, _counts(n))))
-    if "ground_truth" in lacking:
-        returned = _ids(columns, _known(columns, "retrieved"))
-        shared = [one for one in ids() if _ids(columns, [one]) & returned]
-        # Few values for many questions are a kind of document, not the one that is meant.
-        many = [one for one in left if 2 * len(set(free[one])) > len(free[one])]
-        meant_by_name = hinted("item", "quote", among=many if returned else free)
-        take("ground_truth", hinted("item", among=shared), *shared, meant_by_name)
-    if whole and "grade" not in known:
-        take("grade", *(one for one in grades if one in left))
-    order = ("query", "query_text", "item", "quote", "ground_truth", "retrieved", "grade")
-    return [(ours, chosen[ours]) for ours in order if ours in chosen]
+        starts = [(("query", one.name),) for one in _questions(single)]
+    whole = bool(lacking & {"query", "item"})
+    for start in starts:
+        used = {theirs for _, theirs in start}
+        rest = [one for one in single if one.name not in used]
+        groups = [",".join(group) for group in numbered]
+        if whole and not known & {*IDENTITIES}:
+            yield from _with_targets(start, rest, groups, role, known)
+        elif "query" in lacking:
+            yield from _with_lists(start, rest, groups, role, known)
+        else:
+            yield from _with_part(lacking, rest, groups, known, profiles)
 
 
-def _asks(cells: Sequence[Any]) -> bool:
-    return 2 * sum(str(one).rstrip().endswith("?") for one in cells) >= len(cells)
+def _with_targets(
+    start: Pairs, rest: list[Profile], groups: list[str], role: Role, known: set[str]
+) -> Iterator[Pairs]:
+    """A start with targets or results, and both where the role asks for both."""
+    items = [*groups, *(one.name for one in _items(rest))]
+    by_name = {one.name: one for one in rest}
+    for item in items:
+        field = "item"
+        if item in by_name and by_name[item].kind == "texts":
+            field = "text" if role == "run" else "quote"
+        ids = by_name[item].ids if item in by_name else frozenset[str]()
+        mapping: Pairs = (*start, (field, item))
+        others = [one for one in rest if one.name != item]
+        if role == "run":
+            yield from _in_order(mapping, others, known)
+            continue
+        if role == "both":
+            wide = [one for one in _returned_lists(others) if not ids or ids & one.ids]
+            yield from ((*mapping, ("retrieved", one.name)) for one in wide)
+            yield from ((*mapping, ("retrieved", group)) for group in groups if group != item)
+            for judged in _judging(others):
+                left = [one for one in others if one is not judged]
+                yield from _in_order((*mapping, ("grade", judged.name)), left, known)
+            continue
+        graded = [(*mapping, ("grade", one.name)) for one in _judging(others)]
+        yield from (*graded, mapping)
 
 
-def _counts(name: str) -> bool:
-    """Whether a name says that the column holds numbers: of pages, rows or years."""
-    return bool(set(plain_name(name).split("_")) & NO_GRADES)
+def _with_lists(
+    start: Pairs, rest: list[Profile], groups: list[str], role: Role, known: set[str]
+) -> Iterator[Pairs]:
+    """A start for a table whose targets or results have a known name."""
+    if role == "both" and "retrieved" not in known:
+        yield from ((*start, ("retrieved", one.name)) for one in _returned_lists(rest))
+        yield from ((*start, ("retrieved", group)) for group in groups)
+    if role == "both" and "retrieved" in known and not known & {"item", "quote"}:
+        yield from ((*start, ("item", one.name)) for one in _items(rest))
+    if role != "run" and "grade" not in known and "retrieved" not in known:
+        yield from ((*start, ("grade", one.name)) for one in _judging(rest))
+    yield start
 
 
-def _returned(columns: Cells, among: list[str]) -> str | None:
-    """The column that shares ids with the targets, and has more of them: the results."""
-    targets = [*_known(columns, "item"), *_numbered(columns)]
-    hinted = [one for one in among if possible_meaning(one) == "item"]
-    pairs = [
-        (_count(columns[two]) - _count(columns[one]), two)
-        for one in targets or hinted or among
-        for two in among
-        if one != two and _ids(columns, [one]) & _ids(columns, [two])
+def _with_part(
+    lacking: set[str], rest: list[Profile], groups: list[str], known: set[str], every: Profiles
+) -> Iterator[Pairs]:
+    """The part that is lacking: a list, or what judges or orders the rows."""
+    targets = [*_target_columns(rest, groups)] if "ground_truth" in lacking else []
+    results = [*_result_columns(rest, groups)] if "retrieved" in lacking else []
+    if "ground_truth" not in lacking:
+        yield from ((pair,) for pair in results)
+        if "grade" in known:
+            yield from _in_order((), rest, known)
+        return
+    if "retrieved" in lacking:
+        both = ((a, b) for a in targets for b in results if a[1] != b[1])
+        yield from sorted(both, key=lambda pair: _count(every, pair[0]) > _count(every, pair[1]))
+        return
+    if "retrieved" not in known:
+        # One result in each row: what judges it stands beside it.
+        yield from ((("grade", one.name),) for one in _judging(rest))
+    yield from ((pair,) for pair in targets)
+
+
+def _count(profiles: Profiles, pair: tuple[str, str]) -> int:
+    """How many ids a column holds; targets are fewer than results."""
+    return sum(profiles[name].count for name in pair[1].split(",") if name in profiles)
+
+
+def _target_columns(rest: list[Profile], groups: list[str]) -> Iterator[tuple[str, str]]:
+    """The columns that may list targets."""
+    for one in _items(rest):
+        yield ("quote" if one.kind == "texts" else "ground_truth", one.name)
+    yield from (("ground_truth", group) for group in groups)
+
+
+def _result_columns(rest: list[Profile], groups: list[str]) -> Iterator[tuple[str, str]]:
+    """The columns that may list results."""
+    yield from (("retrieved", one.name) for one in _returned_lists(rest))
+    yield from (("retrieved", group) for group in groups)
+
+
+def _in_order(mapping: Pairs, rest: list[Profile], known: set[str]) -> Iterator[Pairs]:
+    """A mapping with what may order the results; without, the rows are in order."""
+    if known & {"score", "rank", "retrieved"}:
+        yield mapping
+        return
+    for one in (one for one in rest if one.may_order):
+        yield from ((*mapping, pair) for (pair,) in orders(one))
+    yield mapping
+
+
+def orders(profile: Profile) -> list[Pairs]:
+    """What a column of numbers may be to results, the likelier first."""
+    called = profile.name
+    by_score: list[Pairs] = [(("score", called),), (("distance", called),)]
+    if is_distance(called):
+        by_score.reverse()
+    if not profile.may_rank:
+        return by_score
+    return [(("rank", called),), *by_score]
+
+
+def _questions(free: list[Profile]) -> list[Profile]:
+    """The columns that may be the question, the likelier first."""
+
+    def unlikely(one: Profile) -> tuple[bool, bool, bool]:
+        asks = 2 * sum(cell.endswith("?") for cell in one.cells) >= len(one.cells)
+        return possible_meaning(one.name) != "query", not asks, one.kind != "texts"
+
+    may = [one for one in free if one.kind in ("texts", "words", "places", "numbers")]
+    return sorted((one for one in may if one.different > 1 or len(one.cells) == 1), key=unlikely)[
+        :4
     ]
-    more, found = max(pairs, default=(-1, None), key=lambda pair: pair[0])
-    return found if more >= 0 else None
 
 
-def _ids(columns: Cells, names: list[str]) -> set[str]:
-    return {one for name in names for cell in columns[name] for one in _ids_in(cell)}
+def _items(rest: list[Profile]) -> list[Profile]:
+    """The columns that may be targets or single results, the likelier first."""
+
+    def unlikely(one: Profile) -> tuple[bool, bool, bool, bool]:
+        meant = possible_meaning(one.name)
+        return (
+            meant not in ("item", "quote"),
+            bool(one.words & HARMLESS),
+            one.kind == "texts",
+            one.kind == "numbers",
+        )
+
+    may = [one for one in rest if one.kind not in ("nothing", "judgements", "dates", "objects")]
+    return sorted(may, key=unlikely)[:6]
 
 
-def _count(cells: Sequence[Any]) -> int:
-    return sum(len(_ids_in(cell)) for cell in cells)
+def _returned_lists(rest: list[Profile]) -> list[Profile]:
+    """The columns that may list results, the likelier first."""
+
+    def unlikely(one: Profile) -> tuple[bool, int]:
+        hinted = possible_meaning(one.name) == "retrieved" or bool(one.words & LAST_STAGE)
+        return not hinted, -one.count
+
+    may = [one for one in rest if one.kind in ("lists", "words", "places", "numbers")]
+    return sorted(may, key=unlikely)[:4]
 
 
-def _ids_in(cell: Any) -> list[str]:
-    return [] if cell is None else _ID.findall(str(cell))
+def _judging(rest: list[Profile]) -> list[Profile]:
+    """The columns that may judge, those with a word of judgement or few values first."""
+
+    def unlikely(one: Profile) -> tuple[bool, bool, int]:
+        return not one.judges_by_name, one.kind != "judgements", one.different
+
+    may = [one for one in rest if one.may_grade or (one.may_tell_apart and one.varies)]
+    return sorted(may, key=unlikely)[:3]
 
 
 def as_cell(value: Any) -> str:
@@ -138,21 +442,29 @@ def as_cell(value: Any) -> str:
     return "; ".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
-def _listed(columns: Cells) -> list[str]:
-    return [one for one in columns if one.strip() and not one.endswith(IGNORED)]
+def profiles_of_records(records: Sequence[Mapping[str, Any]]) -> Profiles:
+    """The profiles of the fields of records."""
+    names = [*dict.fromkeys(str(key) for record in records for key in record)]
+    cells = {name: [as_cell(record.get(name)) for record in records] for name in names}
+    return Profiles(pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String())))
 
 
-def _numbered(columns: Cells) -> list[str]:
-    """The columns that differ in their number only: ``Chunk 1``, ``Chunk 2``."""
-    return [one for group in numbered_groups(_listed(columns)).values() for one in group]
+def _columns(profiles: Iterable[str]) -> list[str]:
+    return [one for one in profiles if one.strip() and not one.endswith(IGNORED)]
 
 
-def _known(columns: Cells, ours: str) -> list[str]:
-    return [theirs for theirs, what in renaming(_listed(columns)).items() if what == ours]
-
-
-def _free(columns: Cells, own: frozenset[str] = _OWN) -> dict[str, Sequence[Any]]:
+def _free(profiles: Profiles, lacking: set[str]) -> list[Profile]:
     """The columns of unknown name, but for those of our own records."""
-    listed = _listed(columns)
-    known = {*renaming(listed), *_numbered(columns), *own}
-    return {one: columns[one] for one in listed if one not in known and not one.startswith("tag.")}
+    listed = _columns(profiles)
+    own = _OWN - {"id", "_id"} if "item" in lacking else _OWN
+    known = {*renaming(listed), *own}
+    return [
+        profiles[one] for one in listed if one not in known and not one.startswith(("tag.", "__"))
+    ]
+
+
+def words_to_grade(column: str, cells: Iterable[str]) -> tuple[Pairs, ...]:
+    """The mappings for words in a column of grades: a grade for each, or none at all."""
+    grades = grades_of_words(cells)
+    by_word: tuple[Pairs, ...] = () if grades is None else (((GRADES, grades),),)
+    return (*by_word, ((IGNORE, column),))

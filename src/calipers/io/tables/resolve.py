@@ -1,20 +1,21 @@
-"""Map table columns to fields by their names, their values and their neighbours.
+"""Map table columns to fields: names make a field certain, profiles settle or question the rest.
 
-Names alone can mislead: an ``id`` may number the rows or the questions, ``expected_chunks`` may
-hold ids or texts, and an unrecognised column of zeros and ones may be the grade. Every column is
-certain, harmless, or refused with the option that settles it.
+A column is certain by its name, harmless (the same for all rows of a query, a date, prose, or a
+name that rules it out), or it may change a number: then it is refused with the mappings that may
+be meant, which ``propose`` tries before one is shown.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, Unclear
 from calipers.io.tables.cells import TAG, looks_like_texts
 from calipers.io.tables.columns import (
     IGNORE,
     IGNORED,
-    SOME,
+    Pairs,
     may_be_texts,
     may_be_the_grade,
     numbered_groups,
@@ -23,22 +24,17 @@ from calipers.io.tables.columns import (
     says_wanted,
     weak_quote,
 )
-from calipers.io.tables.grades import (
-    COUNTING,
-    NO_GRADES,
-    cells_of,
-    holds_grades,
-    holds_words,
-    may_hide_grades,
-    may_tell_apart,
-)
-from calipers.io.tables.propose import as_cell, nothing_fits
+from calipers.io.tables.grades import cells_of
+from calipers.io.tables.profile import SOME, Profile, Profiles
+from calipers.io.tables.propose import nothing_fits, orders
 from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.model.ground_truth import MARK
 from calipers.model.matched import Role
 from calipers.model.run import all_rise
 from calipers.names import (
     BEIR_JUDGEMENTS,
+    LAST_STAGE,
+    ORDERING,
     PARALLEL,
     QUERY_TEXT,
     QUOTE,
@@ -52,7 +48,6 @@ from calipers.names import (
     plain_name,
     possible_meaning,
 )
-from calipers.shell import join_words
 
 _CALLED = {"item": "expected_chunks", "quote": "quotes", "retrieved": "retrieved_ids"}
 """Names for a merged column, by which it is recognised."""
@@ -77,8 +72,21 @@ def numbered_as_one(table: InputTable, role: Role) -> InputTable:
         for stem in groups.keys() - wanted.keys():
             _refuse_numbers(table, groups[stem], groups[next(iter(wanted))])
         for stem, what in wanted.items():
+            _refuse_pivot(table, groups[stem])
             table = _merge_columns(table, groups[stem], what)
     return table
+
+
+def _refuse_pivot(table: InputTable, columns: list[str]) -> None:
+    """Refuse columns that are named for items and hold grades: a table turned on its side."""
+    some = table.rows(pl.col(columns).cast(pl.String), most=SOME)
+    cells = Profile(columns[0], pl.concat([some[one].alias("cell") for one in columns]))
+    numbers = cells.kind == "numbers" and cells.different <= 4 and "0" in cells.cells
+    if cells.kind == "judgements" or numbers:
+        raise InvalidInput(
+            f"Write one row for each judgement, with the columns question, chunk_id and grade: "
+            f"{', '.join(columns[:3])} of {table.name} seem to be items, and their cells grades."
+        )
 
 
 def _meaning(stem: str, role: Role) -> str | None:
@@ -96,7 +104,7 @@ def _meaning(stem: str, role: Role) -> str | None:
 def _refuse_numbers(table: InputTable, others: list[str], columns: list[str]) -> None:
     """Refuse grades beside numbered columns: which belongs to which would be a guess."""
     cells = table.rows(pl.col(others).cast(pl.String))
-    if holds_grades(pl.concat([cells[one].alias("cell") for one in others])):
+    if Profile(others[0], pl.concat([cells[one].alias("cell") for one in others])).holds_grades:
         raise InvalidInput(
             f"{table.name} has numbers in {', '.join(others[:3])} beside {', '.join(columns[:3])}, "
             "which may be the grades of these; write one row for each, with the columns question, "
@@ -162,7 +170,7 @@ def _refuse_half(table: InputTable, document: str, page: str) -> None:
 
 LISTED = 5
 """Unread columns that are listed by name; the others are counted."""
-_ROW_NUMBERS = frozenset({"", "index", "unnamed_0"})
+_ROW_NUMBERS = frozenset({"index", "unnamed_0"})
 _YES_OR_NO = frozenset({"relevant", "expected", "gold", "correct"})
 
 
@@ -196,16 +204,15 @@ def _by_name(table: InputTable, found: list[str], role: Role) -> dict[str, str]:
     return names if quote is None else {**names, quote: "quote"}
 
 
-def no_column(table: InputTable, lacking: str, role: Role) -> InvalidInput:
+def no_column(table: InputTable, lacking: str, role: Role) -> Unclear:
     """The error for a table without a needed column, judged by its names and a sample of it."""
-    return InvalidInput(nothing_fits(table.name, sample(table), lacking, role))
+    return nothing_fits(table.name, profiles_of(table), lacking, role)
 
 
-def sample(table: InputTable) -> dict[str, list[str]]:
-    """The columns of a table, each with its first cells."""
+def profiles_of(table: InputTable, query: str | None = None) -> Profiles:
+    """The profiles of all columns of a table, from its first rows."""
     with explained(table.name, table.fault):
-        some = table.rows(pl.all(), most=SOME)
-    return {one.name: list(map(as_cell, one.to_list())) for one in some}
+        return Profiles(table.rows(pl.all(), most=SOME), query)
 
 
 def _with_row_ids(table: InputTable, found: list[str], names: dict[str, str]) -> dict[str, str]:
@@ -238,13 +245,16 @@ def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[
     column = table.rows([item], most=SOME)[item]
     about_single = {"grade", "score", "rank"} & set(names.values())
     others = [one for one in table.names() if one not in names and plain_name(one) in ROW["item"]]
-    if plain_name(item) in _YES_OR_NO and holds_grades(column):
+    if plain_name(item) in _YES_OR_NO and Profile(item, column).holds_grades:
         cells = cells_of(column)
         if others or (not about_single and _are_grades(cells)):
             graded = (("grade", item), *(("item", one) for one in others[:1]))
-            raise InvalidInput(
-                f"Say {say(*graded)} or {say(('item', item))}; {item!r} of {table.name} could be "
-                f"two things, ids to find or the grade of ids (it holds {cells[0]!r:.40})."
+            raise Unclear(
+                f"{item!r} of {table.name} could be two things, ids to find or the grade of ids "
+                f"(it holds {cells[0]!r:.40})",
+                graded,
+                (("item", item),),
+                otherwise="Add a column with the ids that are judged",
             )
     if isinstance(column.dtype, pl.List):
         column = column.explode()
@@ -292,12 +302,15 @@ def _check_grade(table: InputTable, found: list[str], names: dict[str, str]) -> 
         for one in found
         if one not in names and plain_name(one) in ROW["grade"] and not one.endswith(IGNORED)
     ]
-    some = table.rows([grade, *others], most=SOME)
+    some = Profiles(table.rows([grade, *others], most=SOME))
     for other in others:
-        if holds_grades(some[other]) and not some[other].equals(some[grade], check_names=False):
-            raise InvalidInput(
-                f"Say {say(('grade', grade), (IGNORE, other))}, or the other way: two columns of "
-                f"{table.name} could be the grade, {grade!r} and {other!r}, and they differ."
+        same = some[other].column.equals(some[grade].column, check_names=False)
+        if some[other].holds_grades and not same:
+            raise Unclear(
+                f"two columns of {table.name} could be the grade, {grade!r} and {other!r}, and "
+                "they differ",
+                ((IGNORE, other),),
+                (("grade", other), (IGNORE, grade)),
             )
 
 
@@ -312,123 +325,206 @@ def check_fields(
 ) -> None:
     """Refuse columns that are left over and may change a number: a grade, an order, a system."""
     ours = {meaning: theirs for theirs, meaning in names.items()}
-    # Beside a list of targets, a single value describes the question.
-    lists = isinstance(table.open().collect_schema().get(ours.get("item", "")), pl.List)
-    if has_truth and not lists and "grade" not in ours and "retrieved" not in ours:
-        check_no_grade_is_hidden(table, left, ours["query"], ours.get("item", ""))
-    elif has_results and not {"score", "rank", "retrieved"} & set(ours):
-        _check_order_is_known(table, names, left)
-    if has_truth and "grade" not in ours:
-        _check_no_grades_beside(table, left)
     if has_results:
         _check_one_ranking(table, ours["query"], left)
-    if "retrieved" in ours and not {"item", "quote"} & set(ours):
+    is_wide = "retrieved" in ours
+    if is_wide and not {"item", "quote"} & set(ours):
         _check_one_list_each(table, ours["query"], ours["retrieved"], left, role)
+    if has_results and not is_wide and not {"score", "rank"} & set(ours):
+        _check_order_is_known(table, names, left)
+    if not left:
+        return
+    profiles = profiles_of(table, ours["query"])
+    if is_wide:
+        _check_one_list(table, profiles, ours["retrieved"], left)
+    elif has_results:
+        _check_one_order(table, profiles, ours, left)
+    if not has_truth or "grade" in ours:
+        return
+    # Beside a list of targets, a single value describes the question.
+    lists = profiles[ours["item"]].kind == "lists" if "item" in ours else False
+    if not is_wide:
+        _check_no_grade_is_hidden(table, profiles, left, about_queries=lists)
+    _check_no_grades_beside(profiles, table.name, left)
 
 
-def _check_no_grades_beside(table: InputTable, left: Sequence[str]) -> None:
+def _check_no_grades_beside(profiles: Profiles, name: str, left: Sequence[str]) -> None:
     """Refuse cells that list a grade for each of the ids in another cell."""
-    for one in (name for name in left if plain_name(name) in PARALLEL):
-        cells = table.rows(pl.col(one).cast(pl.String), most=SOME).to_series()
-        if len(several := cells.filter(cells.str.contains(_NUMBERS).fill_null(False))):
-            raise InvalidInput(
-                f"Give each target a row with its grade, or say {say((IGNORE, one))}; the cells of "
-                f"{one!r} in {table.name}, such as {several[0]!r:.30}, seem to grade several ids."
+    for one in (column for column in left if plain_name(column) in PARALLEL):
+        cells = profiles[one].cells if profiles[one].holds_numbers else []
+        several = [cell for cell in cells if _SEVERAL_IN(cell)]
+        if several:
+            raise Unclear(
+                f"the cells of {one!r} in {name}, such as {several[0]!r:.30}, seem to grade "
+                "several ids",
+                ((IGNORE, one),),
+                otherwise="Give each target a row with its grade",
             )
 
 
-_NUMBERS = r"^\W*\d[\d.]*([^\w.]+\d[\d.]*)+\W*$"
+_SEVERAL_IN = re.compile(r"\d[^\w.]+\d").search
 
 
-def check_no_grade_is_hidden(
-    table: InputTable, left: list[str], asked: str | None = None, item: str = ""
+def check_no_grade_is_hidden(table: InputTable, left: list[str]) -> None:
+    """Refuse judgements with an unrecognised column that may be the grade."""
+    if left:
+        _check_no_grade_is_hidden(table, profiles_of(table), left, about_queries=False)
+
+
+def _check_no_grade_is_hidden(
+    table: InputTable, profiles: Profiles, left: list[str], *, about_queries: bool
 ) -> None:
-    """Refuse judgements with an unrecognised column that may be the grade.
+    """Refuse a column of unknown name that may say which targets are relevant.
 
-    It may be if it holds numbers, or yes and no; or if it differs within one query and is neither
-    prose, nor a date, nor has a name that says something else. If cells hold several ids, a column
-    that is constant within each query describes the query.
+    It may if it holds numbers or words of judgement, or a few values that differ within a query.
+    Beside lists of targets, a column that is the same within each query describes the query.
     """
-    left = [one for one in left if not one.startswith("__")]
-    if not left:
-        return
-    some = table.rows(left if asked is None else [*dict.fromkeys((asked, *left))], most=SOME)
-    twin = next((one for one in left if says_wanted(one)), None)
-    queries = some if asked is None else some.with_columns(pl.col(asked).forward_fill())
-    of_query = set[str]()
-    if asked is not None and item and _holds_several(table, item):
-        of_query = {one for one in left if not _has_two_values(queries, asked, one)}
+    shown = [profiles[one] for one in left if not one.startswith("__")]
+    twin = next((one for one in shown if says_wanted(one.name) and one.kind != "nothing"), None)
     hidden = [
         one
-        for one in left
-        if one == twin or (one not in of_query and may_hide_grades(one, some[one]))
+        for one in shown
+        if one is twin
+        or (one.may_grade and (one.varies or not about_queries))
+        or (one.may_tell_apart and one.varies)
     ]
-    if asked is not None:
-        hidden += [
-            one for one in left if one not in hidden and _differs_in_a_query(queries, asked, one)
-        ]
     if not hidden:
         return
-    # What holds words of judgement is the more likely grade.
-    one, *others = sorted(hidden, key=lambda name: not holds_words(some[name]))
-    value = next(iter(some[one].cast(pl.String, strict=False).drop_nulls()), "nothing")
-    raise may_be_the_grade(one, value, table.name, *others)
+    if twin is not None and not twin.may_grade:
+        raise _second_target(table, twin, profiles)
+    # What a name or words of judgement speak for is the more likely grade.
+    first, *others = sorted(
+        hidden, key=lambda one: (not one.judges_by_name, one.kind != "judgements")
+    )
+    rest = [one.name for one in others]
+    raise may_be_the_grade(first.name, first.cells[0], table.name, *rest)
 
 
-def _differs_in_a_query(rows: pl.DataFrame, asked: str, column: str) -> bool:
-    """Whether a column has two values for one query that are not just remarks."""
-    return may_tell_apart(column, rows[column]) and _has_two_values(rows, asked, column)
+def _second_target(table: InputTable, twin: Profile, profiles: Profiles) -> Unclear:
+    """The error for a second column whose name says that it holds targets."""
+    item = next(name for name, ours in renaming([*profiles]).items() if ours == "item")
+    return Unclear(
+        f"{twin.name!r} of {table.name} may hold targets, too, beside {item!r}",
+        (("item", f"{item},{twin.name}"),),
+        (("item", twin.name), (IGNORE, item)),
+        ((IGNORE, twin.name),),
+    )
 
 
-def _holds_several(table: InputTable, item: str) -> bool:
-    """Whether cells hold several ids, so that no other column can describe one of them."""
-    cells = table.rows([item], most=SOME)[item]
-    return cells.dtype == pl.String and bool(cells.str.contains(r"[;|\n]|^[\[(]|, ").any())
+def _check_one_list(table: InputTable, profiles: Profiles, listed: str, left: list[str]) -> None:
+    """Refuse a second list of results: of another stage, or of another system."""
+    if "retrieved" in table.said.named:
+        return
+    returned = profiles[listed].ids
+    many = 2 * len(profiles[listed].cells)
+    others = [
+        profiles[one]
+        for one in left
+        if profiles[one].kind == "lists" or profiles[one].words & LAST_STAGE
+        if len(profiles[one].ids & returned) * 2 >= len(profiles[one].ids) > 0
+        if profiles[one].count >= min(many, profiles[listed].count / 2)
+        if not says_wanted(one)
+    ]
+    if not others:
+        return
+    rest = [one.name for one in others]
+    lines: list[Pairs] = [tuple((IGNORE, one) for one in rest)]
+    # The list of the last stage is what the user of a retriever gets.
+    for one in others:
+        line: Pairs = (("retrieved", one.name),)
+        lines = [line, *lines] if one.words & LAST_STAGE else [*lines, line]
+    raise Unclear(
+        f"{table.name} has two lists of results, {listed!r} and {rest[0]!r}; one is measured at a "
+        "time",
+        *lines,
+    )
 
 
-def _has_two_values(rows: pl.DataFrame, asked: str, column: str) -> bool:
-    values = rows.drop_nulls([asked, column]).group_by(asked).agg(pl.col(column).n_unique())
-    return bool((values[column] > 1).any())
+def _check_one_order(
+    table: InputTable, profiles: Profiles, ours: Mapping[str, str], left: list[str]
+) -> None:
+    """Refuse a second order of the same results: ``rank`` and ``rerank_rank``."""
+    known = "rank" if "rank" in ours else "score"
+    if known not in ours or {"rank", "score"} & {*table.said.named}:
+        return
+    by = profiles[ours[known]]
+    for one in (profiles[name] for name in left):
+        named = one.words & ORDERING or is_distance(one.name)
+        if not named or not one.may_order or not one.varies or _same_order(by, one):
+            continue
+        lines: list[Pairs] = [(*pair, (IGNORE, by.name)) for pair in orders(one)[:1]]
+        raise Unclear(
+            f"{table.name} has two orders of results, {by.name!r} and {one.name!r}, and they "
+            "differ",
+            *(lines if one.words & LAST_STAGE else ()),
+            ((IGNORE, one.name),),
+            *lines,
+        )
+
+
+def _same_order(one: Profile, other: Profile) -> bool:
+    """Whether two columns order the rows of each query in the same way, or the reverse."""
+    frame = pl.DataFrame(
+        {
+            "query": one.queries,
+            "a": one.column.cast(pl.String).cast(pl.Float64, strict=False),
+            "b": other.column.cast(pl.String).cast(pl.Float64, strict=False),
+        }
+    ).drop_nulls()
+    ranks = frame.select(
+        a=pl.col("a").rank("dense").over("query"),
+        b=pl.col("b").rank("dense").over("query"),
+        c=(-pl.col("b")).rank("dense").over("query"),
+    )
+    return bool((ranks["a"] == ranks["b"]).all() or (ranks["a"] == ranks["c"]).all())
 
 
 def _check_order_is_known(table: InputTable, names: dict[str, str], left: list[str]) -> None:
     """Refuse to rank results by row order where a column of numbers implies another order."""
     unused = [one for one in table.names() if one not in names and not one.endswith(IGNORED)]
-    some = table.rows(unused, most=SOME)
+    asked = next(theirs for theirs, ours in names.items() if ours == "query")
+    some = Profiles(table.rows([*dict.fromkeys((asked, *unused))], most=SOME), asked)
     for one in [*dict.fromkeys((*left, *unused))]:
-        no_order = set(plain_name(one).split("_")) & (NO_GRADES - COUNTING)
-        if no_order or not holds_grades(some[one]) or holds_words(some[one]):
+        if not some[one].may_order or not some[one].varies:
             continue
-        asked = next(theirs for theirs, ours in names.items() if ours == "query")
         rows = table.rows(asked, one)
-        numbers = rows.select(asked, cell_texts(one).cast(pl.Float64, strict=False))
+        numbers = rows.select(asked, _as_number(one, table.decimal_comma))
         steps = numbers.select(pl.col(one).diff().over(asked)).to_series().drop_nulls()
         ranks = (numbers[one] % 1 == 0).all() and (steps > 0).all()
         if not numbers[one].null_count() and (ranks or (steps <= 0).all()):
             continue
         if one not in left and numbers[one].null_count():
             continue
-        raise InvalidInput(
-            f"Say {say(('rank', one))} or {say(('score', one))}; or, if the rows are in order, "
-            f"{say((IGNORE, one))}; {one!r} of {table.name} has another order, and nothing else "
-            "ranks them."
+        raise Unclear(
+            f"{one!r} of {table.name} has another order than the rows, and nothing else ranks them",
+            *orders(some[one]),
+            ((IGNORE, one),),
         )
+
+
+def _as_number(column: str, decimal_comma: bool) -> pl.Expr:
+    """A column of numbers as people write them."""
+    cells = cell_texts(column)
+    cells = cells.str.replace(",", ".", literal=True) if decimal_comma else cells
+    return cells.cast(pl.Float64, strict=False)
 
 
 def _check_one_list_each(
     table: InputTable, asked: str, listed: str, left: list[str], role: Role
 ) -> None:
     """Refuse a column of lists that has one result in each row, with the line that says so."""
-    if _holds_several(table, listed):
+    profiles = Profiles(table.rows([*dict.fromkeys((asked, listed, *left))], most=SOME), asked)
+    if profiles[listed].kind == "lists" or not profiles[listed].varies:
         return
-    some = table.rows([asked, listed, *left], most=SOME).with_columns(pl.col(asked).forward_fill())
-    if some[listed].dtype.is_nested() or not _has_two_values(some, asked, listed):
-        return
-    numbers = [one for one in left if holds_grades(some[one]) and not holds_words(some[one])]
-    lines = [say(("item", listed), (what, one)) for one in numbers[:1] for what in _ABOUT[role]]
-    lines = lines or [say(("item", listed))]
-    raise InvalidInput(
-        f"Say {', or '.join(lines)}; {table.name} has one result in each row of {listed!r}."
+    numbers = [profiles[one] for one in left if profiles[one].may_order or profiles[one].may_grade]
+    lines: list[Pairs] = []
+    for one in numbers[:2]:
+        if role != "ground_truth":
+            lines += [(("item", listed), *pair) for pair in orders(one) if one.may_order]
+        if role != "run":
+            lines.append((("item", listed), ("grade", one.name)))
+    raise Unclear(
+        f"{table.name} has one result in each row of {listed!r}", *lines, (("item", listed),)
     )
 
 
@@ -441,14 +537,6 @@ def check_no_sentences(cells: pl.Series, name: str, column: str) -> None:
             f'Write the results as a list in JSON, ["…", "…"]: {column!r} of {name} holds '
             "sentences, and a cell could be one result or several."
         )
-
-
-_ABOUT: Mapping[Role, tuple[str, ...]] = {
-    "run": ("score",),
-    "ground_truth": ("grade",),
-    "both": ("score", "grade"),
-}
-"""What the numbers beside results can be, by what the table is given as."""
 
 
 def _check_one_ranking(table: InputTable, asked: str, left: list[str]) -> None:
@@ -476,10 +564,13 @@ def scores_must_fall(table: InputTable, ours: Mapping[str, str]) -> bool:
 def check_scores_fall(rows: pl.DataFrame, column: str, name: str) -> None:
     """Refuse scores that rise down every list, judged by a sample of rows."""
     if all_rise(rows, FEW_STEPS):
-        raise InvalidInput(
-            f"Say {join_words(('--distance', column))}; if they are scores, "
-            f"{say(('score', column))}; the numbers in {column!r} of {name} rise down every list, "
-            "and the highest score comes first."
+        raise Unclear(
+            f"the numbers in {column!r} of {name} rise down every list, and the highest score "
+            "comes first",
+            (("distance", column),),
+            (("score", column),),
+            otherwise=f"Say {say(('distance', column))}, or, if they are scores, "
+            f"{say(('score', column))}",
         )
 
 
@@ -495,6 +586,7 @@ def left_over(found: Iterable[str], names: dict[str, str]) -> list[str]:
         if one not in names
         and not one.startswith(TAG)
         and not one.endswith(IGNORED)
+        and one.strip()
         and plain_name(one.replace(":", "")) not in _ROW_NUMBERS
     ]
 

@@ -1,0 +1,239 @@
+"""Profile columns: what a sample of the values says about each, whatever its name is.
+
+A profile says what the cells are (ids, texts, lists, numbers, a few words), whether they change
+within a query, and in which direction they go. What a column means is decided from its name and
+its profile in ``resolve``; which columns may be meant for a field is decided in ``propose``.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import polars as pl
+
+from calipers.io.tables.cells import looks_like_texts
+from calipers.io.tables.grades import JUDGEMENTS, grade_in
+from calipers.names import (
+    COUNTING,
+    HARMLESS,
+    JUDGING,
+    NO_GRADES,
+    REMARKS,
+    plain_name,
+    unaccented,
+)
+
+SOME = 1_000
+"""Rows that are sampled before all are read."""
+Kind = Literal[
+    "nothing", "objects", "dates", "places", "numbers", "judgements", "lists", "texts", "words"
+]
+FEW = 11
+"""Different values up to which words, or small numbers, may be judgements."""
+ENOUGH_ROWS = 4
+"""Further rows of queries after which a value that never changed within one is about the query."""
+COUNTED_ROWS = 5
+"""With fewer rows, values 0, 1, 2 … may be grades and not row numbers."""
+BEYOND_GRADES = 1000
+"""If no number is smaller than this, they are years, ids or times."""
+_ID = re.compile(r"[^\s;|,\[\](){}'\"、，]+")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{2,4}")
+_PLACE = re.compile(r"://|^/|\w/\w.*\.\w{2,4}$|\\|\.\w{2,4}$|@\w")
+_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+%?")
+_DIVIDED = re.compile(r"[;|\s]+|,\s+")
+_LISTED = re.compile(r"^\s*[\[({].*[\])}]\s*$|[;|\n]\s*\S|、|，", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One column of a sample: its name, its cells, and the query of each cell."""
+
+    name: str
+    column: pl.Series
+    queries: pl.Series | None = None
+    """The query of each row, where it is known."""
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the name."""
+        return frozenset(re.split(r"[_\W]+", plain_name(self.name)))
+
+    @cached_property
+    def cells(self) -> list[str]:
+        """The cells that are not empty, as texts."""
+        if self.column.dtype.is_nested():
+            listed = (" ; ".join(map(str, _flat(cell))) for cell in self.column.to_list())
+            return [cell for cell in listed if cell]
+        texts = self.column.cast(pl.String, strict=False).drop_nulls()
+        return [text for cell in texts if (text := cell.strip())]
+
+    @cached_property
+    def different(self) -> int:
+        """How many different values there are."""
+        return len({*self.cells})
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What the cells hold."""
+        cells = self.cells
+        if not cells:
+            return "nothing"
+        if self.column.dtype.is_temporal() or all(map(_DATE.match, cells)):
+            return "dates"
+        if isinstance(self.column.dtype, pl.Struct | pl.Object):
+            return "objects"
+        if self.column.dtype.is_nested():
+            return "lists"
+        if all(_NUMBER.fullmatch(cell) for cell in cells):
+            return "numbers"
+        if all(unaccented(cell) in JUDGEMENTS or grade_in(cell) is not None for cell in cells):
+            return "judgements"
+        if looks_like_texts(cells):
+            return "texts"
+        if any(map(_LISTED.search, cells)) or _divided_by_commas(cells):
+            return "lists"
+        return "places" if any(map(_PLACE.search, cells)) else "words"
+
+    @cached_property
+    def holds_numbers(self) -> bool:
+        """Whether each cell is one number, or several with dividers."""
+        return self.kind == "numbers" or (bool(self.cells) and all(map(_are_numbers, self.cells)))
+
+    @cached_property
+    def holds_grades(self) -> bool:
+        """Whether the cells could be grades: numbers, or words and marks of judgement."""
+        return self.kind == "judgements" or self.holds_numbers
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether all cells are whole numbers, as ranks are."""
+        return self.kind == "numbers" and all(
+            re.fullmatch(r"\d+([.,]0+)?", cell) for cell in self.cells
+        )
+
+    @cached_property
+    def may_rank(self) -> bool:
+        """Whether whole numbers count the rows of each query from 0 or 1 on, in any order."""
+        if not self.is_whole or self.queries is None:
+            return self.is_whole
+        numbers = self.column.cast(pl.String).str.replace(",", ".").cast(pl.Float64, strict=False)
+        pairs = pl.DataFrame({"query": self.queries, "value": numbers}).drop_nulls()
+        each = pairs.group_by("query").agg(
+            least=pl.col("value").min(), different=pl.col("value").n_unique(), rows=pl.len()
+        )
+        return bool(((each["least"] <= 1) & (each["different"] == each["rows"])).all())
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids in all cells."""
+        return frozenset(one for cell in self.cells for one in ids_in(cell))
+
+    @cached_property
+    def count(self) -> int:
+        """How many ids there are in all cells, each as often as it is there."""
+        return sum(len(ids_in(cell)) for cell in self.cells)
+
+    @cached_property
+    def _by_query(self) -> pl.DataFrame:
+        """The rows and the different values of each query."""
+        if self.queries is None or self.column.dtype.is_nested():
+            return pl.DataFrame(schema={"rows": pl.Int64(), "values": pl.Int64()})
+        pairs = pl.DataFrame({"query": self.queries, "value": self.column}).drop_nulls()
+        return pairs.group_by("query").agg(rows=pl.len(), values=pl.col("value").n_unique())
+
+    @cached_property
+    def varies(self) -> bool:
+        """Whether one query has two different values."""
+        return bool((self._by_query["values"] > 1).any())
+
+    @cached_property
+    def is_of_query(self) -> bool:
+        """Whether the values never change within a query, and there was room to change."""
+        found = self._by_query
+        further = int(found["rows"].sum()) - found.height if found.height else 0
+        return not self.varies and further >= ENOUGH_ROWS
+
+    @cached_property
+    def counts_rows(self) -> bool:
+        """Whether the numbers number the rows, or are too large to be grades."""
+        numbers = self.column.cast(pl.Float64, strict=False)
+        if numbers.null_count() or not len(numbers):
+            return False
+        if min(numbers.to_list()) >= BEYOND_GRADES:
+            return True
+        steps = numbers.diff().drop_nulls()
+        return len(numbers) >= COUNTED_ROWS and bool((steps == 1).all())
+
+    @cached_property
+    def judges_by_name(self) -> bool:
+        """Whether the name has a word of judgement: ``is_correct_id``, ``page_relevant``."""
+        return bool(self.words & JUDGING)
+
+    @cached_property
+    def may_grade(self) -> bool:
+        """Whether a column of unknown name may say which targets are relevant, by its values."""
+        if not self.holds_grades or not self.name.strip() or self.is_of_query:
+            return False
+        if self.judges_by_name:
+            return True
+        is_remark = bool(self.words & REMARKS) and self.kind == "judgements"
+        return not (self.words & NO_GRADES or is_remark or self.counts_rows)
+
+    @cached_property
+    def may_tell_apart(self) -> bool:
+        """Whether a column of unknown name has values that differ and are more than remarks."""
+        if self.words & (HARMLESS | NO_GRADES) and not self.judges_by_name:
+            return False
+        return self.kind == "words" and 1 < self.different <= FEW
+
+    @cached_property
+    def may_order(self) -> bool:
+        """Whether a column of unknown name holds numbers that may order results."""
+        if self.words & (NO_GRADES - COUNTING) or not self.holds_numbers:
+            return False
+        return self.kind == "numbers" and self.different > 1
+
+
+def _flat(cell: object) -> Iterable[object]:
+    """The values of a cell that is a list, an object or a single value."""
+    if isinstance(cell, Mapping):
+        return cell.values()
+    return cell if isinstance(cell, list | tuple) else [] if cell is None else [cell]
+
+
+def _are_numbers(cell: str) -> bool:
+    parts = list(filter(None, _DIVIDED.split(cell.strip("[]"))))
+    return bool(parts) and all(_NUMBER.fullmatch(part.strip(",")) for part in parts)
+
+
+def _divided_by_commas(cells: list[str]) -> bool:
+    """Whether some cells have several words with commas between them, and no sentence does."""
+    parts = [cell.split(",") for cell in cells if "," in cell]
+    return bool(parts) and all(len(one.split()) == 1 for part in parts for one in part if one)
+
+
+def ids_in(cell: str) -> list[str]:
+    """The ids in a cell, whatever divides them."""
+    return _ID.findall(cell)
+
+
+class Profiles(Mapping[str, Profile]):
+    """The profiles of the columns of a sample, each made when it is first asked for."""
+
+    def __init__(self, frame: pl.DataFrame, query: str | None = None) -> None:
+        self.frame = frame
+        self._query = None if query is None else frame[query].forward_fill()
+        self._made: dict[str, Profile] = {}
+
+    def __getitem__(self, name: str) -> Profile:
+        if name not in self._made:
+            self._made[name] = Profile(name, self.frame[name], self._query)
+        return self._made[name]
+
+    def __iter__(self):  # type: ignore[no-untyped-def]
+        return iter(self.frame.columns)
+
+    def __len__(self) -> int:
+        return self.frame.width
