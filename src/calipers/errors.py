@@ -21,6 +21,8 @@ allowed, what to do. The command line prints it without a traceback and exits wi
 import errno
 import math
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -62,6 +64,25 @@ class UnknownArgument(InvalidInput, TypeError):
 
 class NoGroundTruth(InvalidInput):
     """Results that come without what should be found."""
+
+
+_COMMANDS: list[None] = []
+"""One entry for each command that is being carried out in this process."""
+
+
+@contextmanager
+def command_line() -> Iterator[None]:
+    """While a command is carried out: what is proposed are options, elsewhere keywords."""
+    _COMMANDS.append(None)
+    try:
+        yield
+    finally:
+        _COMMANDS.pop()
+
+
+def is_command_line() -> bool:
+    """Whether what is proposed will be typed into a shell."""
+    return bool(_COMMANDS)
 
 
 LOOK = "\n  "

@@ -2,27 +2,9 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 WINDOWS = os.name == "nt"
-_DEPTH: list[None] = []
-"""One entry for each command that is being carried out in this process."""
-
-
-@contextmanager
-def command_line() -> Iterator[None]:
-    """While a command is carried out: what is proposed are options, elsewhere keywords."""
-    _DEPTH.append(None)
-    try:
-        yield
-    finally:
-        _DEPTH.pop()
-
-
-def is_command_line() -> bool:
-    """Whether what is proposed will be typed into a shell."""
-    return bool(_DEPTH)
 
 
 def split_line(line: str, *, windows: bool = WINDOWS) -> list[str]:

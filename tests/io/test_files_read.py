@@ -16,11 +16,10 @@ from typing import Any
 
 import pytest
 
-from calipers.errors import CalipersError
+from calipers.errors import CalipersError, command_line
 from calipers.io.load import load
 from calipers.io.tables.columns import Columns
 from calipers.model.matched import Dataset
-from calipers.shell import command_line
 
 FILE = Path(__file__).parents[1] / "data" / "files_read.txt"
 MARKS = ("> ", "< ", "~ ", "! ")

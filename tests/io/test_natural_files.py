@@ -12,8 +12,7 @@ import shlex
 import pytest
 
 from calipers import evaluate
-from calipers.errors import CalipersError
-from calipers.shell import command_line
+from calipers.errors import CalipersError, command_line
 from tests.io.natural_files import EXTRA, File, draw_file
 
 N = int(os.environ.get("CALIPERS_NATURAL_FILES", "160"))

@@ -15,8 +15,7 @@ from typing import Any
 
 import click
 
-from calipers.errors import LOOK, CalipersError, as_sentence, said_by
-from calipers.shell import command_line
+from calipers.errors import LOOK, CalipersError, as_sentence, command_line, said_by
 from calipers.version import __version__
 
 GROUPS = {

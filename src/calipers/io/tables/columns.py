@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from calipers.errors import InvalidInput, Unclear
+from calipers.errors import InvalidInput, Unclear, is_command_line
 from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.matched import Role
 from calipers.model.run import RUN_SCHEMA
@@ -24,8 +24,7 @@ from calipers.names import (
     WEAK_QUOTE,
     plain_name,
 )
-from calipers.shell import command_line as command_line
-from calipers.shell import is_command_line, join_words
+from calipers.shell import join_words
 from calipers.words import did_you_mean
 
 FIELDS = (
@@ -415,6 +414,7 @@ def say(*pairs: tuple[str, str]) -> str:
 
     >>> say(("grade", "OK?"), ("ignore", "author"))
     'columns={"grade": "OK?", "ignore": "author"}'
+    >>> from calipers.errors import command_line
     >>> with command_line():
     ...     say(("grade", "OK?"), ("ignore", "author"), ("distance", "L2"))
     "--column 'grade=OK?' --column ignore=author --distance L2"
