@@ -92,12 +92,12 @@ def read_probe(sight: Probe, role: Role) -> Dataset:
             raise
         from calipers.io.tables.propose import settled
 
-        raise settled(unclear, sight, role) from None
+        raise settled(unclear, sight, role, read_probe) from None
     if found.unclear is None or sight.trial:
         return found
     from calipers.io.tables.propose import proposed
 
-    return replace(found, proposal=proposed(found.unclear, sight, role), unclear=None)
+    return replace(found, proposal=proposed(found.unclear, sight, role, read_probe), unclear=None)
 
 
 def _read(sight: Probe, role: Role) -> Dataset:

@@ -1,6 +1,7 @@
 """Two rankings in one record: refused with a line for each, and each line reads."""
 
 import json
+import re
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_both_lists_are_proposed_and_both_lines_read(last, first, ending, shape,
     with pytest.raises(InvalidInput, match="lists results twice") as refusal:
         evaluate(given)
     for name, value in ((last, 1.0), (first, 0.5)):
-        assert f"--column retrieved={name}" in str(refusal.value)
+        assert f'columns={{"retrieved": "{name}"}}' in str(refusal.value)
         assert evaluate(given, columns={"retrieved": name}, metrics="mrr")["mrr"].mean == value
 
 
@@ -76,7 +77,7 @@ RERANKED = [
 
 def test_ranks_of_a_reranker_in_another_order_are_refused() -> None:
     record = {"query": "Who?", "retrieved": RERANKED, "ground_truth": ["a"]}
-    with pytest.raises(InvalidInput, match="--column rank=rerank_rank to sort by it"):
+    with pytest.raises(InvalidInput, match=re.escape('columns={"rank": "rerank_rank"} to sort by it')):
         evaluate([record])
     sorted_by_it = evaluate([record], columns={"rank": "rerank_rank"}, metrics="mrr")
     assert sorted_by_it["mrr"].mean == 1.0

@@ -201,7 +201,8 @@ class Ours(EachRow):
 
     def read_table(self, sight: Probe, table: InputTable, role: Role) -> Dataset:
         """Read records in a table; one with plain ids or texts is read as any other."""
-        from calipers.io.tables.resolve import check_no_grade_is_hidden, left_over, numbered_as_one
+        from calipers.io.tables.merge import numbered_as_one
+        from calipers.io.tables.resolve import check_no_grade_is_hidden, left_over
 
         if holds_plain_parts(table) and not has_lists_beside(table):
             from calipers.io.formats.table import read_handwritten

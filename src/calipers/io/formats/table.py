@@ -36,6 +36,7 @@ from calipers.io.tables.cells import (
 )
 from calipers.io.tables.columns import GRADES, IDENTITIES, IGNORE, Pairs, is_long, says_wanted
 from calipers.io.tables.grades import as_numbers, grades_of_words
+from calipers.io.tables.merge import numbered_as_one, pages_as_items
 from calipers.io.tables.profile import SOME
 from calipers.io.tables.propose import missing_part
 from calipers.io.tables.resolve import (
@@ -44,8 +45,6 @@ from calipers.io.tables.resolve import (
     check_scores_fall,
     left_over,
     no_column,
-    numbered_as_one,
-    pages_as_items,
     profiles_of,
     reading_note,
     resolve_fields,

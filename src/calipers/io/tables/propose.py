@@ -6,7 +6,7 @@ never shown. A line comes with a look at what it would mean, so that a mapping t
 results and targets is seen.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,8 @@ from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
 from calipers.names import HARMLESS, LAST_STAGE, is_distance, possible_meaning
 
+Read = Callable[[Probe, Role], Dataset]
+"""What reads a file, in whatever form it is."""
 MOST_TRIALS = 40
 """Mappings that are tried before nothing is proposed."""
 MOST_SHOWN = 3
@@ -56,9 +58,9 @@ class Offer:
         return say(*self.pairs)
 
 
-def settled(unclear: Unclear, sight: Probe, role: Role) -> InvalidInput:
+def settled(unclear: Unclear, sight: Probe, role: Role, read: Read) -> InvalidInput:
     """The error for unclear data: the lines that could be read, each with what it means."""
-    offers = tried(unclear, sight, role)
+    offers = tried(unclear, sight, role, read)
     if not offers:
         return InvalidInput(str(unclear))
     if len(offers) > 1:
@@ -67,16 +69,14 @@ def settled(unclear: Unclear, sight: Probe, role: Role) -> InvalidInput:
     return InvalidInput(sentence + looks_at(offers))
 
 
-def proposed(unclear: Unclear, sight: Probe, role: Role) -> str:
+def proposed(unclear: Unclear, sight: Probe, role: Role, read: Read) -> str:
     """The first line that could be read, with its look; empty if there is none."""
-    offers = tried(unclear, sight, role)
+    offers = tried(unclear, sight, role, read)
     return offers[0].line if offers else ""
 
 
-def tried(unclear: Unclear, sight: Probe, role: Role) -> list[Offer]:
-    """The mappings that read the head of a file, the likelier first, at most three."""
-    from calipers.io.registry import read_probe
-
+def tried(unclear: Unclear, sight: Probe, role: Role, read: Read) -> list[Offer]:
+    """The mappings with which ``read`` reads the head of a file, the likelier first."""
     head = sight.head()
     if head is None:
         return []
@@ -93,7 +93,7 @@ def tried(unclear: Unclear, sight: Probe, role: Role) -> list[Offer]:
             continue
         seen.add(frozenset(pairs))
         try:
-            dataset = read_probe(head.saying(said), role)
+            dataset = read(head.saying(said), role)
             if not _is_known(dataset, [*offers, *parts]):
                 (offers if _is_whole(dataset, role) else parts).append(Offer(pairs, dataset))
         except Unclear as further:

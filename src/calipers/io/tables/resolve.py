@@ -18,7 +18,6 @@ from calipers.io.tables.columns import (
     Pairs,
     may_be_texts,
     may_be_the_grade,
-    numbered_groups,
     renaming,
     say,
     says_wanted,
@@ -28,7 +27,6 @@ from calipers.io.tables.grades import cells_of
 from calipers.io.tables.profile import SOME, Profile, Profiles
 from calipers.io.tables.propose import nothing_fits, orders
 from calipers.io.tables.scan import InputTable, cell_texts, explained
-from calipers.model.ground_truth import MARK
 from calipers.model.matched import Role
 from calipers.model.run import all_rise
 from calipers.names import (
@@ -37,136 +35,13 @@ from calipers.names import (
     ORDERING,
     PARALLEL,
     QUERY_TEXT,
-    QUOTE,
     RANX,
-    RESULT,
-    RETURNED_IDS,
     ROW,
     ROW_ID,
     SYSTEMS,
     is_distance,
     plain_name,
-    possible_meaning,
 )
-
-_CALLED = {"item": "expected_chunks", "quote": "quotes", "retrieved": "retrieved_ids"}
-"""Names for a merged column, by which it is recognised."""
-_SEVERAL = r"[;|\n]"
-_FILES = ("document", "file", "file_name", "filename", "file_path", "source", "path", "pdf", "url")
-"""Names for the document column, where another column has the page."""
-_PAGES = "expected_ids"
-"""Name for the pages, by which they are recognised as target ids."""
-
-
-def numbered_as_one(table: InputTable, role: Role) -> InputTable:
-    """Merge numbered columns (``Chunk 1``, ``Chunk 2``) into one, in the order of the numbers."""
-    found = table.names()
-    groups = numbered_groups(found)
-    numbered = {one for columns in groups.values() for one in columns}
-    known = set(renaming([one for one in found if one not in numbered]).values())
-    meant = {stem: _meaning(stem, role) for stem in groups}
-    wanted = {stem: what for stem, what in meant.items() if what is not None and what not in known}
-    if not wanted or len(set(wanted.values())) < len(wanted):
-        return table
-    with explained(table.name, table.fault):
-        for stem in groups.keys() - wanted.keys():
-            _refuse_numbers(table, groups[stem], groups[next(iter(wanted))])
-        for stem, what in wanted.items():
-            _refuse_pivot(table, groups[stem])
-            table = _merge_columns(table, groups[stem], what)
-    return table
-
-
-def _refuse_pivot(table: InputTable, columns: list[str]) -> None:
-    """Refuse columns that are named for items and hold grades: a table turned on its side."""
-    some = table.rows(pl.col(columns).cast(pl.String), most=SOME)
-    cells = Profile(columns[0], pl.concat([some[one].alias("cell") for one in columns]))
-    numbers = cells.kind == "numbers" and cells.different <= 4 and "0" in cells.cells
-    if cells.kind == "judgements" or numbers:
-        raise InvalidInput(
-            f"Write one row for each judgement, with the columns question, chunk_id and grade: "
-            f"{', '.join(columns[:3])} of {table.name} seem to be items, and their cells grades."
-        )
-
-
-def _meaning(stem: str, role: Role) -> str | None:
-    """The field for columns with this name: target ids, target texts, or retrieved ids."""
-    spellings = {stem, f"{stem}s", f"{stem}_id", f"{stem}_ids"}
-    if spellings & {*RETURNED_IDS} or possible_meaning(stem) == "retrieved":
-        return "retrieved"
-    if spellings & {*QUOTE} or possible_meaning(stem) == "quote":
-        return "quote"
-    if spellings & {*ROW["item"]} or possible_meaning(stem) == "item":
-        return "retrieved" if role == "run" else "item"
-    return None
-
-
-def _refuse_numbers(table: InputTable, others: list[str], columns: list[str]) -> None:
-    """Refuse grades beside numbered columns: which belongs to which would be a guess."""
-    cells = table.rows(pl.col(others).cast(pl.String))
-    if Profile(others[0], pl.concat([cells[one].alias("cell") for one in others])).holds_grades:
-        raise InvalidInput(
-            f"{table.name} has numbers in {', '.join(others[:3])} beside {', '.join(columns[:3])}, "
-            "which may be the grades of these; write one row for each, with the columns question, "
-            "chunk_id and grade."
-        )
-
-
-def _merge_columns(table: InputTable, columns: list[str], what: str) -> InputTable:
-    if what != "quote":
-        _refuse_several(table, columns)
-    shown = f"{columns[0]}, …, {columns[-1]}" if len(columns) > 2 else " and ".join(columns)
-    return table.merged(columns, _CALLED[what], f"The columns {shown} are taken as one.")
-
-
-def _refuse_several(table: InputTable, columns: list[str]) -> None:
-    cells = table.rows(pl.col(columns).cast(pl.String))
-    for name in columns:
-        several = cells[name].str.contains(_SEVERAL).fill_null(False).arg_true()
-        if len(several):
-            raise InvalidInput(
-                f"A cell of {name!r} holds several ids at {table.where(int(several[0]))}, and "
-                f"{', '.join(columns[:2])}, … hold one each; write one id into each cell, or all "
-                "of a question into one column."
-            )
-
-
-def pages_as_items(table: InputTable, role: Role) -> InputTable:
-    """Use document and page as target ids, where the table has no other targets."""
-    found = table.names()
-    plain = {plain_name(name): name for name in reversed(found)}
-    page = next((plain[name] for name in ("page", *RESULT["page"]) if name in plain), None)
-    names = renaming(found)
-    known = set(names.values())
-    if page is None or role == "run" or known & {"score", "rank", "text", "retrieved", "quote"}:
-        return table
-    if "item" in known or "start" in known:
-        return table
-    document = next((plain[name] for name in _FILES if name in plain), None)
-    if document is None:
-        return table
-    with explained(table.name, table.fault):
-        _refuse_half(table, document, page)
-    number = cell_texts(page).str.replace(r"^(\d+)\.0$", "${1}")
-    item = pl.concat_str(cell_texts(document), pl.lit(MARK), number)
-    if "grade" not in known:
-        # A list of one: a file name may contain characters that separate ids.
-        item = pl.concat_list(item).list.drop_nulls()
-    note = f"Each row names a page: {document!r} and {page!r} together."
-    return table.merged((document, page), _PAGES, note, item)
-
-
-def _refuse_half(table: InputTable, document: str, page: str) -> None:
-    cells = table.rows(cell_texts(document), cell_texts(page))
-    half = (cells[document].is_null() != cells[page].is_null()).arg_true()
-    if len(half):
-        row = int(half[0])
-        lacking = document if cells[document][row] is None else page
-        raise InvalidInput(
-            f"A page is named by {document!r} and {page!r} together, and {lacking!r} is blank at "
-            f"{table.where(row)}; fill it in, or leave both out."
-        )
-
 
 LISTED = 5
 """Unread columns that are listed by name; the others are counted."""
