@@ -77,7 +77,8 @@ RERANKED = [
 
 def test_ranks_of_a_reranker_in_another_order_are_refused() -> None:
     record = {"query": "Who?", "retrieved": RERANKED, "ground_truth": ["a"]}
-    with pytest.raises(InvalidInput, match=re.escape('columns={"rank": "rerank_rank"} to sort by it')):
+    said = re.escape('columns={"rank": "rerank_rank"} to sort by it')
+    with pytest.raises(InvalidInput, match=said):
         evaluate([record])
     sorted_by_it = evaluate([record], columns={"rank": "rerank_rank"}, metrics="mrr")
     assert sorted_by_it["mrr"].mean == 1.0

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import polars as pl
@@ -38,10 +38,11 @@ from calipers.io.records.fields import (
 from calipers.io.records.json_files import explain_mismatch, opened
 from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, Target
 from calipers.io.tables.columns import Columns, Pairs, is_long
-from calipers.io.tables.profile import SOME, Profiles
-from calipers.io.tables.propose import missing_part, nothing_fits, profiles_of_records
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.matched import Dataset, Role
+
+if TYPE_CHECKING:
+    from calipers.io.tables.profile import Profiles
 
 
 class Handwritten(Record):
@@ -121,6 +122,10 @@ def is_ours_alone(sight: Probe) -> bool:
     return look.keys <= OURS_ALONE and bool(look.keys & {"retrieved", "ground_truth"})
 
 
+SOME = 1_000
+"""Records of which the fields are profiled."""
+
+
 def holds_plain_parts(table: InputTable) -> bool:
     """Whether results and targets are plain ids or texts, and nothing else is only of records."""
     parts = [one for one in ("ground_truth", "retrieved") if one in table.columns]
@@ -194,6 +199,8 @@ class Ours(EachRow):
         has = {"has_truth": "ground_truth" in held, "has_results": "retrieved" in held}
         options: tuple[Pairs, ...] = ()
         if not all(has.values()) and not first.keys() <= self.kept:
+            from calipers.io.tables.propose import missing_part
+
             options = missing_part(_sample(sight, owner), role, **has)
         notes = notes_on_names(names, first.keys() - self.kept)
         found = read_records(self, sight, sight.records(owner, names), notes)
@@ -278,11 +285,15 @@ class PlainRecords(Ours):
         keys = sight.look.keys if sight.look else frozenset()
         alone = len(keys) > 1 and len(sight.row_keys) == 1
         if alone and not is_long(keys) and not keys & self.kept:
+            from calipers.io.tables.propose import nothing_fits
+
             raise nothing_fits(sight.name, _sample(sight), "query", role)
         return super().read(sight, role)
 
 
-def _sample(sight: Probe, owner: str | None = None) -> Profiles:
+def _sample(sight: Probe, owner: str | None = None) -> "Profiles":
     """The profiles of the fields of the first records."""
+    from calipers.io.tables.propose import profiles_of_records
+
     rows = [opened(one) for one in islice(sight.records(owner).items, SOME)]
     return profiles_of_records([row for row in rows if isinstance(row, Mapping)])

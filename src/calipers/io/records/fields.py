@@ -39,7 +39,6 @@ from calipers.io.tables.columns import (
     words_as_grades,
 )
 from calipers.io.tables.grades import grade_of
-from calipers.io.tables.profile import Profile
 from calipers.model.matched import Role
 from calipers.names import (
     EMPTY,
@@ -382,6 +381,8 @@ def _refuse_possible_grade(key: str, values: list[Any], at: At) -> None:
     plain = [one for one in values if one is not None and not isinstance(one, Mapping | list)]
     if not plain:
         return
+    from calipers.io.tables.profile import Profile
+
     cells = Profile(key, pl.Series(key, list(map(str, plain)), dtype=pl.String))
     if cells.may_grade or cells.may_tell_apart:
         raise may_be_the_grade(key, plain[0], at())

@@ -24,7 +24,6 @@ from calipers.names import (
     WEAK_QUOTE,
     plain_name,
 )
-from calipers.shell import join_words
 from calipers.words import did_you_mean
 
 FIELDS = (
@@ -421,6 +420,8 @@ def say(*pairs: tuple[str, str]) -> str:
     """
     if not is_command_line():
         return f"columns={_as_mapping(pairs)}"
+    from calipers.shell import join_words
+
     words: list[str] = []
     for ours, theirs in pairs:
         if ours in (GRADES, "distance"):
