@@ -139,7 +139,7 @@ def _beyond_order(found: Any) -> Any:
     if not isinstance(found, Scores):
         return found[0]
     answer = found.to_dict()
-    del answer["settings"]["notes"], answer["audit"]["unknown_examples"]
+    del answer["settings"]["notes"], answer["audit"]["unknown_examples"], answer["sentences"]
     return answer
 
 

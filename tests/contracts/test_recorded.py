@@ -37,7 +37,8 @@ LEFT_OUT = frozenset(
     words_in(
         "schema calipers saved baseline_saved time at store path output evaluation evaluations "
         "seconds per_second thresholds strict corrected_by notes bounds policy settings text claim "
-        "claims instead tag.type tag.intent tags exact_rank latency_ms warnings expected_gain"
+        "claims instead tag.type tag.intent tags exact_rank latency_ms warnings expected_gain "
+        "sentences one_outweighs first_recall"
     )
 )
 """Versions, times, places, random ids, sentences; and what products of matrices give, whose last

@@ -91,6 +91,9 @@ def test_wins_and_losses_are_said_and_what_they_show(counts, sign):
         "▼": f"new is worse than old: {fact}",
         "~": f"No clear difference between new and old on {n} queries.",
     }
+    if abs(won - lost) / n >= 0.05 and sign == "~":
+        moved = f"from {(lost + tied) / n:.3f} to {(won + tied) / n:.3f} on {n} queries"
+        said["~"] = f"recall@10 {'rose' if won > lost else 'fell'} {moved}; this may be chance."
     assert line == f"{sign} {said[sign]}"
 
 
@@ -123,15 +126,18 @@ def test_three_of_twelve_got_worse():
         written("new", [["t", "x"]] * 3 + [[*six, "x"]] * 9, six),
     )
     done = calipers_command("compare", *files, columns=400)
-    assert done.out.startswith("~ No clear difference between new and old on 12 queries.\n")
+    line = "~ recall@10 fell from 1.000 to 0.792 on 12 queries; this may be chance.\n"
+    assert done.out.startswith(line)
     assert "3 of 12 queries worse, none better.\n" in done.out
+    assert "would settle it" not in done.out
 
 
 def test_more_is_found_and_it_stands_lower():
     old = written("old", [["t", *OTHERS[:9]]] * 30, "tu")
     new = written("new", [[*OTHERS[:8], "u", "t"]] * 30, "tu")
     said = calipers_command("compare", old, new, columns=400).out
-    assert said.startswith("▼ new is worse than old: ndcg@10 is 0.362, it was 0.613.\n")
+    first = "▼ new is worse than old: ndcg@10 is 0.362, it was 0.613; better in recall@10.\n"
+    assert said.startswith(first)
     assert "1.000  +0.500 ▲" in said
 
 

@@ -10,12 +10,14 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import calipers
+from calipers.model.fact import Fact
 
 FOLDER = Path(calipers.__file__).parent / "schemas"
 WRITES = "CALIPERS_WRITE_SCHEMAS" in os.environ
@@ -34,10 +36,39 @@ _FIELD = re.compile(r"[a-z][a-z0-9_]*")
 Schema = dict[str, Any]
 
 
+def _kind(annotation: str) -> str:
+    """The JSON type of a field of a fact."""
+    known = {"float": "number", "int": "integer", "bool": "boolean"}
+    return known.get(annotation.partition(" ")[0], "string")
+
+
+def _facts() -> Schema:
+    """A fact, whose fields are those of its class: a sample holds but some of them."""
+    annotations = {one.name: str(getattr(one.type, "__name__", one.type)) for one in fields(Fact)}
+    parts = {name: {"type": [_kind(one), "null"]} for name, one in annotations.items()}
+    return {"type": ["object", "null"], "properties": parts, "required": ["about"]}
+
+
+SENTENCES: Schema = {
+    "type": ["array", "null"],
+    "items": {
+        "type": ["object", "null"],
+        "properties": {
+            "text": {"type": ["string", "null"]},
+            "facts": {"type": ["array", "null"], "items": _facts()},
+        },
+        "required": ["facts", "text"],
+    },
+}
+"""What a result says: every sentence with the facts that it is made of."""
+
+
 def inferred(value: Any, name: str = "") -> Schema:
     """The narrowest schema of a value."""
     if value is None:
         return {}
+    if name == "sentences":
+        return SENTENCES
     if isinstance(value, dict):
         parts = {key: inferred(one, key) for key, one in value.items()}
         if name in BY_NAME or not all(_FIELD.fullmatch(key) for key in value):

@@ -210,6 +210,7 @@ SAMPLES: dict[str, Sample] = {
         lambda: calipers.first_questions("docs", questions=4),
         ("docs", "--questions", "4", "--json"),
         prepare=write_documents,
+        comparable=without("sentences"),
     ),
     "labels_check": Sample(
         lambda: calipers.labels_check("questions.jsonl", most=3),
@@ -303,26 +304,26 @@ SAMPLES: dict[str, Sample] = {
     "save": Sample(
         save_tonight,
         ("evals.jsonl", "--save", "tonight", "--store", "history.db"),
-        comparable=without("id", "saved"),
+        comparable=without("id", "saved", "sentences"),
         left=lambda: calipers.history_show("@tonight", store="history.db").to_dict(),
     ),
     "history_show": Sample(
         lambda: calipers.history_show("@nightly~1", store="history.db"),
         ("@nightly~1", "--store", "history.db", "--json"),
         prepare=write_saved,
-        comparable=without("id"),
+        comparable=without("id", "sentences"),
     ),
     "history": Sample(
         lambda: calipers.history("nightly", store="history.db"),
         ("nightly", "--store", "history.db", "--json"),
         prepare=write_saved,
-        comparable=without("id", "store"),
+        comparable=without("id", "store", "sentences"),
     ),
     "history_trend": Sample(
         lambda: calipers.history_trend("nightly", metrics="mrr", store="history.db"),
         ("nightly", "-m", "mrr", "--store", "history.db", "--json"),
         prepare=write_saved,
-        comparable=without("id", "evaluations", "best", "next"),
+        comparable=without("id", "evaluations", "best", "next", "sentences"),
     ),
     "history_alarm": Sample(
         lambda: calipers.history_alarm(
@@ -330,7 +331,7 @@ SAMPLES: dict[str, Sample] = {
         ),
         ("nightly", "-m", "recall@3", "--every", "9999w", "--store", "history.db", "--json"),
         prepare=write_many_saved,
-        comparable=without("id", "evaluations", "best", "next"),
+        comparable=without("id", "evaluations", "best", "next", "sentences"),
     ),
     "labels_list": Sample(
         lambda: calipers.labels_list("history.db"),

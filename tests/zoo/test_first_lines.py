@@ -25,11 +25,11 @@ def lines(tmp_path):
 def test_k_of_a_perfect_ranking(lines):
     perfect = HEALTHY["perfect, one target"]
     few, many = lines("sweep", perfect, 40), lines("sweep", perfect, 200)
-    assert few[0] == "~ Use k = 1: it finds 100%, as much as k = 10."
+    assert few[0] == "Use k = 1: it finds 100%, as much as k = 10."
     doubt = "Not settled by 40 queries: k = 1 may lose up to 0.072; k = 10 is the safe"
     assert any(line.startswith(doubt) for line in few)
     assert "To rule out a loss of 0.05 takes at least 59 queries." in few
-    assert many[0] == "✓ Use k = 1: it finds 100%, as much as k = 10."
+    assert many[0] == "Use k = 1: it finds 100%, as much as k = 10."
     assert any(line.startswith("k = 1 may lose up to 0.015 on new") for line in many)
 
 

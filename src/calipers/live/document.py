@@ -102,7 +102,7 @@ def duration(milliseconds: float | None) -> str:
 
 def of_grades(found: MachineLabels, output: str | None = None) -> Document:
     """Show how many rows were graded, how, and what to do next."""
-    grades = found.to_dict()["grades"]
+    grades = found.grades
     return Document(
         f"{found.labelled:,} of {plural(len(found.rows), 'row')} graded by "
         f"{printable(found.judge)}; {_prompts(found.report)}.",

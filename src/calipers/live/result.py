@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from calipers.model.labels import Label
-from calipers.model.result import HasRows, Plain
+from calipers.model.result import HasRows, Plain, sentences_of
 from calipers.model.run import Run
 
 
@@ -110,14 +110,20 @@ class MachineLabels(HasRows):
 
         write_labels(self.rows, path)
 
+    @property
+    def grades(self) -> dict[str, int]:
+        """How many rows got each grade, the lowest first."""
+        grades = [row.grade for row in self.rows if row.grade is not None]
+        return {f"{grade:g}": grades.count(grade) for grade in sorted(set(grades))}
+
     def to_dict(self) -> dict[str, Any]:
         """The counts: what ``--json`` prints."""
-        grades = [row.grade for row in self.rows if row.grade is not None]
         return {
             "judge": self.judge,
             "rows": len(self.rows),
             "labelled": self.labelled,
             "without_text": self.without_text,
-            "grades": {f"{grade:g}": grades.count(grade) for grade in sorted(set(grades))},
+            "grades": self.grades,
             **self.report.of_model(),
+            **sentences_of(self),
         }

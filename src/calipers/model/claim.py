@@ -7,6 +7,7 @@ second, changes in small sets go unnoticed; with only the first, there are false
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from calipers.model.fact import Fact, Sentence, joined, sentence
 from calipers.model.plain import Plain
 from calipers.words import whole_commands
 
@@ -25,7 +26,8 @@ SIGNS: dict[Standing, str] = {
 class Claim(Plain):
     """One answer in four parts, always in this order."""
 
-    standing: Standing
+    standing: Standing | None
+    """None where nothing was tested: a choice of k, an audit, a plan."""
     fact: str
     """What happened on these queries, and whether it holds beyond them."""
     range: str | None = None
@@ -40,8 +42,8 @@ class Claim(Plain):
 
     @property
     def sign(self) -> str:
-        """The sign of its standing."""
-        return SIGNS[self.standing]
+        """The sign of its standing; empty without one."""
+        return SIGNS[self.standing] if self.standing else ""
 
     @property
     def line(self) -> str:
@@ -50,7 +52,7 @@ class Claim(Plain):
         >>> Claim("worse", "recall@10 fell from 1.000 to 0.792.").line
         '▼ recall@10 fell from 1.000 to 0.792.'
         """
-        return f"{self.sign} {self.fact}"
+        return f"{self.sign} {self.fact}" if self.standing else self.fact
 
 
 def moved(before: float, after: float, better: int, worse: int, n: int, unit: str = "") -> str:
@@ -87,7 +89,7 @@ class QueriesToDetect:
     high: int
 
     @property
-    def sentence(self) -> str:
+    def sentence(self) -> Sentence:
         """What it takes, in words.
 
         >>> QueriesToDetect(0.05, 200, 700).sentence
@@ -95,14 +97,39 @@ class QueriesToDetect:
         """
         return self.sentence_for("queries")
 
-    def sentence_for(self, units: str, metric: str = "") -> str:
+    def fact(self, units: str = "queries", metric: str = "") -> Fact:
+        """What it takes, as a fact."""
+        return Fact(
+            about="takes",
+            metric=metric or None,
+            difference=self.difference,
+            low=self.low,
+            high=self.high,
+            text=units,
+        )
+
+    @property
+    def phrase(self) -> Sentence:
+        """The same as a part of a sentence.
+
+        >>> QueriesToDetect(0.05, 200, 700).phrase
+        'to detect 0.05 takes 200 to 700'
+        """
+        template = "to detect {it.difference:g} takes {range}"
+        return sentence(template, it=self.fact(), range=self.range)
+
+    def sentence_for(self, units: str, metric: str = "") -> Sentence:
         """The same for units that have another name, and of a metric.
 
         >>> QueriesToDetect(0.1, 20, 20).sentence_for("clusters", "recall@10")
         'To detect 0.1 in recall@10 takes about 20 clusters.'
         """
-        what = f"{self.difference:g} in {metric}" if metric else f"{self.difference:g}"
-        return f"To detect {what} takes {self.range} {units}."
+        within = " in {it.metric}" if metric else ""
+        return sentence(
+            "To detect {it.difference:g}" + within + " takes {range} {it.text}.",
+            it=self.fact(units, metric),
+            range=self.range,
+        )
 
     @property
     def range(self) -> str:
@@ -110,14 +137,15 @@ class QueriesToDetect:
         return f"about {self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
 
 
-def cannot_show(least: float, takes: QueriesToDetect) -> str:
+def cannot_show(least: float, takes: QueriesToDetect) -> Sentence:
     """What some queries cannot show, however they change, and what a fixed difference takes.
 
     >>> cannot_show(6 / 120, QueriesToDetect(0.05, 300, 1000))
     'cannot show less than 0.05; to detect 0.05 takes 300 to 1,000'
     """
-    less = f"cannot show less than {least:.2g}" if least < 1 else "can show no difference"
-    return f"{less}; to detect {takes.difference:g} takes {takes.range}"
+    shows = Fact(about="detects", value=least)
+    less = sentence("cannot show less than {it.value:.2g}", it=shows)
+    return joined(less if least < 1 else "can show no difference", takes.phrase, by="; ")
 
 
 WhyNot = Literal["too few queries", "no spread", "too few moved"]

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from calipers.model.claim import Claim, Standing
+from calipers.model.fact import Sentence, facts_of, replaced
 from calipers.model.plain import plain
+from calipers.words import whole_commands
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,6 +22,7 @@ Rows: TypeAlias = "Iterable[Any] | pl.DataFrame"
 """Results or mappings, one for each line of a CSV, in full precision."""
 
 NoteKind = Literal[
+    "left out",  # queries that leave a mean; always shown, and not among the three
     "failed",  # questions on which the retriever failed
     "missing",  # queries that were not asked, not known or not compared
     "unjudged",  # results that nobody judged
@@ -114,16 +117,37 @@ class Document:
     rows: Callable[[], Rows] | None = None
     """What CSV and ``to_polars`` hold."""
 
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """Every sentence with the facts that it is made of: the answer, further ones, notes."""
+        claims = [
+            one for block in self.blocks if isinstance(block, Answers) for one in block.claims
+        ]
+        lines = [one for block in self.blocks if isinstance(block, Lines) for one in block.lines]
+        texts = [
+            self.sentence,
+            *(text for one in claims for text in (one.fact, one.range, one.next) if text),
+            *(one for one in lines if isinstance(one, Sentence)),
+            *(note.text for note in in_order(self.notes)),
+        ]
+        return tuple(Sentence(whole_commands(text), facts_of(text)) for text in texts)
+
 
 def of_claim(claim: Claim, *further: Note | str, **parts: Any) -> Document:
     """A document whose answer is a claim: its range and next step are the first notes."""
     notes: list[Note | str] = [Note("doubt", claim.range)] if claim.range else []
     notes += [Note("doubt", claim.next)] if claim.next else []
-    sentence = claim.line[2:]
-    if not sentence.startswith("k "):
-        sentence = sentence[:1].upper() + sentence[1:]
-    ended = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
-    return Document(ended, claim.standing, notes=[*notes, *further], **parts)
+    return Document(as_sentence(claim.fact), claim.standing, notes=[*notes, *further], **parts)
+
+
+def as_sentence(text: str) -> str:
+    """A text with a capital letter and a full stop, and the same facts.
+
+    >>> as_sentence("nothing is found"), as_sentence("k does not matter.")
+    ('Nothing is found.', 'k does not matter.')
+    """
+    begun = text if text.startswith("k ") else text[:1].upper() + text[1:]
+    return replaced(text, begun if begun.endswith((".", "!", "?")) else f"{begun}.")
 
 
 def in_order(notes: Iterable[Note | str]) -> list[Note]:
@@ -146,10 +170,11 @@ def short_notes(notes: Iterable[Note | str]) -> tuple[list[Note], int]:
     (['read as CSV', 'Why: b'], 0)
     """
     every = [one for one in in_order(notes) if WEIGHTS[one.kind] <= WEIGHTS["next"]]
+    always = [one for one in every if one.kind == "left out"]
     following = [one for one in every if one.kind == "next"][:1]
-    others = [one for one in every if one.kind != "next"]
+    others = [one for one in every if one.kind not in ("left out", "next")]
     shown = others[: MOST_NOTES - len(following)]
-    return [*shown, *following], len(others) - len(shown)
+    return [*always, *shown, *following], len(others) - len(shown)
 
 
 def records(rows: Rows) -> list[Mapping[str, Any]]:

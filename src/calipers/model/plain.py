@@ -19,7 +19,7 @@ class Plain:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: what ``--json`` prints."""
-        return _attributes(self, self.dict_keys.split())
+        return {**_attributes(self, self.dict_keys.split()), **sentences_of(self)}
 
 
 @overload
@@ -34,7 +34,9 @@ def plain(value: Any) -> Any:
     >>> plain({"saved": datetime(2026, 1, 31, 6, tzinfo=UTC), "files": ("a", Path("b"))})
     {'saved': '2026-01-31T06:00:00.000000Z', 'files': ['a', 'b']}
     """
-    if value is None or isinstance(value, str | int | float):
+    if isinstance(value, str):
+        return str(value)  # a sentence without its facts
+    if value is None or isinstance(value, int | float):
         return value
     if isinstance(value, Plain):
         return value.to_dict()
@@ -54,6 +56,17 @@ def plain(value: Any) -> Any:
 def _attributes(value: Any, keys: Sequence[str] = ()) -> dict[str, Any]:
     named = [key.partition("=") for key in keys or [field.name for field in fields(value)]]
     return {key: plain(getattr(value, name or key)) for key, _, name in named}
+
+
+def sentences_of(result: object) -> dict[str, Any]:
+    """What a result says, with the facts of each sentence; nothing of what has no document."""
+    if not hasattr(type(result), "shown_by"):
+        return {}
+    shown: Any = result
+    texts = shown.document().sentences
+    facts = [[fact.to_dict() for fact in text.facts] for text in texts]
+    pairs = zip(texts, facts, strict=True)
+    return {"sentences": [{"text": str(text), "facts": known} for text, known in pairs]}
 
 
 def moment(when: datetime) -> str:

@@ -10,6 +10,7 @@ from calipers.model.plain import Plain as Plain
 from calipers.model.plain import from_moment as from_moment
 from calipers.model.plain import moment as moment
 from calipers.model.plain import plain as plain
+from calipers.model.plain import sentences_of as sentences_of
 from calipers.version import pip_install
 
 if TYPE_CHECKING:

@@ -130,7 +130,7 @@ def _lines(block: Lines) -> str:
 
 def _claim(claim: Claim) -> str:
     further = "".join(f"<br>{said_html(one)}" for one in (claim.range, claim.next) if one)
-    fact = f"<strong>{said_html(claim.line[2:])}</strong>"
+    fact = f"<strong>{said_html(claim.fact)}</strong>"
     return f"<li>{_sign(claim.standing)}{fact}{further}</li>"
 
 

@@ -186,7 +186,7 @@ class _Page:
             self.print(Text(self.text(title), "bold"))
 
     def claim(self, claim: "Claim") -> None:
-        self.sentence(claim.standing, claim.line[2:])
+        self.sentence(claim.standing, claim.fact)
         for further in (claim.range, claim.next):
             if further:
                 self.advice(f"  {further}")

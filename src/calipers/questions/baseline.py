@@ -69,7 +69,9 @@ def baseline_dict(baseline: Baseline) -> dict[str, Any]:
     kept = {"name": baseline.name, "saved": saved.isoformat(timespec="seconds")}
     if baseline.accepted is not None:
         kept["accepted"] = baseline.accepted
-    return {**baseline.scores.to_dict(), "baseline": kept}
+    scores = baseline.scores.to_dict()
+    del scores["sentences"]  # they can be made again
+    return {**scores, "baseline": kept}
 
 
 def write_baseline(baseline: Baseline, path: str | Path) -> None:

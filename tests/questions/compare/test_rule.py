@@ -246,7 +246,9 @@ def test_fifty_systems_are_tested_against_the_baseline_and_the_best_alone(monkey
     runs = {f"s{at:02}": {q: ["b"] * (at % 7) + ["a"] for q in truth} for at in range(50)}
     found = compare(runs, truth, metrics="recall@3,mrr", anyway=True)
     assert len(found.systems) == 50
-    assert asked == [49 * 2, 50]
+    assert asked[0] == 49 * 2
+    assert len(asked) <= 50
+    assert set(asked[1:]) == {2}
 
 
 def test_columns_that_are_no_mapping_are_refused():

@@ -83,4 +83,5 @@ def test_a_run_in_pieces_gives_what_a_whole_one_gives(seed, monkeypatch):
     # Few are listed, and all are counted.
     monkeypatch.setattr(unlabelled, "MOST_LISTED", 3)
     few = diff_runs(*runs, k=4).to_dict()
+    assert few.pop("sentences")[0] == every.pop("sentences")[0]
     assert few == {**every, "per_query": every["per_query"][:3]}

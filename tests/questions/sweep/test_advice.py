@@ -41,7 +41,7 @@ def test_five_queries_make_no_smaller_k_safe():
 def test_nothing_gained_makes_the_smallest_k_safe_where_the_queries_are_enough():
     advice = advise(np.ones((59, 4)))
     assert (advice.safe_k, advice.best_guess, advice.below) == (1, 1, None)
-    assert advice.claim.line == "✓ Use k = 1: it finds 100%, as much as k = 4."
+    assert advice.claim.line == "Use k = 1: it finds 100%, as much as k = 4."
     assert advice.claim.range.endswith("within the 0.05 allowed.")
     assert (advise(np.ones((58, 4))).safe_k, advise(np.ones((58, 4))).best_guess) == (4, 1)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from calipers.model.claim import Standing, p_text
+from calipers.model.claim import p_text
 from calipers.model.document import (
     Cell,
     Cells,
@@ -14,6 +14,8 @@ from calipers.model.document import (
     Picture,
     Table,
 )
+from calipers.model.fact import Fact, Sentence, joined, named, sentence
+from calipers.model.scores import MetricFacts
 from calipers.present.charts import (
     Chart,
     Dot,
@@ -25,23 +27,23 @@ from calipers.present.charts import (
     spread,
 )
 from calipers.present.escape import printable, query_name
-from calipers.questions.compare.paired_claim import in_words
+from calipers.questions.compare.answer import answer, several_names
+from calipers.questions.compare.paired_claim import counts_of, fact_of, in_words, outweighed
 from calipers.questions.compare.result import Comparison, Difference, SystemMean
-from calipers.words import counts_in_words, listed, number, plural, signed
+from calipers.statistics.paired_rows import FEWEST_FOR_INTERVAL
+from calipers.words import number, signed
 
 EXAMPLES = 5
 """Queries that gained or lost most."""
-MOST_NAMED = 5
-"""Systems that a sentence names."""
 LONGEST = 30
 """Characters of the name of a system."""
 
 
 def document(comparison: Comparison) -> Document:
     """The answer, the metrics that decide, and what these queries cannot settle."""
-    standing, sentence = _answer(comparison)
+    standing, text = answer(comparison)
     return Document(
-        sentence,
+        text,
         standing,
         blocks=[
             systems_table(comparison),
@@ -51,24 +53,6 @@ def document(comparison: Comparison) -> Document:
         ],
         notes=[*_notes(comparison)],
         rows=lambda: comparison_rows(comparison),
-    )
-
-
-def _answer(comparison: Comparison) -> tuple[Standing | None, str]:
-    """The most important result in one sentence."""
-    if not comparison.deciding:
-        return None, "There is no metric here of which more or less is better."
-    first = comparison.deciding[0]
-    if first.claim is not None and first.verdict != "no clear difference":
-        return first.claim.standing, first.claim.fact
-    n = plural(comparison.queries.height, "query", "queries")
-    others = comparison.others
-    if not any(one.wins or one.losses for one in comparison.deciding):
-        return "no clear difference", f"{listed(comparison.systems)} score the same on all {n}."
-    whom = others[0] if len(others) == 1 else f"the {len(others)} other systems"
-    return (
-        "no clear difference",
-        f"No clear difference between {whom} and {comparison.baseline} on {n}.",
     )
 
 
@@ -193,51 +177,83 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
     several = len(comparison.others) > 1
     if several and (near := _not_separated(comparison)):
         yield Note("doubt", near)
+    first = answer(comparison)[1]
     for at, one in enumerate(comparison.deciding[: len(comparison.others)]):
         if one.wins or one.losses:
+            change = change_in_words(one, comparison.facts_of(one.metric))
             whose = f"{printable(one.system, LONGEST)}, " if several else ""
-            said = f"{whose}{one.metric}: {change_in_words(one)}"
-            yield Note("counted" if at else "doubt", said)
+            text = joined(f"{whose}{one.metric}", change, by=": ")
+            # Where one query hides the others, the first line says it all.
+            yield Note("counted" if at or text in first else "doubt", text)
+    if (detects := _detects(comparison)) is not None:
+        yield Note("counted", detects)
+    yield from _method(comparison)
+
+
+def _detects(comparison: Comparison) -> Sentence | None:
+    """The smallest difference that these queries detect."""
     seen = comparison.visibility
-    if seen is not None and seen.smallest is not None:
-        takes = seen.takes
-        needed = f"; to detect {takes.difference:g} takes {takes.range}" if takes else ""
-        yield Note(
-            "counted",
-            f"{plural(seen.n, 'query', 'queries')} reliably detect differences of "
-            f"{seen.smallest:.2g} or more in {comparison.primary}{needed}.",
-        )
+    if seen is None or seen.smallest is None:
+        return None
+    least = Fact(about="detects", metric=comparison.primary, value=seen.smallest, queries=seen.n)
+    text = sentence(
+        "{it.queries:query|queries} reliably detect differences of {it.value:.2g} or more in "
+        "{it.metric}",
+        it=least,
+    )
+    takes = seen.takes.phrase if seen.takes else None
+    return joined(joined(text, takes, by="; "), ".", by="")
+
+
+def _method(comparison: Comparison) -> Iterator[Note]:
+    """How it was tested."""
     settings = comparison.settings
     if cluster := settings.get("cluster"):
-        yield Note("method", f"Queries with the same {cluster} count as one.")
-    tests = settings["tests"]
-    adjusted = f", p adjusted for {tests} tests by shared sign flips" if tests > 1 else ""
+        count = named(f"Queries with the same {cluster}")
+        yield Note("method", sentence("{it.text} count as one.", it=count))
+    tests = Fact(about="setting", count=settings["tests"], text="tests")
+    level = Fact(about="setting", value=round(1 - settings["confidence"], 12), text="level")
+    fewest = Fact(about="setting", count=FEWEST_FOR_INTERVAL, text="changed for an interval")
+    adjusted = sentence(", p adjusted for {it.count} tests by shared sign flips", it=tests)
     yield Note(
         "method",
-        f"Better and worse: paired randomisation test at {1 - settings['confidence']:.2g}"
-        f"{adjusted}; an interval needs 8 queries that changed.",
+        sentence(
+            "Better and worse: paired randomisation test at {level.value:.2g}{adjusted}; an "
+            "interval needs {fewest.count} queries that changed.",
+            level=level,
+            adjusted=adjusted if settings["tests"] > 1 else "",
+            fewest=fewest,
+        ),
     )
 
 
-def change_in_words(one: Difference) -> str:
-    """How many queries moved which way, the likely difference, and what 0.05 takes."""
-    likely = ""
-    if one.verdict in ("better", "worse") and (between := in_words(one.interval)):
-        likely = f"; likely {between} on new ones"
-    following = f" {one.claim.next}" if one.claim and one.claim.next else ""
-    return f"{counts_in_words(one.wins, one.losses, one.n)}{likely}.{following}"
+def change_in_words(one: Difference, facts: MetricFacts) -> Sentence:
+    """How many queries moved which way, the likely difference, and what decides it."""
+    fact = fact_of(one, facts)
+    likely = None
+    if one.verdict in ("better", "worse") and in_words(one.interval):
+        likely = sentence("likely {it.low:+} to {it.high:+} on new ones", it=fact)
+    decides = outweighed(fact) if one.one_outweighs else None
+    moved = joined(joined(counts_of(fact), likely, decides, by="; "), ".", by="")
+    return joined(moved, one.claim.next if one.claim else None)
 
 
-def _not_separated(comparison: Comparison) -> str | None:
-    """The systems that these queries cannot separate from the best."""
+def _not_separated(comparison: Comparison) -> Sentence | None:
+    """The systems that these queries cannot separate from the best in any deciding metric."""
     best, *rest = comparison.ranking or ("",)
-    near = [printable(one, LONGEST) for one in rest if one in comparison.near_best]
+    near = [one for one in rest if one in comparison.near_best]
     if not near or len(near) == len(rest):
         return None
-    n = plural(comparison.mean(best, comparison.asked[0]).n, "query", "queries")
-    which = "the two" if len(near) == 1 else "them"
-    named = listed(near) if len(near) <= MOST_NAMED else f"{len(near)} other systems"
-    return f"{named} may be as good as {best}: {n} cannot separate {which}."
+    queries = comparison.mean(best, comparison.asked[0]).n
+    facts = [Fact(about="not separated", system=one, against=best, queries=queries) for one in near]
+    names = [printable(one, LONGEST) for one in near]
+    return sentence(
+        "{near} may be as good as {best}: {it.queries:query|queries} cannot separate {which}.",
+        near=Sentence(several_names(names), [*several_names(names).facts, *facts]),
+        best=best,
+        it=facts[0],
+        which="the two" if len(near) == 1 else "them",
+    )
 
 
 SIGNS = {
@@ -275,7 +291,7 @@ def differences_chart(comparison: Comparison) -> Chart:
         panels.append(Panel(x, y, marks, title, rows=len(mine)))
     found = [verdict for verdict in SIGNS if any(one.verdict == verdict for one, _ in drawn)]
     return Chart(
-        _answer(comparison)[1],
+        answer(comparison)[1],
         panels,
         "Each system less the baseline, with intervals.",
         shares_axis=True,

@@ -1,11 +1,15 @@
 """Describe a paired test in words: the same in compare, gate, alarm, confirm and fuse."""
 
 from calipers.model.claim import Claim, Standing
+from calipers.model.fact import Direction, Fact, Part, Sentence, joined, named, sentence
 from calipers.model.scores import Interval, MetricFacts
 from calipers.questions.compare.result import Difference
 from calipers.statistics.paired_rows import PairedRow
 from calipers.statistics.queries_to_detect import DIFFERENCE, queries_to_detect
-from calipers.words import counts_in_words, number, plural, signed
+from calipers.words import signed
+
+LARGE = 0.05
+"""From so large a difference on, the fact comes before the doubt."""
 
 
 def turned_interval(row: PairedRow, facts: MetricFacts) -> Interval | None:
@@ -41,8 +45,37 @@ def difference_of(
         losses=row.worse,
         ties=row.same,
         verdict=row.standing if decides else "supporting",
+        one_outweighs=row.one_outweighs,
         claim=claim,
     )
+
+
+def fact_of(one: Difference, facts: MetricFacts, place: str = "") -> Fact:
+    """A paired difference as a fact; ``place`` is the slice."""
+    gain = facts.turn * (one.difference or 0.0)
+    direction: Direction = "better" if gain > 0 else "worse" if gain < 0 else "same"
+    return Fact(
+        about="difference",
+        system=one.system,
+        against=one.baseline,
+        metric=one.metric,
+        slice=place or None,
+        value=one.now,
+        before=one.before,
+        difference=one.difference,
+        low=None if one.interval is None else one.interval.low,
+        high=None if one.interval is None else one.interval.high,
+        queries=one.n,
+        better=one.wins,
+        worse=one.losses,
+        direction=direction,
+        sure=one.verdict in ("better", "worse"),
+    )
+
+
+def is_large(fact: Fact, facts: MetricFacts) -> bool:
+    """Whether a difference is so large that it is said before the doubt."""
+    return facts.bounds[1] == 1 and abs(fact.difference or 0.0) >= LARGE - 1e-12
 
 
 def claim_of(
@@ -63,61 +96,138 @@ def claim_of(
     the time since when; without either a result is compared with its baseline. ``place`` is the
     slice; ``standing`` overrides that of the row, as a gate does.
     """
-    found: Standing = standing or row.standing
+    verdict: Standing = standing or row.standing
     what = f"{facts.name} ({place})" if place else facts.name
     if before is None or now is None:
-        return Claim("no clear difference", f"No query can be compared in {what}.")
-    old, new = number(before), number(now)
-    if names:
-        fact = _between(row, what, (old, new), found, names)
-    elif over:
-        moved = f"is {new}, as" if old == new else f"is {new}, it was {old}"
-        fact = f"{over[0]} {_OVER_TIME[found]}: {what} {moved} {over[1]}."
+        text = sentence("No query can be compared in {what.text}.", what=named(what))
+        return Claim("no clear difference", text)
+    ends = names or (("reference", over[0]) if over else ("baseline", "this result"))
+    fact = fact_of(difference_of(row, facts, ends, (before, now)), facts, place)
+    if over:
+        text = _over_time(fact, over, verdict)
+    elif names:
+        text = _between(fact, facts, verdict)
     else:
-        fact = _since(row, what, (old, new), found, lower=facts.turn < 0)
-    following = _next(row, facts, unit) if found == "no clear difference" else None
-    return Claim(found, fact, _range(row, facts), following)
+        text = _since(fact, facts, what, verdict)
+    following = _next(row, facts, unit) if verdict == "no clear difference" else None
+    return Claim(verdict, text, _range(row, fact), following)
 
 
-_OVER_TIME: dict[Standing, str] = {
-    "failed": "got worse",
-    "passed": "is no worse",
-    "no clear difference": "shows no clear difference",
-}
+def _over_time(fact: Fact, over: tuple[str, str], standing: Standing) -> Sentence:
+    """How a name that is measured again and again changed since the reference."""
+    gained = fact.direction == "better" and fact.sure
+    said = {"failed": "got worse", "no clear difference": "shows no clear difference"}.get(
+        standing, "is better" if gained else "is no worse"
+    )
+    alike = f"{fact.value:.3f}" == f"{fact.before:.3f}"
+    was = "as" if alike else "it was {it.before}"
+    return sentence(
+        "{name.text} {said}: {it.metric} is {it.value}, " + was + " {when.text}.",
+        name=named(over[0]),
+        said=said,
+        it=fact,
+        when=named(over[1]),
+    )
 
 
-def _between(
-    row: PairedRow, what: str, values: tuple[str, str], standing: Standing, names: tuple[str, str]
-) -> str:
-    old, new = names
-    if standing == "no clear difference":
-        n = plural(row.n, "query", "queries")
-        return f"No clear difference between {new} and {old} in {what} on {n}."
-    return f"{new} is {standing} than {old}: {what} is {values[1]}, it was {values[0]}."
+def _between(fact: Fact, facts: MetricFacts, standing: Standing) -> Sentence:
+    """How one system differs from another."""
+    if standing != "no clear difference":
+        return sentence(
+            "{it.system} is {said} than {it.against}: {it.metric} is {it.value}, it was "
+            "{it.before}.",
+            it=fact,
+            said=standing,
+        )
+    if is_large(fact, facts):
+        return moved_by_chance(fact)
+    return sentence(
+        "No clear difference between {it.system} and {it.against} in {it.metric} on "
+        "{it.queries:query|queries}.",
+        it=fact,
+    )
 
 
-def _since(
-    row: PairedRow, what: str, values: tuple[str, str], standing: Standing, *, lower: bool
-) -> str:
-    """How a result changed since its baseline, as a sentence."""
-    counts = counts_in_words(row.better, row.worse, row.n)
+def moved_by_chance(fact: Fact, *, whose: bool = False) -> Sentence:
+    """A large difference that is not significant: the fact, then the doubt."""
+    how = "fell" if (fact.difference or 0.0) < 0 else "rose"
+    of = " of {it.system}" if whose else ""
+    return sentence(
+        "{it.metric}" + of + " {how} from {it.before} to {it.value} on "
+        "{it.queries:query|queries}; this may be chance.",
+        it=fact,
+        how=how,
+    )
+
+
+def _since(fact: Fact, facts: MetricFacts, what: str, standing: Standing) -> Sentence:
+    """How a result changed since its baseline."""
+    counts = counts_of(fact)
+    how = "fell" if (fact.difference or 0.0) < 0 else "rose"
+    parts: dict[str, Part] = {"what": named(what), "it": fact, "counts": counts, "how": how}
     if standing in ("failed", "worse"):
-        how = "rose" if lower else "fell"
-        return f"{what} {how} from {values[0]} to {values[1]}; {counts}."
+        return sentence("{what.text} {how} from {it.before} to {it.value}; {counts}.", **parts)
+    if standing == "no clear difference" and is_large(fact, facts):
+        return sentence(
+            "{what.text} {how} from {it.before} to {it.value}; {counts}; this may be chance.",
+            **parts,
+        )
     if standing == "no clear difference":
-        return f"No clear difference in {what} ({values[0]}, now {values[1]}): {counts}."
-    return f"No worse than the baseline in {what}: {counts}."
+        return sentence(
+            "No clear difference in {what.text} ({it.before}, now {it.value}): {counts}.", **parts
+        )
+    return sentence("No worse than the baseline in {what.text}: {counts}.", **parts)
 
 
-def _range(row: PairedRow, facts: MetricFacts) -> str | None:
-    """The likely difference on new queries."""
-    ends = turned_interval(row, facts)
-    if ends is None or (between := in_words(ends)) is None:
+def counts_of(fact: Fact) -> Sentence:
+    """How many queries got better and how many worse, and whether one of them decides the mean."""
+    return sentence(_counts_template(fact.better or 0, fact.worse or 0), it=fact)
+
+
+def _counts_template(better: int, worse: int) -> str:
+    if not better and not worse:
+        return "no query changed"
+    sides = [(better, "better"), (worse, "worse")]
+    if worse > better:
+        sides.reverse()
+    (_, way), (few, other) = sides
+    rest = f"{{it.{other}}}" if few else "none"
+    return f"{{it.{way}}} of {{it.queries:query|queries}} {way}, {rest} {other}"
+
+
+def outweighed(fact: Fact) -> Sentence | None:
+    """That one query outweighs all others together, where they do not all point one way."""
+    better = fact.better or 0
+    worse = fact.worse or 0
+    if not better or not worse or better + worse < 3:
         return None
-    likely = f"The true difference is likely between {between.replace(' to ', ' and ')}"
-    if row.one_outweighs:
-        return f"{likely}; one query outweighs all others together, so more may differ."
-    return f"{likely}."
+    gained = fact.direction == "better"
+    if (better if gained else worse) == 1:
+        text = "that one decides the mean"
+    else:
+        text = "one of them outweighs all others together"
+    return Sentence(text, [Fact(about="outweighed", metric=fact.metric, system=fact.system)])
+
+
+def _range(row: PairedRow, fact: Fact) -> Sentence | None:
+    """The likely difference on new queries, and whether one query decides it."""
+    likely = None
+    if fact.low is not None and fact.high is not None and signed(fact.low) != signed(fact.high):
+        likely = sentence(
+            "The true difference is likely between {it.low:+} and {it.high:+}", it=fact
+        )
+    if not row.one_outweighs:
+        return joined(likely, ".", by="") if likely else None
+    if likely:
+        more = "one query outweighs all others together, so more may differ."
+        return joined(likely, more, by="; ")
+    return None if outweighed(fact) is None else _decides(fact)
+
+
+def _decides(fact: Fact) -> Sentence:
+    """That one query decides the mean, as a sentence of its own."""
+    about = Fact(about="outweighed", metric=fact.metric, system=fact.system)
+    return Sentence("One query outweighs all others together: it decides the mean.", [about])
 
 
 def in_words(ends: Interval | None) -> str | None:
@@ -127,7 +237,7 @@ def in_words(ends: Interval | None) -> str | None:
     return f"{signed(ends.low)} to {signed(ends.high)}"
 
 
-def _next(row: PairedRow, facts: MetricFacts, unit: str) -> str | None:
+def _next(row: PairedRow, facts: MetricFacts, unit: str) -> Sentence | None:
     """How many queries a fixed difference takes; None where these are enough, or say too little."""
     low, high = facts.bounds
     # 0.05 is a size for shares, not for ranks or tokens.

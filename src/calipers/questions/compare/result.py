@@ -11,7 +11,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Visibility
-from calipers.model.result import SCHEMA, HasRows, plain
+from calipers.model.result import SCHEMA, HasRows, plain, sentences_of
 from calipers.model.scores import Interval, MetricFacts
 from calipers.words import did_you_mean
 
@@ -60,6 +60,8 @@ class Difference:
     losses: int
     ties: int
     verdict: Verdict
+    one_outweighs: bool = False
+    """Whether one query changed more than all others together."""
     claim: Claim | None = None
     """The answer in words; None for a supporting metric."""
 
@@ -157,6 +159,10 @@ class Comparison(HasRows):
         """The metric of the most important row."""
         return self.deciding[0].metric if self.deciding else self.metrics[0].name
 
+    def facts_of(self, metric: str) -> MetricFacts:
+        """The definition of one metric."""
+        return self.metrics[self._column(metric)]
+
     def mean(self, system: str, metric: str) -> SystemMean:
         """The mean of one system on one metric."""
         return self._means[self._known(system), self._measured(metric)]
@@ -236,6 +242,7 @@ class Comparison(HasRows):
             "differences": [self._with_examples(one, examples) for one in self.differences],
             "fingerprints": plain(self.fingerprints),
             "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
+            **sentences_of(self),
         }
 
     def _with_examples(self, difference: Difference, count: int) -> dict[str, Any]:

@@ -84,9 +84,23 @@ def compare_scores(
     )
     tested = dict(zip(places, tests, strict=True))
     ranking = _ranked(means, facts, asked)
-    # No claim: the best was chosen on these queries.
-    apart = [found.gains(name, ranking[0], asked[0]) for name in ranking]
-    near = zip(ranking, rows(apart, [False] * len(apart)), strict=True)
+    marked = {
+        name
+        for (name, metric), row in tested.items()
+        if metric in asked and row.standing != "no clear difference"
+    }
+
+    def is_near(name: str) -> bool:
+        """Whether no deciding metric separates a system from the best.
+
+        By the test that makes the marks, as if the two were compared alone.
+        """
+        if name == ranking[0] or (ranking[0] == baseline and name in marked):
+            return name == ranking[0]
+        columns = [found.gains(name, ranking[0], metric) for metric in asked]
+        apart = rows(columns, [True] * len(columns))
+        return all(row.standing == "no clear difference" for row in apart)
+
     notes = [
         *uneven_clusters(clusters, cluster),
         *copies_in_words(queries, cluster),
@@ -104,7 +118,7 @@ def compare_scores(
         asked=tuple(asked),
         visibility=_visibility(found, tested, baseline, asked, units, weights),
         ranking=ranking,
-        near_best=tuple(name for name, row in near if (row.p or 0.0) > alpha),
+        near_best=tuple(filter(is_near, ranking)),
         overridden=tuple(found.overridden),
         fingerprints={name: dict(scores.fingerprints) for name, scores in systems.items()},
         settings={

@@ -12,7 +12,7 @@ from calipers.measures.spec import check_cutoff
 from calipers.model.arrays import Floats
 from calipers.model.document import Document, Lines, Note
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.result import HasRows, plain
+from calipers.model.result import HasRows, plain, sentences_of
 from calipers.model.run import Run
 from calipers.present.escape import printable
 from calipers.questions.compare.comparable import some_queries
@@ -77,7 +77,7 @@ class Diff(HasRows):
         found = {**vars(self), "queries": self.total, "per_query": self.queries}
         kept = {name: one for name, one in found.items() if name not in ("total", "notes")}
         shown: dict[str, Any] = plain(kept)
-        return shown
+        return {**shown, **sentences_of(self)}
 
 
 def diff_runs(old: Run, new: Run, *, k: int = 10, truth: GroundTruth | None = None) -> Diff:

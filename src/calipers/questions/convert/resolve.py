@@ -14,7 +14,7 @@ from calipers.io.records.entries import query_records, write_records
 from calipers.match.locate import QuoteFinder, locate
 from calipers.model.document import Column, Document, Lines, Note, Table
 from calipers.model.matched import Dataset
-from calipers.model.result import HasRows, Plain, plain
+from calipers.model.result import HasRows, Plain, plain, sentences_of
 from calipers.present.escape import printable
 from calipers.text import normalise
 from calipers.words import plural
@@ -72,14 +72,16 @@ class Resolution(Plain, HasRows):
 
     def to_dict(self) -> dict[str, Any]:
         """The counts, and every quote that was not found exactly once."""
-        return plain(
+        result: dict[str, Any] = plain(
             {
                 "quotes": len(self.quotes),
                 "counts": self.counts,
                 "unclear": [one for one in self.quotes if one.outcome != "once"],
                 "notes": self.notes,
+                **sentences_of(self),
             }
         )
+        return result
 
 
 Record = dict[str, Any]

@@ -13,7 +13,7 @@ from calipers.measures.coverage import Coverage
 from calipers.model.document import Cell, Cells, Column, Document, Table
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matching import LEVELS, Level, Matching, check_level
-from calipers.model.result import HasRows, Plain
+from calipers.model.result import HasRows, Plain, sentences_of
 from calipers.model.run import Run
 from calipers.model.scores import Scores
 from calipers.present.scores import summary_rows, verdict
@@ -33,7 +33,7 @@ class Levels(Plain, HasRows):
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """The whole result as plain values."""
         levels = {name: one.to_dict(per_query=per_query) for name, one in self.scores.items()}
-        return {"levels": levels, "not_computed": list(self.not_computed)}
+        return {"levels": levels, "not_computed": list(self.not_computed), **sentences_of(self)}
 
 
 def score_at_levels(

@@ -13,7 +13,7 @@ from calipers.match.pair import match_pair
 from calipers.measures import Metric
 from calipers.model.document import Block, Document, Lines, Note, Rows
 from calipers.model.matched import Matched
-from calipers.model.result import ShowsItself
+from calipers.model.result import ShowsItself, sentences_of
 from calipers.model.scores import Scores
 from calipers.model.slicing import refuse_weighted
 from calipers.operation import to_record
@@ -58,7 +58,8 @@ class EvaluationAnswer(ShowsItself):
         if not per_query:
             # The keys keep the same order whatever else was asked for.
             whole["per_query"] = []
-        return whole | {name: part.to_dict() for name, part in self.further.items()}
+        further = {name: part.to_dict() for name, part in self.further.items()}
+        return whole | further | sentences_of(self)
 
 
 def measure(data: Any, settings: Evaluating) -> tuple[Matched, Scores]:

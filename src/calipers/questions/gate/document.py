@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from calipers.model.document import Cell, Cells, Column, Document, Lines, Note, Table
+from calipers.model.fact import Fact, named, sentence
 from calipers.present.escape import for_markdown, printable, query_name
 from calipers.present.scores import document as scores_document
 from calipers.questions.baseline import Baseline
@@ -34,16 +35,20 @@ def document(verdict: Verdict) -> Document:
 
 def _sentence(verdict: Verdict) -> str:
     """The most important fact, and the questions on which the retriever failed."""
-    first, n = verdict.claims[0].fact, len(verdict.checks)
+    first = verdict.claims[0].fact
     if verdict.standing == "failed":
-        return f"Failed: {first}"
+        return sentence("Failed: {first}", first=first)
     if verdict.standing != "passed":
         return first
     compared = (one.claim for one in verdict.worst_first if one.change is not None)
     if claim := next(compared, None):
         return claim.fact
-    every = "both" if n == 2 else f"all {n}"
-    return f"Passed: {first}" if n == 1 else f"Passed: {every} conditions hold."
+    checks = Fact(about="count", count=len(verdict.checks), text="conditions")
+    if checks.count == 1:
+        return sentence("Passed: {first}", first=first)
+    if checks.count == 2:
+        return sentence("Passed: both conditions hold.", it=checks)
+    return sentence("Passed: all {it.count} conditions hold.", it=checks)
 
 
 def _checks(checks: Sequence[Check], title: str = "", *, detail: bool = False) -> Table:
@@ -95,7 +100,8 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
     if failed and failed.worst:
         worst = failed.worst[:NAMED]
         names = ", ".join(f'"{printable(one.text or one.query, 18)}"' for one in worst)
-        yield Note("missing", f"{'Lost most' if failed.change else 'Worst'}: {names}.")
+        head = "Lost most" if failed.change else "Worst"
+        yield Note("missing", sentence("{head}: {it.text}.", head=head, it=named(names)))
     first, *others = verdict.claims
     if first.range:
         yield Note("doubt", first.range)
@@ -107,12 +113,17 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
         return
     saved = verdict.baseline_saved
     when = f", saved on {saved.date().isoformat()}" if saved else ""
-    fact = "" if verdict.only_shown else f"its mean fell by more than {verdict.allow:g}, or "
+    allow = Fact(about="setting", value=verdict.allow, text="allowed")
+    fell = sentence("its mean fell by more than {it.value:g}, or ", it=allow)
     yield Note(
         "method",
-        f"A row fails where {fact}a loss is significant at "
-        f"{1 - verdict.confidence:.2g} (two-sided paired test, adjusted over all rows). "
-        f"The baseline is {verdict.baseline}{when}.",
+        sentence(
+            "A row fails where {fell}a loss is significant at {level.value:.2g} (two-sided paired "
+            "test, adjusted over all rows). The baseline is {it.text}.",
+            fell="" if verdict.only_shown else fell,
+            level=Fact(about="setting", value=1 - verdict.confidence, text="level"),
+            it=named(f"{verdict.baseline}{when}"),
+        ),
     )
 
 
@@ -136,8 +147,9 @@ def baseline_document(found: Baseline) -> Document:
     when = f"saved on {found.saved:%Y-%m-%d at %H:%M} UTC" if found.saved else "without a date"
     scores = scores_document(found.scores)
     accepted = [] if found.accepted is None else [f"Accepted: {found.accepted}"]
+    about = named(f"Baseline {printable(found.name, 60)}, {when}")
     return Document(
-        f"Baseline {printable(found.name, 60)}, {when}: {scores.sentence}",
+        sentence("{it.text}: {scores}", it=about, scores=scores.sentence),
         blocks=scores.blocks,
         notes=[*accepted, *scores.notes],
         rows=scores.rows,

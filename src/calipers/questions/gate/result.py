@@ -9,6 +9,7 @@ import polars as pl
 
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
+from calipers.model.fact import Fact, Sentence, joined, named, sentence
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, Summary
 
@@ -218,8 +219,8 @@ class Verdict(Plain, HasRows):
         order = self.worst_first
         found = [check.claim for check in order if check.claim is not None]
         if self.raised and order[0].name != RETRIEVER:
-            fact = f"{found[0].fact} {raised_in_words(self.raised, self.queries)}."
-            found[0] = replace(found[0], fact=fact)
+            failing = joined(raised_in_words(self.raised, self.queries), ".", by="")
+            found[0] = replace(found[0], fact=joined(found[0].fact, failing))
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
@@ -234,17 +235,22 @@ class Verdict(Plain, HasRows):
         }
 
 
-def raised_in_words(raised: tuple[Raised, ...], queries: int) -> str:
+def raised_in_words(raised: tuple[Raised, ...], queries: int) -> Sentence:
     """How many questions failed, and the first of them with its error.
 
     >>> raised_in_words((Raised("q1", "Who?", "ValueError: boom"),), 3)
     '1 of 3 questions fails in the retriever: Who? (ValueError: boom)'
     """
     first = raised[0]
-    verb = "fails" if len(raised) == 1 else "fail"
     why = f" ({first.error})" if first.error else ""
-    others = f", and {len(raised) - 1:,} more" if len(raised) > 1 else ""
-    return (
-        f"{len(raised):,} of {queries:,} questions {verb} in the retriever: "
-        f"{first.text or first.query}{why}{others}"
+    failed = Fact(about="count", count=len(raised), of=queries, text="questions that fail")
+    text = sentence(
+        "{it.count} of {it.of} questions {verb} in the retriever: {first.text}",
+        it=failed,
+        verb="fails" if len(raised) == 1 else "fail",
+        first=named(f"{first.text or first.query}{why}"),
     )
+    if len(raised) == 1:
+        return text
+    rest = Fact(about="count", count=len(raised) - 1, text="more questions that fail")
+    return joined(text, sentence("and {it.count} more", it=rest), by=", ")

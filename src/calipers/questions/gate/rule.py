@@ -18,6 +18,7 @@ from calipers.io.files.write import check_place
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Bools, Ints
 from calipers.model.claim import Claim
+from calipers.model.fact import Fact, Sentence, joined, named, sentence
 from calipers.model.matched import FAILED, Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import (
@@ -53,7 +54,7 @@ from calipers.questions.gate.result import (
 from calipers.questions.inputs import is_reference, matched
 from calipers.questions.systems import measured_already, measured_before
 from calipers.version import __version__
-from calipers.words import did_you_mean, number, plural
+from calipers.words import did_you_mean
 
 if TYPE_CHECKING:
     from calipers.questions.gate.settings import GateSettings
@@ -265,18 +266,38 @@ def _check_condition(
     holds, ends = condition.holds(found.mean), found.interval
     least = f"{IN_WORDS[condition.op]} {condition.value:.15g}"
     what = condition.name if part.name is None else f"{condition.name} for {part.name}"
+    fact = Fact(
+        about="requirement",
+        metric=condition.name,
+        slice=part.name,
+        value=found.mean,
+        before=condition.value,
+        low=None if ends is None else ends.low,
+        high=None if ends is None else ends.high,
+        queries=found.n,
+        sure=holds,
+        text=str(condition),
+    )
     likely = None
     # Whatever the interval is, if it decides nothing it is not worth a line.
     if ends and ends.low < condition.value < ends.high:
-        likely = (
-            f"On new queries {what} is likely between {number(ends.low)} and {number(ends.high)}, "
-            f"so {condition} could {'fail' if holds else 'pass'}."
+        likely = sentence(
+            "On new queries {what} is likely between {it.low} and {it.high}, so {it.text} could "
+            "{other}.",
+            what=what,
+            it=fact,
+            other="fail" if holds else "pass",
         )
     # For an upper limit (fp@10 <= 3) the queries with the highest values are the worst.
     short = part.chosen & ~OPERATORS[condition.op](values, condition.value)
     weight = np.where(short, values if condition.op in (">=", ">") else -values, np.nan)
     status: Status = "passed" if holds else "failed"
-    of = plural(found.n, "query", "queries")
+    said = sentence(
+        "{what} is {it.value} on {it.queries:query|queries}; {op} {it.before:.15g} is required.",
+        what=what,
+        it=fact,
+        op=IN_WORDS[condition.op],
+    )
     return check_of(
         found,
         name=str(condition),
@@ -285,9 +306,7 @@ def _check_condition(
         status=status,
         requirement=Requirement(condition.op, condition.value),
         because=() if holds else (f"{least} required",),
-        claim=Claim(
-            status, f"{what} is {number(found.mean)} on {of}; {least} is required.", likely
-        ),
+        claim=Claim(status, said, likely),
         worst=() if holds else worst_queries(scores.queries, weight, values),
         leaks=() if holds or pair is None else _leaks(pair, condition.metric, part),
     )
@@ -307,9 +326,9 @@ def _leaks(pair: Matched, metric: Metric, part: QuerySlice) -> tuple[Leak, ...]:
     )
 
 
-def _check_must(scores: Scores, metric: str, named: str) -> Check:
+def _check_must(scores: Scores, metric: str, tag: str) -> Check:
     """Check that every question of a tag or a list finds something."""
-    chosen, values = _chosen(scores, named), scores.of(metric)
+    chosen, values = _chosen(scores, tag), scores.of(metric)
     n, lost = int(chosen.sum()), np.flatnonzero(chosen & (values == 0)).tolist()
     unknown = int(np.count_nonzero(chosen & np.isnan(values)))
     because = []
@@ -318,12 +337,18 @@ def _check_must(scores: Scores, metric: str, named: str) -> Check:
     if unknown:
         because.append(f"{metric} is undefined for {unknown:,} of them")
     names, texts = scores.queries["query"], scores.queries["text"]
-    first = f"; {texts[lost[0]] or names[lost[0]]} does not" if lost else ""
+    first = named(texts[lost[0]] or names[lost[0]]) if lost else None
     status: Status = "failed" if lost else "no clear difference" if unknown else "passed"
     found = n - len(lost) - unknown
-    fact = f"{found:,} of {n:,} questions that must not fail find something"
+    fact = Fact(about="count", count=found, of=n, metric=metric, text=tag)
+    said = sentence(
+        "{it.count} of {it.of} questions that must not fail find something ({it.text}, "
+        "{it.metric})",
+        it=fact,
+    )
+    other = sentence("{it.text} does not", it=first) if first else None
     return Check(
-        name=f"{named} must not fail",
+        name=f"{tag} must not fail",
         metric=metric,
         slice=None,
         status=status,
@@ -332,7 +357,7 @@ def _check_must(scores: Scores, metric: str, named: str) -> Check:
         n=n,
         undefined=unknown,
         because=tuple(because),
-        claim=Claim(status, f"{fact} ({named}, {metric}){first}."),
+        claim=Claim(status, joined(joined(said, other, by="; "), ".", by="")),
         worst=tuple(WorstQuery(names[row], texts[row], 0.0) for row in lost),
     )
 
@@ -374,7 +399,7 @@ def _raised(scores: Scores, pair: Matched | None) -> tuple[Raised, ...]:
 def _check_raised(raised: tuple[Raised, ...], queries: int) -> Check:
     """A check that cannot pass: what the retriever would have found is unknown."""
     said = raised_in_words(raised, queries)
-    further = "Repair the retriever, and run the gate again."
+    further = Sentence("Repair the retriever, and run the gate again.")
     return Check(
         name=RETRIEVER,
         metric="answers",
@@ -385,5 +410,5 @@ def _check_raised(raised: tuple[Raised, ...], queries: int) -> Check:
         n=queries,
         undefined=0,
         because=(said,),
-        claim=Claim("no clear difference", f"{said}.", next=further),
+        claim=Claim("no clear difference", joined(said, ".", by=""), next=further),
     )

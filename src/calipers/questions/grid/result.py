@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from calipers.live.document import duration
 from calipers.model.document import Cell, Cells, Column, Document, Note, Table
-from calipers.model.result import HasRows, plain
+from calipers.model.result import HasRows, plain, sentences_of
 from calipers.questions.compare.document import document as comparison_document
 from calipers.questions.compare.result import Comparison
 from calipers.questions.expected_gain import ExpectedGain
@@ -73,6 +73,7 @@ class Grid(HasRows):
             "best": self.best,
             "expected_gain": plain(self.expected_gain),
             "comparison": self.comparison.to_dict(examples=examples),
+            **sentences_of(self),
         }
 
 

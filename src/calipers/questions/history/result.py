@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from calipers.model.claim import Claim
 from calipers.model.evaluation import Evaluation
-from calipers.model.result import HasRows, Plain
+from calipers.model.result import HasRows, Plain, sentences_of
 from calipers.model.scores import Scores
 from calipers.questions.compare.result import Difference
 from calipers.questions.gate.result import WorstQuery
@@ -43,7 +43,7 @@ class Shown(HasRows):
         """The result as ``calipers eval --json`` prints it, with the metadata of the evaluation."""
         kept = self.evaluation.to_dict()
         kept.pop("summaries")
-        return {**self.scores.to_dict(), "evaluation": kept}
+        return {**self.scores.to_dict(), "evaluation": kept, **sentences_of(self)}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
-from calipers.model.result import HasRows, Plain, plain
+from calipers.model.result import HasRows, Plain, plain, sentences_of
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Misses(Plain, HasRows):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result as plain values: what ``--json`` prints."""
-        return plain(
+        result: dict[str, Any] = plain(
             {
                 "k": self.k,
                 "targets": self.targets,
@@ -99,5 +99,7 @@ class Misses(Plain, HasRows):
                 ],
                 "notes": self.notes,
                 "misses": self.table.to_dicts(),
+                **sentences_of(self),
             }
         )
+        return result

@@ -20,7 +20,7 @@ from calipers.words import number, plural
 def document(slices: Slices) -> Document:
     """What stands out, one table per tag, and what the marks mean."""
     first, *further = slices.claims or (None,)
-    sentence = first.line[2:] if first else "No slice can be compared with the rest."
+    sentence = first.fact if first else "No slice can be compared with the rest."
     notes = [Note("doubt", first.range)] if first and first.range else []
     notes += [Note("next", first.next)] if first and first.next else []
     return Document(

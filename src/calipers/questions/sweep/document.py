@@ -16,6 +16,7 @@ from calipers.model.document import (
     Table,
     of_claim,
 )
+from calipers.model.fact import Fact, sentence
 from calipers.present import charts
 from calipers.present.charts import Chart
 from calipers.questions.sweep.result import Sweep, SweepPoint, SweepValue
@@ -70,9 +71,7 @@ def sweep_table(sweep: Sweep, points: list[SweepPoint], more: str = "") -> Table
 def leading_claim(sweep: Sweep) -> Claim:
     """The best guess and the safe k."""
     if sweep.recall is None:
-        return Claim(
-            "no clear difference", "Nothing can be said of k: no query has anything to find."
-        )
+        return Claim(None, "Nothing can be said of k: no query has anything to find.")
     return sweep.recall.claim
 
 
@@ -80,11 +79,17 @@ def notes(sweep: Sweep) -> Iterator[Note]:
     """Notes on the input, and how the numbers were computed."""
     yield from (Note("input", one) for one in sweep.settings["notes"])
     if without := sweep.queries - sweep.n:
-        left_out = " (not from tokens)" if sweep.token_source else ""
+        left = Fact(about="left out", metric="recall", count=without, of=sweep.queries)
+        verb = "is" if without == 1 else "are"
         yield Note(
-            "missing",
-            f"Recall is undefined for {without:,} of {sweep.queries:,} queries: they are left "
-            f"out{left_out}.",
+            "left out",
+            sentence(
+                "{it.count} of {it.of} queries {verb} left out of {it.metric}: nothing relevant "
+                "is known for {them}.",
+                it=left,
+                verb=verb,
+                them="it" if without == 1 else "them",
+            ),
         )
     if sweep.token_source:
         yield Note("marks", SOURCES[sweep.token_source])

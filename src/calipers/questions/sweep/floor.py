@@ -22,6 +22,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.claim import Claim, QueriesToDetect
 from calipers.model.document import Cell, Cells, Column, Document, Note, Table, of_claim
+from calipers.model.fact import Fact, Sentence, joined, sentence
 from calipers.model.matched import FAILED, Matched
 from calipers.model.result import HasRows, Plain
 from calipers.model.slicing import clusters_of
@@ -263,7 +264,7 @@ def find_floor(
         guess_keeps=keeps,
         takes=takes,
         chosen=None if chosen is None else point(evidence, chosen),
-        claim=Claim("no clear difference", ""),
+        claim=Claim(None, ""),
         points=tuple(point(evidence, one) for one in sorted(shown)),
         notes=(),
     )
@@ -312,55 +313,102 @@ def _mean(values: Floats | Bools) -> float | None:
 def _claim(found: Floor, n: int) -> Claim:
     """What the best guess keeps in ``n`` queries, its bound on new ones, and what is safe.
 
-    ``found`` is a result without a claim.
+    ``found`` is a result without a claim. It has no standing: a choice of a floor is no verdict.
     """
     without, guess, keeps, safe = found.without, found.guess, found.guess_keeps, found.chosen
-    here = f"in these {n:,} queries" if n > 1 else "in this one query"
     if guess is None or keeps is None:
-        return Claim("failed", "nothing is found without a floor, so no floor can keep any of it")
+        return Claim(None, Sentence("Nothing is found without a floor, so no floor can keep it."))
+    here = Fact(about="count", count=n, text="queries that find something")
+    among = "in these {here.count} queries" if n > 1 else "in this one query"
+    asked = Fact(about="setting", value=found.least, low=found.confidence, text="to keep")
     if guess.results == without.results:
+        half = Fact(about="setting", value=0.5 * (1.0 - found.least), text="half of the loss")
         return Claim(
-            "no clear difference",
-            f"every floor that takes anything away loses more than "
-            f"{number(0.5 * (1.0 - found.least))} of what is found {here}",
             None,
-            f"Ask for less than {found.least:g}, or return everything: nothing is lost then.",
+            sentence(
+                "Every floor that takes anything away loses more than {half.value} of what is "
+                "found " + among + ".",
+                half=half,
+                here=here,
+            ),
+            None,
+            sentence(
+                "Ask for less than {it.value:g}, or return everything: nothing is lost then.",
+                it=asked,
+            ),
         )
-    lost = 1.0 - (guess.kept or 0.0)
-    kept = f"loses {number(lost)} of what is found" if lost > 1e-12 else "keeps all that is found"
-    fact = f"floor {guess.floor:.4g} {kept} {here}"
+    fact = _floor_fact(found, guess, here, among)
+    bound = Fact(about="bound", value=keeps, text="kept")
+    level = Fact(about="setting", value=found.confidence, text="confidence")
+    possible = sentence(
+        "It could keep as little as {it.value} of what is found ({level.value:g%}).",
+        it=bound,
+        level=level,
+    )
     before, after = without.wrongly_answered, guess.wrongly_answered
-    if before is not None and after is not None:
-        fact += f"; {after:.0%} of those without an answer are answered, {before:.0%} without it"
-    bound = f"{number(keeps)} of what is found"
-    percent = f"({100 * found.confidence:g}%)"
-    possible = f"It could keep as little as {bound} {percent}."
     if before is not None and after is not None and after >= before:
         nothing = "It refuses no query that has no answer: such a floor costs and does not help."
-        return Claim("no clear difference", fact, possible, nothing)
+        return Claim(None, fact, possible, Sentence(nothing))
     if safe is not None and safe.floor == guess.floor:
-        return Claim("passed", fact, f"It keeps at least {bound} on new queries {percent}.")
-    # Returning everything is safe for recall only: queries without an answer get one, too.
-    until = "Until more queries are there, only returning everything loses nothing."
-    if safe is not None:
-        until = f"Until more queries are there, floor {safe.floor:.4g} is safe."
-    takes = f"{found.takes.sentence} " if found.takes and found.takes.high > n else ""
+        sure = "It keeps at least {it.value} of what is found on new queries ({level.value:g%})."
+        return Claim(None, fact, sentence(sure, it=bound, level=level))
     return Claim(
-        "no clear difference",
-        f"{fact}; that may not hold on new queries",
+        None,
+        joined(fact, "that may not hold on new queries.", by="; "),
         possible,
-        f"{takes}{until}",
+        _until(found, n),
     )
 
 
+def _floor_fact(found: Floor, guess: FloorPoint, here: Fact, among: str) -> Sentence:
+    """What the best guess keeps, and what it answers wrongly."""
+    lost = 1.0 - (guess.kept or 0.0)
+    choice = Fact(about="choice", value=guess.floor, difference=lost, text="floor")
+    kept = "loses {it.difference} of what is found" if lost > 1e-12 else "keeps all that is found"
+    fact = sentence("Floor {it.value:.4g} " + kept + " " + among, it=choice, here=here)
+    before, after = found.without.wrongly_answered, guess.wrongly_answered
+    if before is None or after is None:
+        return fact
+    wrongly = Fact(about="choice", value=after, before=before, text="wrongly answered")
+    return joined(
+        fact,
+        sentence(
+            "{it.value:.0%} of those without an answer are answered, {it.before:.0%} without it",
+            it=wrongly,
+        ),
+        by="; ",
+    )
+
+
+def _until(found: Floor, n: int) -> Sentence:
+    """What a loss takes, and what is safe until more queries are there."""
+    takes = found.takes.sentence if found.takes and found.takes.high > n else None
+    # Returning everything is safe for recall only: queries without an answer get one, too.
+    until = "Until more queries are there, only returning everything loses nothing."
+    if found.chosen is not None:
+        safe = Fact(about="choice", value=found.chosen.floor, text="safe floor")
+        until = sentence("Until more queries are there, floor {it.value:.4g} is safe.", it=safe)
+    return joined(takes, until)
+
+
 def _notes(found: Floor, n: int) -> Iterator[str]:
-    sure = f"{found.least:g} with {found.confidence:.0%} confidence"
+    level = Fact(about="setting", value=found.confidence, text="confidence")
+    asked = Fact(about="setting", value=found.least, text="to keep")
+    sure = sentence("{it.value:g} with {level.value:.0%} confidence", it=asked, level=level)
     needed = math.ceil(math.log(1 - found.confidence) / math.log(found.least))
-    if found.chosen is None:
-        why = f"it cannot keep {sure}: even the lowest loses too much for so few queries."
-        if n < needed:
-            why = f"{n} queries say too little, and at least {needed} are needed to keep {sure}."
-        yield f"No floor can be promised: {why}"
+    if found.chosen is None and n < needed:
+        yield sentence(
+            "No floor can be promised: {it.count} queries say too little, and at least {it.of} are "
+            "needed to keep {sure}.",
+            it=Fact(about="takes", count=n, of=needed, text="queries"),
+            sure=sure,
+        )
+    elif found.chosen is None:
+        yield sentence(
+            "No floor can be promised: it cannot keep {sure}: even the lowest loses too much for "
+            "so few queries.",
+            sure=sure,
+        )
     if not found.unanswerable:
         yield (
             "Every query has an answer, so how often a question without one would be answered is "

@@ -57,6 +57,8 @@ class RecallAdvice:
     below_loss: float | None
     largest_k: int
     largest_recall: float
+    first_recall: float
+    """Recall at the smallest k."""
     margin: float
     confidence: float
     n: int
@@ -66,7 +68,7 @@ class RecallAdvice:
     def says(self) -> str:
         """The claim in one paragraph."""
         further = (self.claim.range, self.claim.next)
-        return " ".join([self.claim.line[2:], *(one for one in further if one)])
+        return " ".join([self.claim.fact, *(one for one in further if one)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

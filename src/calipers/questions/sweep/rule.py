@@ -25,6 +25,7 @@ from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, QueriesToDetect
+from calipers.model.fact import Fact, Sentence, sentence
 from calipers.model.matched import Matched
 from calipers.model.slicing import clusters_in
 from calipers.questions.sweep.document import DEFAULT_METRICS
@@ -39,7 +40,6 @@ from calipers.statistics.bounded_mean import largest_mean
 from calipers.statistics.clusters import as_shares, exact_mean
 from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.queries_to_detect import queries_to_detect
-from calipers.words import number
 
 MARGIN = 0.05
 CONFIDENCE = 0.95
@@ -183,7 +183,7 @@ def advise_recall(
     guess = next(i for i in range(safe + 1) if i == safe or exact_mean(losses[:, i]) <= little)
     is_largest = guess == len(ks) - 1
     found = RecallAdvice(
-        claim=Claim("no clear difference", ""),
+        claim=Claim(None, ""),
         best_guess=ks[guess],
         best_guess_recall=exact_mean(values[:, guess]),
         best_guess_loss=exact_mean(losses[:, guess]),
@@ -197,6 +197,7 @@ def advise_recall(
         below_loss=exact_mean(losses[:, guess - 1]) if guess else None,
         largest_k=ks[-1],
         largest_recall=exact_mean(values[:, -1]),
+        first_recall=exact_mean(values[:, 0]),
         margin=margin,
         confidence=confidence,
         n=len(values) if named is None else len(np.unique(named)),
@@ -225,41 +226,84 @@ def fewest_without_loss(margin: float, confidence: float) -> int:
 
 
 def _claim(found: RecallAdvice) -> Claim:
-    """The observed loss, its bound, what the margin takes, and what is safe until then."""
+    """The observed loss, its bound, what the margin takes, and what is safe until then.
+
+    It has no standing: a choice of k is no verdict.
+    """
     k, largest, below = found.best_guess, found.largest_k, found.below
+    last = _at(found, largest, found.largest_recall)
     if not found.largest_recall:
-        nothing = f"Nothing is found up to k = {largest}: no k can be chosen by recall."
-        return Claim("no clear difference", nothing)
+        nothing = "Nothing is found up to k = {it.k}: no k can be chosen by recall."
+        return Claim(None, sentence(nothing, it=last))
     if k == largest and below is None:
-        return Claim("no clear difference", f"k = {largest} is the only k here: nothing to choose.")
+        return Claim(None, sentence("k = {it.k} is the only k here: nothing to choose.", it=last))
+    if found.first_recall == found.largest_recall and found.largest_recall < LITTLE:
+        same = "k does not matter: it finds {it.value:.0%} at any k."
+        return Claim(None, sentence(same, it=last))
     if k == largest:
-        most, less = _percents(found.largest_recall, found.largest_recall - (found.below_loss or 0))
+        less = _at(found, below or 0, found.largest_recall - (found.below_loss or 0))
         return Claim(
-            "passed",
-            f"Use k = {largest}: it finds {most}; k = {below} finds {less}.",
             None,
-            "Recall may still grow: retrieve more and sweep again.",
+            _used(last, less, "; k = {other.k} finds {less}."),
+            None,
+            Sentence("Recall may still grow: retrieve more and sweep again."),
         )
-    most, guess = _percents(found.largest_recall, found.best_guess_recall)
-    fact = f"Use k = {k}: it finds {guess}, as much as k = {largest}."
-    if found.best_guess_loss:
-        fact = f"Use k = {k}: it finds {guess}; k = {largest} finds {most}."
-    lost = f"k = {k} may lose up to {number(found.best_guess_bound)}"
+    guess = _at(found, k, found.best_guess_recall)
+    behind = "; k = {other.k} finds {less}." if found.best_guess_loss else ALIKE
+    bound = Fact(about="bound", metric="recall", k=k, value=found.best_guess_bound, queries=found.n)
+    lost = sentence("k = {it.k} may lose up to {it.value}", it=bound)
     if found.safe_k == k:
-        sure = f"{lost} on new queries ({100 * found.confidence:g}%), within the {found.margin:g} "
-        return Claim("passed", fact, f"{sure}allowed.")
-    here = f"by {found.n:,} queries" if found.n > 1 else "by one query"
-    safe = f"Not settled {here}: {lost}; k = {found.safe_k} is the safe choice."
-    return Claim("no clear difference", fact, safe, _what_it_takes(found))
+        sure = sentence(
+            "{lost} on new queries ({level.value:g%}), within the {margin.value:g} allowed.",
+            lost=lost,
+            level=Fact(about="setting", value=found.confidence, text="confidence"),
+            margin=Fact(about="setting", value=found.margin, text="margin"),
+        )
+        return Claim(None, _used(guess, last, behind), sure)
+    here = "by {it.queries:query|queries}" if found.n > 1 else "by one query"
+    safe = sentence(
+        "Not settled " + here + ": {lost}; k = {safe.k} is the safe choice.",
+        it=bound,
+        lost=lost,
+        safe=_at(found, found.safe_k, found.safe_recall),
+    )
+    return Claim(None, _used(guess, last, behind), safe, _what_it_takes(found))
 
 
-def _what_it_takes(found: RecallAdvice) -> str | None:
+def _what_it_takes(found: RecallAdvice) -> Sentence | None:
     """How many queries a loss of the margin takes, where there are fewer."""
     if found.n < found.fewest:
-        return f"To rule out a loss of {found.margin:g} takes at least {found.fewest:,} queries."
+        fewest = Fact(about="takes", difference=found.margin, count=found.fewest, text="queries")
+        return sentence(
+            "To rule out a loss of {it.difference:g} takes at least {it.count} queries.", it=fewest
+        )
     if found.takes is None or found.takes.high <= found.n:
         return None
     return found.takes.sentence
+
+
+LITTLE = 0.5
+"""Where recall is below this and the same at every k, k is not what is wrong."""
+ALIKE = ", as much as k = {other.k}."
+
+
+def _at(found: RecallAdvice, k: int, recall: float) -> Fact:
+    """What one k finds."""
+    return Fact(about="choice", metric="recall", k=k, value=recall, queries=found.n)
+
+
+def _used(it: Fact, other: Fact, behind: str) -> Sentence:
+    """The k to use, what it finds, and what another one finds."""
+    shares = sorted((it.value or 0.0, other.value or 0.0), reverse=True)
+    most, less = _percents(*shares)
+    swapped = (it.value or 0.0) < (other.value or 0.0)
+    return sentence(
+        "Use k = {it.k}: it finds {much}" + behind,
+        it=it,
+        other=other,
+        much=less if swapped else most,
+        less=most if swapped else less,
+    )
 
 
 def _percents(most: float, less: float) -> tuple[str, str]:
