@@ -43,6 +43,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "like": ("--like", "trec_eval"),
     "missing": ("--missing", "exclude"),
     "unanswerable": ("--unanswerable", "zero"),
+    "judged": ("--judged", "complete"),
     "duplicates": ("--duplicates", "error"),
     "unknown": ("--unknown", "error"),
     "errors": ("--errors", "exclude"),

@@ -8,11 +8,12 @@ import numpy as np
 import polars as pl
 
 from calipers.engines.summary import audit_counts, enforce, summarise
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, is_command_line
 from calipers.measures import Metric, parse
 from calipers.measures.spec import check_cutoff, find_name
 from calipers.model.arrays import Bools, Floats, Ints, frozen_array
 from calipers.model.fingerprint import Fingerprints, fingerprint_settings
+from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import FAILED, MISSING, Matched, Matches
 from calipers.model.policy import Policy
 from calipers.model.scores import MetricFacts, Scores
@@ -44,6 +45,7 @@ def score(
     settings to record beside those of the pair and its intervals.
     """
     check_confidence(confidence)
+    refuse_beyond_returned(pair.ground_truth, metrics)
     matches, policy = pair.matches, pair.policy
     metrics = tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in metrics))
     audit = audit_counts(
@@ -65,6 +67,7 @@ def score(
 
         each = query_weights_of(pair.ground_truth.tags, weight_by)
     settings["notes"] = [
+        *([ONLY_RETURNED] if pair.ground_truth.only_returned else []),
         *uneven_clusters(clusters, cluster),
         *weights_in_words(each, weight_by),
         *settings.get("notes", ()),
@@ -89,6 +92,37 @@ def score(
         settings=settings,
         summaries=summarise(facts, values, settings, clusters, each),
         find_name=find_name,
+    )
+
+
+OF_RETURNED = frozenset(
+    ("hit_rate", "precision", "mrr", "first_rank", "tp", "fp", "dcg", "rbp", "judged", "tokens")
+)
+"""Metrics that need no more than a judgement of what was returned."""
+ONLY_RETURNED = (
+    "Only what was returned was judged, so recall, F1, nDCG and MAP cannot be measured; "
+    "--judged complete says that nothing else is relevant."
+)
+
+
+def of_returned(truth: GroundTruth, metrics: Sequence[Metric]) -> tuple[Metric, ...]:
+    """The metrics that can be measured: all of them, unless only returned rows were judged."""
+    if not truth.only_returned:
+        return tuple(metrics)
+    return tuple(metric for metric in metrics if metric.definition.name in OF_RETURNED)
+
+
+def refuse_beyond_returned(truth: GroundTruth, metrics: Sequence[Metric]) -> None:
+    """Refuse metrics that need what was not returned, where only returned rows were judged."""
+    known = of_returned(truth, metrics)
+    beyond = [str(metric) for metric in metrics if metric not in known]
+    if not beyond:
+        return
+    named = ", ".join(beyond[:MOST_NAMED])
+    option = "--judged complete" if is_command_line() else 'judged="complete"'
+    raise InvalidInput(
+        f"Measure precision, hit_rate or mrr, or say {option} if nothing else is relevant: "
+        f"{named} cannot be measured, as only what was returned was judged."
     )
 
 

@@ -103,6 +103,9 @@ def settle(truth: GroundTruth, run: Run, asked: Matching) -> Settled:
     """Decide how to match, from the ground truth and the first results."""
     at = check_level(asked.level)
     policy = asked.policy
+    if truth.only_returned:
+        # Its queries without a relevant row were asked, too: nothing was found for them.
+        policy = replace(policy, unanswerable="zero")
     if hasattr(run.scan, "over_blocks"):
         check_ties(policy.ties, run.order)
     policy = policy.with_changes(ties=policy.ties or run.ties)

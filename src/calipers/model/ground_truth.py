@@ -66,6 +66,8 @@ class GroundTruth(Picklable):
     end; None where nothing is forbidden."""
     excluded: pl.DataFrame | None = None
     """Results that count neither for nor against a ranking, in the same form as ``forbidden``."""
+    only_returned: bool = False
+    """Whether only what a retriever returned was judged, so that nobody knows what it missed."""
 
     @classmethod
     def from_targets(

@@ -89,6 +89,8 @@ def as_read(
         from calipers.io.formats.trec import without_subtopics
 
         truth = without_subtopics(truth)
+    if wanted.judged == "complete":
+        truth = replace(truth, only_returned=False)
     run = _within(run, together)
     where = wanted.where
     least = wanted.min_score

@@ -330,6 +330,15 @@ class MatchingSettings(Settings):
             file="unanswerable",
         ),
     ] = None
+    judged: Annotated[
+        str | None,
+        _policy(
+            "Say that nothing is relevant but what was judged (complete), where only returned "
+            "rows were judged.",
+            choices=("complete",),
+            file="judged",
+        ),
+    ] = None
     duplicates: Annotated[
         Duplicates | None,
         _policy(

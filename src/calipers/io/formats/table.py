@@ -172,7 +172,15 @@ def _truth(
     tagged = tags_in(asked.with_columns(_names(asked)), queries["query"]) if tags else {}
     where = _places(table, rows)
     truth = GroundTruth.from_targets(cast, queries=queries, tags=tagged, where=where)
-    return replace(truth, notes=(*truth.notes, *notes))
+    only_returned = has_results and "grade" in columns and _all_returned(table, ours)
+    return replace(truth, notes=(*truth.notes, *notes), only_returned=only_returned)
+
+
+def _all_returned(table: InputTable, ours: dict[str, str]) -> bool:
+    """Whether every judged row was returned; one without a rank was judged and not returned."""
+    if "retrieved" in ours:
+        return False
+    return "rank" not in ours or not table.rows("rank")["rank"].null_count()
 
 
 def _grades(column: pl.Series, table: InputTable, has_results: bool, called: str) -> pl.Series:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from calipers.engines.scoring import choose_metrics, deepest, score
+from calipers.engines.scoring import choose_metrics, deepest, of_returned, score
 from calipers.errors import InvalidInput
 from calipers.input_types import DataInput, GroundTruthInput
 from calipers.match.pair import match_pair
@@ -84,6 +84,8 @@ def _chosen(measures: MetricsAsked, like: str | None) -> tuple[Metric, ...]:
 def _scored(pair: Matched, metrics: Sequence[Metric], settings: Evaluating) -> Scores:
     """The scores of a pair, with the settings that a result records."""
     intervals = settings.measures.intervals
+    if settings.measures.metrics is None:
+        metrics = of_returned(pair.ground_truth, metrics)
     return score(
         pair,
         metrics,
