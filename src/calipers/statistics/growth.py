@@ -168,7 +168,8 @@ def _draw(standing: Standing, weights: Floats | None, units: Ints | None, sample
     np.add.at(mark, unit_of_query, _mixed(of_query.view(np.int64)))
     unit = unit_of_query[standing.query]
     np.add.at(mark, unit, _mixed(looks.view(np.int64), worth.view(np.int64)))
-    present = np.bincount(unit_of_query, minlength=n_units) > 0
+    # What does not count is not drawn either.
+    present = np.bincount(unit_of_query, of_query, minlength=n_units) > 0
     _, first, kind_of, count = np.unique(
         mark[present], return_index=True, return_inverse=True, return_counts=True
     )

@@ -1,0 +1,302 @@
+"""Corpora that grow: an index is built on a part of a corpus, and what `grow` says is compared with
+what the index of the whole finds.
+
+The texts are Python's own language reference, which every Python carries, and made ones. Each
+index is built anew on its part: BM25 counts its documents again, and vectors of words are compared
+by their cosine.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+import calipers
+from calipers.measures import parse
+from calipers.model.arrays import Ints
+from calipers.questions.grow.result import Growth
+from calipers.questions.grow.rule import Asked, grow_pair
+from simulations.rates import Rate
+from simulations.shapes import SEED, Floats, Generator
+
+DEPTH = 50
+KS = (5, 10, 20)
+FAR = 0.08
+"""A printed value this far off is a bad one."""
+LEAST_COVERED = 0.89
+LARGEST_ERROR = 0.04
+LARGEST_BIAS = 0.02
+Engine = Literal["BM25", "vectors"]
+QUESTIONS = 300
+CHUNKS = 4_000
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """Chunks as counts of words, what is asked, and the chunk that each question wants."""
+
+    counts: Floats
+    """How often each chunk (row) has each word (column)."""
+    document: Ints
+    """The document of each chunk."""
+    asked: Floats
+    """How often each question (row) has each word."""
+    target: Ints
+
+    @property
+    def size(self) -> int:
+        """The number of chunks."""
+        return len(self.counts)
+
+
+def ranking(collection: Collection, engine: Engine, question: int, kept: Ints) -> Ints:
+    """The chunks of an index over some of them, best first."""
+    scores = _bm25(collection, question, kept)
+    if engine == "vectors":
+        asked = collection.asked[question] @ _embedding(collection.counts.shape[1])
+        scores = _vectors(collection)[kept] @ asked
+    return kept[np.argsort(-scores, kind="stable")]
+
+
+def _bm25(collection: Collection, question: int, kept: Ints) -> Floats:
+    words = np.flatnonzero(collection.asked[question])
+    often = collection.counts[np.ix_(kept, words)]
+    holding = (often > 0).sum(axis=0)
+    weight = np.log1p((kept.size - holding + 0.5) / (holding + 0.5))
+    length = _lengths(collection)[kept]
+    delay = 1.5 * (0.25 + 0.75 * length / length.mean())
+    scores: Floats = (often / (often + delay[:, None])) @ weight
+    return scores
+
+
+@cache
+def _lengths(collection: Collection) -> Floats:
+    return collection.counts.sum(axis=1)
+
+
+@cache
+def _embedding(words: int) -> Floats:
+    return np.random.default_rng([SEED, 61]).standard_normal((words, 64))
+
+
+@cache
+def _vectors(collection: Collection) -> Floats:
+    holding = np.maximum((collection.counts > 0).sum(axis=0), 1)
+    weighted = np.log1p(collection.counts) * np.log(1 + collection.size / holding)
+    vectors: Floats = weighted @ _embedding(collection.counts.shape[1])
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+def _questions(counts: Floats, targets: Ints, noise: float, rng: Generator) -> Floats:
+    """Some words of each target, the rare ones more often, and words of other chunks."""
+    rare = np.log(1 + len(counts) / np.maximum((counts > 0).sum(axis=0), 1))
+    asked = np.zeros((targets.size, counts.shape[1]))
+    for row, target in enumerate(targets):
+        own = (counts[target] > 0) * rare
+        words = rng.choice(own.size, 4, p=own / own.sum())
+        other = (counts[rng.integers(len(counts))] > 0) * rare
+        strange = rng.choice(other.size, 4, p=other / other.sum())
+        asked[row, np.where(rng.random(4) < noise, strange, words)] += 1.0
+    return asked
+
+
+@cache
+def reference() -> Collection:
+    """Python's language reference in pieces of about 350 characters, each a document."""
+    from examples.demo.corpus import chunks
+
+    words = [re.findall(r"[a-z_]{2,}", one.text.lower()) for one in chunks(350)]
+    known = sorted({word for one in words for word in one})
+    place = {word: at for at, word in enumerate(known)}
+    counts = np.zeros((len(words), len(known)))
+    for row, one in enumerate(words):
+        for word, often in Counter(one).items():
+            counts[row, place[word]] = often
+    rng = np.random.default_rng([SEED, 62])
+    long = np.flatnonzero((counts > 0).sum(axis=1) >= 12)
+    targets = rng.choice(long, QUESTIONS, replace=False)
+    return Collection(
+        counts, np.arange(len(counts)), _questions(counts, targets, 0.4, rng), targets
+    )
+
+
+@cache
+def made(per_document: int = 1) -> Collection:
+    """Texts of 60 words out of topics; neighbouring chunks of a document share many words."""
+    rng = np.random.default_rng([SEED, 63, per_document])
+    words = 3_000
+    topics = 60
+    # Chunks of one document are alike, and come in runs.
+    alike = 0.35 if per_document == 1 else 0.7
+    common = 1.0 / np.arange(1, words + 1)
+    of_topic = rng.dirichlet(0.02 + 2.0 * common / common.sum(), topics)
+    rows = []
+    for _ in range(CHUNKS // per_document):
+        topic = rng.dirichlet(np.full(topics, 0.05)) @ of_topic
+        own = rng.dirichlet(np.full(25, 1.0))
+        places = rng.choice(words, 25, p=common / common.sum())
+        mixed = (0.75 - alike) * topic + 0.25 * common / common.sum()
+        np.add.at(mixed, places, alike * own)
+        rows += [rng.multinomial(60, mixed / mixed.sum()) for _ in range(per_document)]
+    counts = np.array(rows, dtype=np.float64)
+    targets = rng.choice(len(counts), QUESTIONS, replace=False)
+    asked = _questions(counts, targets, 0.3, rng)
+    return Collection(counts, np.arange(len(counts)) // per_document, asked, targets)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What was said of one part of a corpus, and what the whole finds."""
+
+    said: Growth
+    times: float
+    true: tuple[float, ...]
+    """Recall at each k in the whole."""
+
+    def off(self, at: int) -> float:
+        """The projection less the truth."""
+        return self.said.growth[at].mean - self.true[at]
+
+
+Part = Callable[[Collection, Ints, float, Generator], Ints]
+"""The chunks of the part that is indexed, for some questions and a growth."""
+
+
+def random_part(collection: Collection, questions: Ints, m: float, rng: Generator) -> Ints:
+    """The documents with targets, and so many others that the whole is m times as large."""
+    wanted = np.unique(collection.document[collection.target[questions]])
+    others = np.setdiff1d(np.unique(collection.document), wanted)
+    size = round((wanted.size + others.size) / m) - wanted.size
+    some = rng.choice(others, size, replace=False)
+    return np.flatnonzero(np.isin(collection.document, np.concatenate([wanted, some])))
+
+
+def only_targets(collection: Collection, questions: Ints, _: float, __: Generator) -> Ints:
+    """Nothing but the documents of the targets: as people build a small corpus."""
+    wanted = collection.document[collection.target[questions]]
+    return np.flatnonzero(np.isin(collection.document, wanted))
+
+
+def trials(
+    collection: Collection,
+    engine: Engine,
+    m: float,
+    n: int,
+    draws: int,
+    *,
+    part: Part = random_part,
+    documents: bool = False,
+    whole: Callable[[Collection, Ints], Collection] | None = None,
+) -> Iterator[Trial]:
+    """Draw questions and a part of the corpus, and ask `grow` how much the whole will find."""
+    for draw in range(draws):
+        rng = np.random.default_rng([SEED, 64, draw, n, round(m * 10)])
+        questions = rng.choice(QUESTIONS, n, replace=False)
+        kept = part(collection, questions, m, rng)
+        full = collection if whole is None else whole(collection, questions)
+        records = []
+        true = np.zeros(len(KS))
+        for question in questions.tolist():
+            target = int(collection.target[question])
+            shown = ranking(collection, engine, question, kept)[:DEPTH]
+            place = _place(full, engine, question, target)
+            true += [place <= k for k in KS]
+            records.append(_record(question, shown, target, collection, documents=documents))
+        times = m if part is random_part else full.size / kept.size
+        said = grow_pair(calipers.read(records), Asked(parse(f"recall@{_list(KS)}"), (times,)))
+        yield Trial(said, times, tuple(true / n))
+
+
+def _list(ks: Sequence[int]) -> str:
+    return ",".join(map(str, ks))
+
+
+def _place(collection: Collection, engine: Engine, question: int, target: int) -> int:
+    """The rank of a target in the whole corpus."""
+    order = ranking(collection, engine, question, np.arange(collection.size))
+    return int(np.flatnonzero(order == target)[0]) + 1
+
+
+def _record(
+    question: int, shown: Ints, target: int, collection: Collection, *, documents: bool
+) -> dict[str, object]:
+    results: list[dict[str, str]] = [{"id": f"c{one}"} for one in shown.tolist()]
+    if documents:
+        for result, one in zip(results, shown.tolist(), strict=True):
+            result["document"] = f"d{collection.document[one]}"
+    return {"query": f"q{question}", "retrieved": results, "ground_truth": [f"c{target}"]}
+
+
+def with_copies(collection: Collection, questions: Ints) -> Collection:
+    """The corpus with two near copies of every target, as old versions are."""
+    rng = np.random.default_rng([SEED, 65])
+    copies = np.repeat(collection.counts[collection.target[questions]], 2, axis=0)
+    copies = np.maximum(copies + rng.integers(-1, 2, copies.shape) * (copies > 0), 0)
+    counts = np.concatenate([collection.counts, copies])
+    return Collection(counts, np.arange(len(counts)), collection.asked, collection.target)
+
+
+CORPORA: dict[str, tuple[Callable[[], Collection], Engine]] = {
+    "language reference, BM25": (reference, "BM25"),
+    "language reference, vectors": (reference, "vectors"),
+    "made texts, BM25": (made, "BM25"),
+    "made texts, vectors": (made, "vectors"),
+}
+
+
+def projected(draws: int) -> Iterator[Rate]:
+    """Bias, error and coverage of what is printed, for parts of a half, a quarter and a tenth."""
+    for name, (collection, engine) in CORPORA.items():
+        # A tenth of the reference would be little more than the targets.
+        for m in (2, 4) if collection is reference else (2, 4, 10):
+            several = list(trials(collection(), engine, m, 100, draws))
+            yield from _rates(f"{name}, {m}×", several, 100, m)
+
+
+def _rates(
+    name: str, several: Sequence[Trial], n: int, m: float, *, known: bool = False
+) -> Iterator[Rate]:
+    """The rates of all values that `grow` would print."""
+    off: list[float] = []
+    held: list[bool] = []
+    for trial in several:
+        for at, row in enumerate(trial.said.growth):
+            if row.printed:
+                off.append(trial.off(at))
+                held.append(row.low <= trial.true[at] <= row.high)
+    if not off:
+        return
+    errors = np.array(off)
+    draws = len(off)
+    bias = float(abs(errors.mean()))
+    rms = float(np.sqrt((errors**2).mean()))
+    most = LARGEST_ERROR if m <= 4 else None
+    yield Rate(f"{name}: bias", n, bias, draws, highest=LARGEST_BIAS, known=known)
+    yield Rate(f"{name}: error", n, rms, draws, highest=most, known=known)
+    far = float((abs(errors) > FAR).mean())
+    yield Rate(f"{name}: off by more than 0.08", n, far, draws, highest=0.02, known=known)
+    covered = float(np.mean(held))
+    yield Rate(f"{name}: interval", n, covered, draws, lowest=LEAST_COVERED, known=known)
+
+
+def clumped(draws: int) -> Iterator[Rate]:
+    """Documents of ten chunks: counted by document, and as if every chunk were alone."""
+    for m in (2, 3):
+        for documents in (True, False):
+            several = list(trials(made(10), "BM25", m, 100, draws, documents=documents))
+            how = "by document" if documents else "by chunk"
+            yield from _rates(
+                f"ten chunks a document, counted {how}, {m}×", several, 100, m, known=not documents
+            )
+
+
+def breaking(draws: int) -> Iterator[Rate]:
+    """The shapes that are not what `grow` assumes."""
+    several = list(trials(made(), "BM25", 2, 100, draws, whole=with_copies))
+    yield from _rates("near copies of every target, 2×", several, 100, 2, known=True)
+    several = list(trials(made(), "BM25", CHUNKS / QUESTIONS, 300, draws, part=only_targets))
+    yield from _rates("a corpus of targets only, 13×", several, 300, 13, known=True)

@@ -1,0 +1,1 @@
+"""Will it hold when the corpus grows?"""

@@ -1,0 +1,208 @@
+"""Growth as a document: what to expect, a row per size, and the curve."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from calipers.model.document import (
+    Block,
+    Cell,
+    Cells,
+    Column,
+    Document,
+    Heads,
+    Note,
+    Picture,
+    Table,
+)
+from calipers.present.charts import Axis, Band, Chart, Dot, Mark, Panel, Stroke, numbers
+from calipers.questions.grow.result import Growth, GrowthValue, TodayValue
+from calipers.words import number, plural
+
+_WORDS = {
+    2: "twice",
+    3: "three times",
+    4: "four times",
+    5: "five times",
+    6: "six times",
+    7: "seven times",
+    8: "eight times",
+    9: "nine times",
+    10: "ten times",
+    0.5: "half",
+    0.25: "a quarter of",
+    0.1: "a tenth of",
+}
+ASSUMES = "New documents are taken to be like the old; near copies of the targets would be worse."
+
+
+def document(growth: Growth) -> Document:
+    """What to expect, one row per size, and the chart."""
+    blocks: list[Block] = [_table(growth)] if growth.growth else []
+    blocks += [_slices(growth)] if growth.slices else []
+    if any(row.printed for row in growth.growth):
+        blocks.append(Picture(partial(curve, growth)))
+    return Document(
+        _sentence(growth),
+        blocks=blocks,
+        notes=list(_notes(growth)),
+        rows=lambda: growth.growth,
+    )
+
+
+def _sentence(growth: Growth) -> str:
+    if not growth.growth:
+        few = plural(growth.n, "query is", "queries are")
+        return f"{few} too few to say how a larger corpus changes recall; it takes 20 or more."
+    row = growth.leads
+    if row is None:
+        today = growth.today[-1]
+        return (
+            f"{today.metric} is {number(today.mean)} today; these lists cannot say how it changes."
+        )
+    today = _today(growth.today, row.metric)
+    about = f"{row.mean:.2f} ({_ends(row)})"
+    return (
+        f"{row.metric} is {number(today.mean)} today; at {_in_words(row.times)} the corpus expect "
+        f"about {about}."
+    )
+
+
+def _in_words(times: float) -> str:
+    """A multiple as it is said.
+
+    >>> _in_words(10.0), _in_words(33.3333), _in_words(0.5), _in_words(0.3)
+    ('ten times', '33 times', 'half', '0.3 times')
+    """
+    return _WORDS.get(times) or f"{times:.{0 if times >= 20 else 2}g}" + " times"
+
+
+def shown_times(times: float) -> str:
+    """A multiple in a table.
+
+    >>> shown_times(2.0), shown_times(33.3333), shown_times(0.25), shown_times(1.5)
+    ('2×', '33.3×', '0.25×', '1.5×')
+    """
+    return f"{times:.3g}×"
+
+
+def _ends(row: GrowthValue) -> str:
+    return f"{row.low:.2f}–{row.high:.2f}"
+
+
+def _today(today: Sequence[TodayValue], metric: str) -> TodayValue:
+    return next(value for value in today if value.metric == metric)
+
+
+def _table(growth: Growth) -> Table:
+    """One row per size, one column per metric, with the interval behind each value."""
+    metrics = [value.metric for value in growth.today]
+    sized = growth.corpus_size is not None
+    heads: Heads = [Column("corpus", words=True), *(["documents"] if sized else []), *metrics]
+    first: list[Cell | str] = ["today", *([f"{growth.corpus_size:,}"] if sized else [])]
+    rows: list[Cells] = [[*first, *(f"{number(one.mean)}{_BLANK}" for one in growth.today)]]
+    for times in growth.times:
+        size = f"{round(times * (growth.corpus_size or 0)):,}"
+        row: list[Cell | str] = [shown_times(times), *([size] if sized else [])]
+        row += [_cell(growth.at(times, metric)) for metric in metrics]
+        rows.append(row)
+    return Table(heads, rows)
+
+
+_BLANK = " " * 11
+"""As wide as the digits that only today's value has not, and an interval."""
+
+
+def _cell(row: GrowthValue) -> str:
+    return f"{row.mean:.2f}  {_ends(row)}" if row.printed else f"–{_BLANK}"
+
+
+def _slices(growth: Growth) -> Table:
+    """One row per slice for the metric that leads, one column per size."""
+    metric = growth.leads.metric if growth.leads else growth.today[-1].metric
+    heads: Heads = [
+        Column("slice", words=True),
+        "queries",
+        f"{metric} today",
+        *(shown_times(times) for times in growth.times),
+    ]
+    rows: list[Cells] = []
+    for part in growth.slices:
+        shown = {row.times: row for row in part.growth if row.metric == metric and row.printed}
+        values = [_cell(shown[times]) if times in shown else "–" for times in growth.times]
+        today = _today(part.today, metric)
+        rows.append([f"{part.by} {part.value}", f"{part.queries:,}", number(today.mean), *values])
+    return Table(heads, rows)
+
+
+def _notes(growth: Growth) -> Iterator[Note]:
+    yield from (Note("doubt", text) for text in _reasons(growth))
+    needed = growth.needed_k
+    if needed is not None:
+        at = shown_times(needed.times)
+        if needed.k is None:
+            text = f"No k up to {needed.most:,} finds as much as {needed.metric} today at {at}."
+        else:
+            text = f"To find as much as today at {at} takes k of about {needed.k:,}."
+        yield Note("doubt", text)
+    if any(row.printed and row.times > 1 for row in growth.growth):
+        yield Note("doubt", ASSUMES)
+    if growth.by_documents:
+        yield Note(
+            "method",
+            "Competitors are counted by document, as one may have several results above a target.",
+        )
+    yield from (Note("input", text) for text in growth.notes)
+    yield Note(
+        "method",
+        "From the number of competitors above each target; intervals from 80 samples of queries, "
+        "each fitted anew. Less than the whole corpus needs no fit.",
+    )
+
+
+def _reasons(growth: Growth) -> Iterator[str]:
+    """What the values that are not shown need, one line for all."""
+    by_reason: dict[tuple[float, str], list[str]] = {}
+    for row in growth.growth:
+        if row.reason is not None:
+            by_reason.setdefault((row.times, row.reason), []).append(row.metric)
+    lines = []
+    for (times, reason), metrics in by_reason.items():
+        every = len(metrics) == len(growth.today)
+        who = "" if every else f"{', '.join(metrics)} "
+        lines.append(f"{shown_times(times)}: {who}{reason}")
+    if lines:
+        yield f"{'; '.join(lines)}."
+
+
+def curve(growth: Growth) -> Chart:
+    """Each metric against the size of the corpus, with its interval."""
+    panels = [_panel(growth, value) for value in growth.today]
+    said = "Each metric against the size of the corpus, with its interval."
+    return Chart(_sentence(growth), panels, said, columns=3)
+
+
+def _panel(growth: Growth, today: TodayValue) -> Panel:
+    shown = [row for row in growth.growth if row.metric == today.metric and row.printed]
+    ends = today.interval
+    low = today.mean if ends is None else ends.low
+    high = today.mean if ends is None else ends.high
+    points = [(1.0, today.mean, low, high)]
+    points += [(row.times, row.mean, row.low, row.high) for row in shown]
+    points.sort()
+    marks: list[Mark] = [
+        *(
+            Dot(x, mean, _said(today.metric, x, mean, low, high), radius=3)
+            for x, mean, low, high in points
+        ),
+        Stroke([(x, mean) for x, mean, _, _ in points]),
+        Band([(x, low, high) for x, _, low, high in points]),
+    ]
+    sizes = [x for x, *_ in points]
+    ticks = [(x, "today" if x == 1 else shown_times(x)) for x in sizes]
+    axis = Axis(min(sizes), max(sizes), ticks, "corpus", is_log=True)
+    return Panel(axis, numbers(0, 1, most=3), marks, today.metric)
+
+
+def _said(metric: str, times: float, mean: float, low: float, high: float) -> str:
+    where = "today" if times == 1 else shown_times(times)
+    return f"{metric}, {where}: {mean:.2f} ({low:.2f}–{high:.2f})"
