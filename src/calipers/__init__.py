@@ -41,6 +41,7 @@ _NAMES = {
     "questions.gate.result": "Verdict",
     "questions.gate.settings": "gate gate_save",
     "questions.grid.settings": "grid",
+    "questions.grow.settings": "grow",
     "questions.history.settings": "history history_alarm history_show history_trend save",
     "questions.metrics": "metrics",
     "questions.misses.result": "Misses",

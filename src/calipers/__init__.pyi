@@ -60,6 +60,7 @@ from calipers.questions.evaluate.levels import Levels
 from calipers.questions.fuse.result import Fusion
 from calipers.questions.gate.result import Verdict as Verdict
 from calipers.questions.grid.result import Grid
+from calipers.questions.grow.result import Growth
 from calipers.questions.history.result import Alarm, History, Shown
 from calipers.questions.metrics import MetricList
 from calipers.questions.misses.one_query import Explanation
@@ -741,6 +742,46 @@ def grid(
     watch: Callable[[AnswerCounts, int], None] | None = None,
 ) -> Grid:
     """Ask every combination of a grid file every question, and compare them all."""
+
+def grow(
+    data: DataInput | None = None,
+    *,
+    ground_truth: GroundTruthInput | None = None,
+    run: RunInput | None = None,
+    retriever: RetrieverInput | None = None,
+    ask_for: int | None = None,
+    workers: int | None = None,
+    watch: Callable[[AnswerCounts, int], None] | None = None,
+    columns: ColumnsInput | None = None,
+    memory: str | int | None = None,
+    where: Mapping[str, str] | None = None,
+    min_score: float | None = None,
+    rel: float | None = None,
+    match: str | None = None,
+    level: str | None = None,
+    map_ids: str | None = None,
+    like: str | None = None,
+    missing: Literal["zero", "exclude", "error"] | None = None,
+    unanswerable: Literal["zero", "exclude", "error"] | None = None,
+    duplicates: Literal["first", "error"] | None = None,
+    unknown: Literal["ignore", "error"] | None = None,
+    errors: Literal["zero", "exclude", "error"] | None = None,
+    ties: Literal["trec", "input", "error"] | None = None,
+    nothing_in_common: Literal["error", "zero"] | None = None,
+    calls: Literal["concat", "last"] | None = None,
+    store: PathText | None = None,
+    corpus_size: int | None = None,
+    fingerprints: bool = True,
+    times: float | Sequence[float] | None = None,
+    to: int | Sequence[int] | None = None,
+    metrics: str | Collection[str] | None = None,
+    k: int | Sequence[int] | None = None,
+    by: Sequence[str] = (),
+    confidence: float = 0.95,
+    cluster: str | None = None,
+    weight_by: str | None = None,
+) -> Growth:
+    """How much is found when the corpus grows, or shrinks, from one recorded run."""
 
 def history(
     name: str | None = None,

@@ -79,7 +79,7 @@ class Setting:
     group: str = ""
     """Its group in ``--help-all``; if empty, ``--help`` shows it too."""
     only: str = ""
-    """The only command with an option for it; others take the keyword in Python."""
+    """The only commands with an option for it; others take the keyword in Python."""
     excludes: tuple[str, ...] = ()
     """Keywords that cannot be combined with it."""
     needs: tuple[str, ...] = ()

@@ -22,6 +22,7 @@ OFFERED = {
     "metrics k",
     "misses": "data ground_truth run columns where rel match level k corpus candidates exact",
     "explain": "question columns run ground_truth k corpus match",
+    "grow": "data ground_truth run columns where rel match level corpus_size times to metrics k by",
     "audit": "ground_truth columns corpus traces match",
 }
 """Every argument that an agent can set. A new one is to be looked at: does it name a file, run

@@ -17,7 +17,7 @@ from tests.command import calipers_command, typed
 from tests.live.server import running
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("compare", "diagnose", "evaluate", "misses", "plan", "seal", "slices", "which-k")
+PAGES = ("compare", "diagnose", "evaluate", "grow", "misses", "plan", "seal", "slices", "which-k")
 SHOWN = re.compile(r"^```\n\$ (calipers [^\n]+)\n(?!\$|```)(.*?)\n```$", re.MULTILINE | re.DOTALL)
 
 

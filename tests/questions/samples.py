@@ -228,6 +228,10 @@ SAMPLES: dict[str, Sample] = {
         ("evals.jsonl", "--level", "evidence,chunk", "--json"),
     ),
     "sweep": Sample(lambda: calipers.sweep("evals.jsonl"), ("evals.jsonl", "--json")),
+    "grow": Sample(
+        lambda: calipers.grow("scored.jsonl", times=[0.5, 2], k=[2, 3], by=["type"]),
+        ("scored.jsonl", "--times", "0.5,2", "-k", "2,3", "--by", "type", "--json"),
+    ),
     "diagnose": Sample(
         lambda: calipers.diagnose("evals.jsonl"),
         ("evals.jsonl", "--json"),

@@ -23,6 +23,7 @@ GROUPS = {
     "Decide": {
         "compare": "compare",
         "sweep": "understand",
+        "grow": "understand",
         "fuse": "compare",
         "gate": "decide",
         "grid": "live",

@@ -298,7 +298,8 @@ class Command(LayeredHelp):
         found = [
             (one, one.setting)
             for one in arguments(self.operation).values()
-            if one.setting is not None and one.setting.only in ("", self.name)
+            if one.setting is not None
+            if not one.setting.only or self.name in one.setting.only.split()
             if one.name not in self._leave_out
         ]
         inputs = arguments_of(Inputs)

@@ -1,4 +1,4 @@
-"""Commands that explain a result: sweep, diagnose, misses and explain."""
+"""Commands that explain a result: sweep, grow, diagnose, misses and explain."""
 
 from typing import Any
 
@@ -36,6 +36,22 @@ def sweep() -> None:
     Examples:
       calipers sweep evals.jsonl
       calipers sweep -g qrels.txt -r run.txt -k 1,5,10,20,50,100 -m recall,ndcg --as csv
+    """
+
+
+@command(HTML, AS, short_help="Say how much is found when the corpus grows.")
+def grow() -> None:
+    """Say how much is found when the corpus grows, from one recorded run.
+
+    DATA is a file that holds results and ground truth; or give --ground-truth and --run; or
+    questions and --retriever. Values that these queries cannot settle are left out, with what they
+    need. --times 0.5 asks what half of the corpus would find.
+
+    \b
+    Examples:
+      calipers grow evals.jsonl
+      calipers grow run.jsonl -g questions.jsonl --times 2,4,10 -k 5,10,20
+      calipers grow evals.jsonl --corpus-size 15000 --to 500000 --html grow.html
     """
 
 

@@ -386,9 +386,9 @@ class MatchingSettings(Settings):
     corpus_size: Annotated[
         int | None,
         Setting(
-            "Items in the corpus, for tn@k.",
+            "Items in the corpus that was searched, for tn@k and for `grow --to`.",
             metavar="N",
-            only="eval",
+            only="eval grow",
             group=READING,
             recorded=True,
         ),

@@ -73,7 +73,7 @@ def _in_words(times: float) -> str:
     >>> _in_words(10.0), _in_words(33.3333), _in_words(0.5), _in_words(0.3)
     ('ten times', '33 times', 'half', '0.3 times')
     """
-    return _WORDS.get(times) or f"{times:.{0 if times >= 20 else 2}g}" + " times"
+    return _WORDS.get(times) or (f"{times:,.0f}" if times >= 20 else f"{times:.2g}") + " times"
 
 
 def shown_times(times: float) -> str:

@@ -62,7 +62,7 @@ class Asked:
 
 
 def chosen_times(
-    times: Sequence[float] | None, to: Sequence[int] | None, corpus_size: int | None
+    times: Sequence[float] | None, to: Sequence[float] | None, corpus_size: int | None
 ) -> tuple[float, ...]:
     """The sizes to project to, as multiples of the corpus that was searched, rising."""
     if to is None:
@@ -193,6 +193,8 @@ def _project(
             for times in asked.times:
                 value = table[times, k]
                 reason = _reason(times, k, value, part.n, standings.depth)
+                if metric.name == "mrr" and times > 2:
+                    reason = "mrr rests on the first ranks, and holds up to 2×"
                 if reason is None and times < 1:
                     reason = _too_short(standing, times, k, weights)
                 row = GrowthValue(times, str(metric), *value, reason is None, reason)
