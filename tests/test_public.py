@@ -78,7 +78,7 @@ def test_an_unknown_name_is_no_silent_none() -> None:
 
 def test_help_lists_every_command() -> None:
     text = group.get_help(click.Context(group))
-    assert len(COMMANDS) == 21
+    assert len(COMMANDS) == 22
     for name in COMMANDS:
         assert f"\n  {name} " in text
 
