@@ -34,9 +34,13 @@ _STARTS = ("start", "start_index", "start_idx", "start_char", "start_char_idx", 
 _ENDS = ("end", "end_index", "end_idx", "end_char", "end_char_idx")
 
 RESULT: Mapping[str, tuple[str, ...]] = {
-    "id": (*ID, "chunk_id", "node_id", "point_id", "uuid", "key", "pk", "objectID"),
+    "id": (
+        *ID,
+        *words_in("chunk_id node_id point_id uuid key pk objectID doc_uri datapoint_id"),
+        "datapointId",
+    ),
     "score": words_in(
-        "score _score score_ similarity relevance_score _relevance_score relevance "
+        "score _score score_ @search.score similarity relevance_score _relevance_score relevance "
         "distance _distance"
     ),
     "text": _TEXTS,
@@ -48,15 +52,16 @@ RESULT: Mapping[str, tuple[str, ...]] = {
     "title": ("title",),
 }
 """Fields of a document that a retriever returns: an object of a library, or a dictionary."""
-METADATA = ("metadata", "meta", "payload", "_source", "entity", "properties", "fields")
+METADATA = words_in("metadata meta payload _source entity properties fields _additional")
 """Where such a document keeps its metadata."""
 SCORE_IN_METADATA = ("score", "relevance_score")
 """Rerankers write the second; any other name may be a field of the document itself."""
-WRAPPED = ("node", "document", "doc", "chunk", "item")
+WRAPPED = ("node", "document", "doc", "chunk", "item", "base", "datapoint")
 """Fields that may hold the document itself, beside its score."""
 LISTS = words_in(
     "retrieved results hits documents matches items nodes points chunks data docs "
-    "retrieved_contexts source_documents contexts context passages result objects children"
+    "retrieved_contexts source_documents contexts context passages result objects children "
+    "neighbors source_nodes retrieved_context retrieval_context value"
 )
 """Keys of the list of documents in a response."""
 HOLDERS = ("response", "root")
@@ -170,6 +175,20 @@ RETURNED_IDS = (
     *words_in("retrieved_context actual_retrieved_context actual_retrieved"),
 )
 """Columns with the ids of results, all of a question in one cell."""
+ANSWER_LISTS = words_in(
+    "retrieved retrieved_contexts retrieved_context retrieval_context source_nodes "
+    "source_documents matches points neighbors nodes hits root ids value documents docs chunks "
+    "contexts passages objects"
+)
+"""Fields of an answer that hold the list of results, the most certain first."""
+ASKED_IN = words_in("input inputs request vars")
+"""Fields of an experiment that hold the question, as a text or inside."""
+WANTED_WORDS = frozenset(
+    words_in("expected reference references gold golden relevant correct truth expectations")
+)
+"""Words in the path of a list that say that it should be found, whatever else is in it."""
+RETURNED_WORDS = frozenset(words_in("output outputs actual retrieved returned reranked"))
+"""Words in the path of a list that say that it came back."""
 STAGES = frozenset(
     words_in(
         "retrieved returned results hits reranked rerank reranker before after bm25 dense sparse "

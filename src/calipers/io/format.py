@@ -96,6 +96,11 @@ class Format(ABC):
     def detect(self, sight: Probe) -> bool:
         """Whether a file looks like this format."""
 
+    def yields(self, sight: Probe) -> bool:
+        """Whether a file that it recognises may be an export of another tool, if it reads so."""
+        del sight
+        return False
+
     @abstractmethod
     def read(self, sight: Probe, role: Role) -> Dataset:
         """Read a file for a role."""

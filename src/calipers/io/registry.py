@@ -102,6 +102,10 @@ def read_probe(sight: Probe, role: Role) -> Dataset:
 
 def _read(sight: Probe, role: Role) -> Dataset:
     """Read a file, a folder or a value in its format."""
+    if sight.look is not None and {"columns", "data"} <= sight.look.keys:
+        from calipers.io.formats.exports import unfolded
+
+        sight = unfolded(sight)
     form = recognise(sight, role)
     if role != "ground_truth" and form.name in _BY_NAMES and not is_ours_alone(sight):
         from calipers.io.records.rankings import check_one_ranking
@@ -131,6 +135,11 @@ def recognise(sight: Probe, role: Role) -> Format:
         if (plain := plain_form(sight)) is not None:
             return plain
     claimed = [form for form in built_in() if not form.fallback and form.detect(sight)]
+    if not sight.is_text and all(form.yields(sight) for form in claimed):
+        from calipers.io.formats.exports import Exports, find_export
+
+        if find_export(sight, role, whole=bool(claimed)) is not None:
+            return Exports()
     claimed = claimed or _of_others(sight)
     if len(claimed) > 1 and role != "both":
         claimed = [form for form in claimed if form.only in (None, role)] or claimed

@@ -12,8 +12,10 @@ from typing import Any, get_args
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.io.files.probe import Probe
 from calipers.io.format import EachRow, PathPlace, RowFormat, Rows, WholeFormat
 from calipers.io.records.documents import is_id
+from calipers.io.records.fields import first_records
 from calipers.io.records.records import At, Id, Record, Result, Target
 from calipers.io.tables.cells import decoded_text
 from calipers.names import ROW, words_in
@@ -53,6 +55,8 @@ class Tool(EachRow):
     no_truth: str = ""
     results_field: str = ""
     truth_field: str = ""
+    is_loose: bool = False
+    """Whether exports of other tools have the same names for other things."""
 
     def __post_init__(self) -> None:
         kinds: dict[str, Any] = {self.query: str, self.ident: Id | None, self.tag: str | None}
@@ -68,6 +72,10 @@ class Tool(EachRow):
     def recognise(self, keys: frozenset[str]) -> bool:
         """Whether these are the keys of the format's rows."""
         return self.knows(keys) if self.knows is not None else super().recognise(keys)
+
+    def yields(self, sight: Probe) -> bool:
+        """Whether its rows ask their question under another name than the tool does."""
+        return all(self.query not in keys for keys in sight.row_keys.values()) or self.is_loose
 
     def record(self, row: Any, at: At) -> Record:
         """A row as a record."""
@@ -146,6 +154,16 @@ class Ragas(Tool):
 
 class DeepEval(Tool):
     """Goldens and test cases; in CSV and JSON lines, lists are texts joined by ``|``."""
+
+    def yields(self, sight: Probe) -> bool:
+        """Whether the input is an object, or an output is a list: items of a platform."""
+        for record in first_records(sight).values():
+            outputs = [record.get(name) for names in self.known_by for name in names]
+            if "input" in record and not isinstance(record["input"], str):
+                return True
+            if any(isinstance(value, list | Mapping) for value in outputs[:4]):
+                return True
+        return False
 
     def record(self, row: Any, at: At) -> Record:
         """Convert a row to a record; ``context`` holds the targets."""
@@ -361,6 +379,7 @@ FORMS = (
         '{"question": …, "contexts": […]}',
         results=("contexts",),
         knows=lambda keys: is_old_ragas(keys) and "evolution_type" not in keys,
+        is_loose=True,
         no_truth="'ground_truth' of ragas is an answer in words, not what should be found",
     ),
     Tool(

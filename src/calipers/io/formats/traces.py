@@ -301,8 +301,8 @@ class LangSmithExamples(EachRow):
     )
 
     def recognise(self, keys: frozenset[str]) -> bool:
-        """``inputs`` and ``outputs``, without the fields of a run."""
-        return {"inputs", "outputs"} <= keys and "run_type" not in keys
+        """``inputs`` and ``outputs``, without the fields of a run or of an experiment."""
+        return {"inputs", "outputs"} <= keys and not keys & {"run_type", "reference_outputs"}
 
     def record(self, row: ExportedExample, at: At) -> Record:
         """Convert a row to a record; a question that is the only input may have any name."""

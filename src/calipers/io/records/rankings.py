@@ -68,7 +68,7 @@ def _refuse_two(records: Sequence[Mapping[str, object]], names: Iterable[str], f
     lists = {name: [_ids(record.get(name)) for record in records] for name in names}
     filled = {name: ids for name, ids in lists.items() if any(ids)}
     for first, second in combinations(sorted(filled, key=_turn), 2):
-        if _are_rankings(filled[first], filled[second]):
+        if are_rankings(filled[first], filled[second]):
             shown = (f"{name!r} ({_shown(filled[name])})" for name in (first, second))
             raise InvalidInput(
                 f"Say {say(('retrieved', first))}, or {say(('retrieved', second))}; a record of "
@@ -121,7 +121,7 @@ def _of_reranker(keys: tuple[object, ...]) -> tuple[str, ...]:
     )
 
 
-def _are_rankings(first: Sequence[list[str]], second: Sequence[list[str]]) -> bool:
+def are_rankings(first: Sequence[list[str]], second: Sequence[list[str]]) -> bool:
     """Whether two fields rank the same things differently; equal ones are one list, twice."""
     if first == second:
         return False

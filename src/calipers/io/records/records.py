@@ -98,6 +98,8 @@ Place = Callable[[int], str]
 
 EXAMPLE = '{"query": …, "retrieved": […], "ground_truth": {…}}'
 
+SAME_QUERY = "Two records have the same query"
+
 _QUERY_SCHEMA: dict[str, pl.DataType] = {
     name: pl.Float64() if name == "latency_ms" else pl.String()
     for name in ("query", "text", "latency_ms", "error")
@@ -338,7 +340,7 @@ class RecordBuilder:
         query = bare_name(str(record.query if record.id is None else record.id))
         if query in self.seen:
             raise InvalidInput(
-                f"Two records have the same query {query[:80]!r}: {self.place(self.seen[query])} "
+                f"{SAME_QUERY} {query[:80]!r}: {self.place(self.seen[query])} "
                 f"and {self.place(number)}; give each an 'id' of its own, or make them one."
             )
         self.seen[query] = number

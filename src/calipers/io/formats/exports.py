@@ -1,0 +1,350 @@
+"""Exports of search engines, vector stores and evaluation platforms, by names and values.
+
+A log with the answer of an engine beside each question (Elasticsearch, Vespa, Qdrant, Pinecone,
+Weaviate, Azure, BigQuery, Chroma, Haystack, LlamaIndex), an experiment with inputs, outputs and
+reference outputs (LangSmith, Langfuse, MLflow, promptfoo), a table with its columns apart (Weights
+& Biases, pandas), predictions of MTEB.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import combinations, islice
+from pathlib import Path
+
+import msgspec
+
+from calipers.errors import InvalidInput
+from calipers.io.files.open import Source
+from calipers.io.files.probe import Probe
+from calipers.io.format import Format, read_records
+from calipers.io.formats.mapping import read_mapping
+from calipers.io.formats.ours import Ours
+from calipers.io.records.documents import is_number
+from calipers.io.records.json_files import MOST_COLUMNS, RawRecords, first_object, opened
+from calipers.io.records.layout import (
+    Layout,
+    ids_in,
+    layout_of,
+    question_in,
+    shown,
+    value_at,
+    with_open_texts,
+)
+from calipers.io.records.rankings import are_rankings
+from calipers.io.records.records import SAME_QUERY
+from calipers.io.tables.cells import cell_value
+from calipers.io.tables.columns import renaming, say
+from calipers.io.tables.scan import InputTable, explained
+from calipers.model.matched import Dataset, Role
+from calipers.names import QUERY_ID, ROW_ID, plain_name
+
+_SOME = 50
+"""Records that are looked at, and read as a trial."""
+_DEEPEST = 3
+"""How many objects may wrap the list of records."""
+_ROWS_AT_ONCE = 2_000
+"""Rows of a table that are decoded together."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """Records of another tool, where they stand, and where they keep their parts."""
+
+    records: RawRecords
+    layout: Layout
+    sample: Sequence[Mapping[str, object]]
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """Yield the records under our names, without what is none of their parts."""
+        names = self.layout.names()
+        nested = "." in names["query"]
+        for record in map(with_open_texts, self.records.plain()):
+            row = {ours: value_at(record, path) for ours, path in names.items()}
+            # An experiment numbers its rows; its questions are known by their texts.
+            ident = None if nested else self._id_of(record)
+            yield row if ident is None else {"id": ident, **row}
+
+    def _id_of(self, record: Mapping[str, object]) -> object:
+        for key in self._ids:
+            if isinstance(record.get(key), str | int):
+                return record[key]
+        return None
+
+    @cached_property
+    def _ids(self) -> list[str]:
+        plain = {plain_name(key): key for key in map(str, self.sample[0])}
+        return [plain[name] for name in (*QUERY_ID, *ROW_ID) if name in plain]
+
+    def note(self) -> str:
+        """How the records were understood, with one of them as an example."""
+        called = {"retrieved": "results", "ground_truth": "targets"}
+        names = self.layout.names()
+        said = ", ".join(f"{called.get(ours, ours)} ← {path}" for ours, path in names.items())
+        for record in self.sample:
+            targets, results = (
+                _names_in(value_at(record, names[part])) if part in names else []
+                for part in ("ground_truth", "retrieved")
+            )
+            if targets or results:
+                query = str(value_at(record, names["query"]))
+                return f"{said}: {shown(query, targets, results)}."
+        return f"{said}."
+
+
+def _names_in(value: object) -> list[str]:
+    """The ids or texts in a list of results or targets."""
+    if isinstance(value, Mapping) and all(map(is_number, value.values())):
+        return [str(key) for key in value]
+    return ids_in(value) or []
+
+
+class Exports(Format):
+    """Records whose parts are found by their names and values."""
+
+    name = "export"
+    title = "an export with questions and results"
+    example = '{"query": …, "matches": [{"id": …}], "expected_ids": […]}'
+
+    def detect(self, probe: Probe) -> bool:
+        """Never by itself: what it holds depends on the role, so the registry looks for it."""
+        del probe
+        return False
+
+    def read(self, probe: Probe, role: Role) -> Dataset:
+        """Read the parts that are found."""
+        export = find_export(probe, role)
+        if export is None:
+            raise InvalidInput(f"{probe.name} holds no list of results beside its questions.")
+        raw = replace(export.records, items=export.rows())
+        found = read_records(Ours(), probe, raw, [export.note()])
+        return replace(found, kind=self.title)
+
+
+def find_export(probe: Probe, role: Role, *, whole: bool = False) -> Export | None:
+    """The export in a file; None if it is none, or if our names already say what it holds.
+
+    ``whole`` wants results and targets of a file that is to hold both.
+    """
+    said = probe.columns_said.named
+    if {"retrieved", "ground_truth", "item", "quote"} & {*said}:
+        return None
+    for place in _places(probe):
+        if not _is_record(place.first) or question_in(place.first) is None:
+            continue
+        if _says_all(place.first, role):
+            continue
+        items = islice(place.records().plain(), _SOME)
+        sample = [with_open_texts(row) for row in items if _is_record(row)]
+        layout = layout_of(sample) if sample else None
+        if layout is None or not _has_what_is_needed(layout, role, whole=whole):
+            continue
+        _refuse_several(layout, sample, probe.name)
+        export = Export(place.records(), layout, sample)
+        if _can_be_read(export, probe.name):
+            return export
+    return None
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A list of records in a file: the first one, and how to read all of them."""
+
+    first: Mapping[str, object]
+    records: Callable[[], RawRecords]
+
+
+def _places(probe: Probe) -> Iterator[_Place]:
+    """Yield every list of records in a file or a value, the outermost first."""
+    if probe.table is not None:
+        yield from _rows_of_table(probe.table)
+        return
+    look = probe.look
+    if look is None or len(look.first) > MOST_COLUMNS:
+        return
+    if look.shape != "object" or question_in(look.first) is not None:
+        yield _Place(_decoded(look.first), probe.records)
+    if look.shape != "object":
+        return
+    for owner in filter(None, probe.row_keys):
+        listed = look.first[owner]
+        yield _Place(_decoded(first_object(listed)), partial(probe.records, owner))
+    for key, value in look.first.items():
+        held = opened(value) if _begins_as_object(value) else None
+        if isinstance(held, Mapping):
+            yield from _inside(held, str(key), probe.name)
+
+
+def _decoded(record: Mapping[str, object]) -> dict[str, object]:
+    """A record whose values may not be decoded yet."""
+    return {str(key): opened(value) for key, value in record.items()}
+
+
+def _begins_as_object(value: object) -> bool:
+    return bytes(value).startswith(b"{") if isinstance(value, msgspec.Raw) else True
+
+
+def _inside(held: Mapping[str, object], path: str, name: str, depth: int = 1) -> Iterator[_Place]:
+    """Yield the lists of records inside an object."""
+    for key, value in islice(held.items(), MOST_COLUMNS):
+        inner = f"{path}.{key}"
+        if isinstance(value, list) and value and isinstance(value[0], Mapping):
+            yield _Place(value[0], partial(_listed, value, f"{name} $.{inner}"))
+        elif isinstance(value, Mapping) and depth < _DEEPEST:
+            yield from _inside(value, inner, name, depth + 1)
+
+
+def _listed(rows: Sequence[object], path: str) -> RawRecords:
+    return RawRecords(rows, lambda number: f"{path}[{number}]")
+
+
+def _rows_of_table(table: InputTable) -> Iterator[_Place]:
+    """Yield the rows of a table with objects or lists of objects in its cells."""
+    kinds = table.open().collect_schema()
+    if not any(kind.is_nested() for kind in kinds.values()):
+        return
+
+    def rows() -> Iterator[dict[str, object]]:
+        with explained(table.name, table.fault):
+            for batch in table.batches(table.names(), _ROWS_AT_ONCE):
+                for row in batch.iter_rows(named=True):
+                    yield {key: cell_value(value, False) for key, value in row.items()}
+
+    first = next(rows(), None)
+    if first is not None:
+        yield _Place(first, lambda: RawRecords(rows(), lambda row: f"{table.where(row)} $"))
+
+
+def _is_record(row: object) -> bool:
+    return isinstance(row, Mapping) and 1 < len(row) <= MOST_COLUMNS
+
+
+def _says_all(first: Mapping[str, object], role: Role) -> bool:
+    """Whether the names of our own fields say all that a role needs."""
+    known = {ours: theirs for theirs, ours in renaming([*map(str, first)]).items()}
+    if "query" not in known:
+        return False
+    has_results = isinstance(first.get("retrieved", first.get(known.get("retrieved", ""))), list)
+    item = first.get("ground_truth", first.get(known.get("item", known.get("quote", ""))))
+    if isinstance(item, str | int) and {"item", "quote"} & known.keys():
+        return True  # one result or judgement in each row
+    has_truth = item is not None
+    needed = {"run": has_results, "ground_truth": has_truth, "both": has_results and has_truth}
+    return needed[role]
+
+
+def _has_what_is_needed(layout: Layout, role: Role, *, whole: bool) -> bool:
+    if role == "run":
+        return bool(layout.retrieved)
+    if role == "ground_truth":
+        return bool(layout.ground_truth)
+    if whole:
+        return bool(layout.retrieved and layout.ground_truth)
+    return bool(layout.retrieved or layout.ground_truth)
+
+
+def _refuse_several(layout: Layout, sample: Sequence[Mapping[str, object]], name: str) -> None:
+    """Refuse two lists that could each be the results, or the targets, with a line for each."""
+    parts = {"retrieved": layout.retrieved, "ground_truth": layout.ground_truth}
+    for ours, paths in parts.items():
+        lists = {path: [_names_in(value_at(row, path)) for row in sample] for path in paths}
+        for first, second in combinations(paths, 2):
+            if are_rankings(lists[first], lists[second]):
+                what = "results" if ours == "retrieved" else "targets"
+                raise InvalidInput(
+                    f"Say {say((ours, first))}, or {say((ours, second))}; the records of {name} "
+                    f"list {what} twice."
+                )
+
+
+def _can_be_read(export: Export, name: str) -> bool:
+    """Whether the first records can be read in this layout."""
+    given = RawRecords(export.sample, lambda number: f"{name}[{number}]")
+    rows = [*replace(export, records=given).rows()]
+    trial = Probe(Source(Path(name)), given=rows)
+    try:
+        read_records(Ours(), trial, RawRecords(rows, given.place))
+    except InvalidInput as error:
+        return SAME_QUERY in str(error)  # understood, and refused with its place later
+    return True
+
+
+def unfolded(probe: Probe) -> Probe:
+    """The rows of a table whose column names stand apart, as records; any other file unchanged.
+
+    ``{"columns": […], "data": [[…]]}``, as Weights & Biases and pandas (orient="split") write it.
+    """
+    look = probe.look
+    if look is None or look.shape != "object" or not {"columns", "data"} <= look.keys:
+        return probe
+    columns = opened(look.first["columns"])
+    rows = opened(look.first["data"])
+    if not isinstance(columns, list) or not isinstance(rows, list):
+        return probe
+    if not all(isinstance(row, list) and len(row) == len(columns) for row in rows):
+        return probe
+    records = [dict(zip(map(str, columns), row, strict=True)) for row in rows]
+    return Probe(probe.source, probe.columns_said, records, probe.room)
+
+
+Runs = dict[str, Mapping[str, object]]
+"""Mappings of query to document to score, by their paths."""
+
+
+class Predictions(Format):
+    """Predictions of MTEB: scores by document, by query, by split, by subset."""
+
+    name = "mteb_predictions"
+    title = "predictions of MTEB"
+    example = '{"default": {"test": {"query": {"document": 0.5}}}}'
+    only = "run"
+    _META = "mteb_model_meta"
+
+    def detect(self, probe: Probe) -> bool:
+        """Objects of objects around a mapping of query to document to score."""
+        look = probe.look
+        if look is None or look.shape != "object" or len(look.first) > MOST_COLUMNS:
+            return False
+        value = {key: opened(held) for key, held in look.first.items() if key != self._META}
+        return bool(value) and bool(self._runs(value)) and not _is_scored(value)
+
+    def _runs(self, value: object, before: str = "", depth: int = 0) -> Runs:
+        """Every mapping of query to document to score, with its path."""
+        if not isinstance(value, Mapping) or not value or depth > _DEEPEST:
+            return {}
+        if _is_scored(value):
+            return {before: value}
+        runs: Runs = {}
+        for key, held in value.items():
+            if key != self._META:
+                inner = self._runs(held, f"{before}.{key}".lstrip("."), depth + 1)
+                if not inner:
+                    return {}
+                runs |= inner
+        return runs
+
+    def read(self, probe: Probe, role: Role) -> Dataset:
+        """The run of the one subset and split."""
+        if probe.look is None or not self.detect(probe):
+            raise InvalidInput(f"{probe.name} cannot be read as {self.title}: {self.example}.")
+        runs = self._runs({key: opened(held) for key, held in probe.look.first.items()})
+        if len(runs) > 1:
+            raise InvalidInput(
+                f"{probe.name} holds the predictions of several splits: "
+                f"{', '.join(runs):.200}; give a file with one of them."
+            )
+        if role != "run":
+            raise InvalidInput(
+                f"{probe.name} holds predictions of MTEB, which are results; give it as --run, "
+                "and the judgements of the task as --ground-truth."
+            )
+        [scores] = runs.values()
+        return read_mapping(scores, "run", probe.name)
+
+
+def _is_scored(value: Mapping[str, object]) -> bool:
+    """Whether a mapping has numbers by document for every query, judged by the first ones."""
+    first = [*islice(value.values(), _SOME)]
+    return bool(first) and all(
+        isinstance(held, Mapping) and held and all(map(is_number, held.values())) for held in first
+    )

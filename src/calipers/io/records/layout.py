@@ -1,0 +1,228 @@
+"""Where a record of another tool keeps the question, what came back and what should be found.
+
+A log keeps the answer of a search engine beside the question; an experiment keeps inputs, outputs
+and reference outputs. A field is taken by its name and by its value together: a list of results is
+one only if results can be read from it. Whatever is found is read as a trial before it counts.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from calipers.io.records.documents import BadDocument, is_number, read_document, results_in
+from calipers.io.records.json_files import opened
+from calipers.io.tables.cells import decoded_text, looks_like_texts
+from calipers.io.tables.columns import IGNORED
+from calipers.names import (
+    ANSWER_LISTS,
+    ASKED_IN,
+    QUERY_ID,
+    QUERY_TEXT,
+    QUESTION_IN_INPUT,
+    RETURNED_WORDS,
+    WANTED_WORDS,
+    plain_name,
+)
+
+_DEEPEST = 4
+"""How many objects inside one another are searched."""
+_MOST_FIELDS = 200
+Record = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The paths of the parts of a record, such as ``outputs.documents``; empty if not found."""
+
+    query: str
+    retrieved: tuple[str, ...] = ()
+    """Every list of results, the likeliest first."""
+    ground_truth: tuple[str, ...] = ()
+    """Every list of targets, the likeliest first."""
+
+    def names(self) -> dict[str, str]:
+        """Our fields, each with the path of the likeliest part."""
+        parts = {
+            "query": self.query,
+            "retrieved": next(iter(self.retrieved), ""),
+            "ground_truth": next(iter(self.ground_truth), ""),
+        }
+        return {ours: path for ours, path in parts.items() if path}
+
+
+def layout_of(records: Sequence[Record]) -> Layout | None:
+    """The layout of some records, judged by their names and values; None without a question."""
+    query = question_in(records[0])
+    if query is None:
+        return None
+    returned: dict[str, int] = {}
+    wanted: dict[str, int] = {}
+    for path, _ in _fields(records[0]):
+        side = "" if path == query else _side(path)
+        values = [value_at(record, path) for record in records] if side else []
+        if side == "wanted" and _are_targets(values):
+            wanted[path] = 0
+        elif side == "returned" and _are_results(values):
+            returned[path] = _turn(path)
+    if not wanted:
+        # Without a field of its own, what should be found is kept among the outputs.
+        for path in [path for path in returned if WANTED_WORDS & {*_words(path)}]:
+            del returned[path]
+            wanted[path] = 0
+    return Layout(query, _outermost(returned), _outermost(wanted))
+
+
+def _outermost(paths: Mapping[str, int]) -> tuple[str, ...]:
+    """The paths in their turn, without those inside of another one."""
+    kept = [
+        path
+        for path in paths
+        if not any(path.startswith(f"{other}.") for other in paths if other != path)
+    ]
+    return tuple(sorted(kept, key=lambda path: paths[path]))
+
+
+def value_at(record: Record, path: str) -> object:
+    """The value at a path; a key may hold a dot itself."""
+    if path in record:
+        return record[path]
+    step, dot, rest = path.partition(".")
+    while dot:
+        inner = record.get(step)
+        if isinstance(inner, Mapping):
+            return value_at(inner, rest)
+        further, dot, rest = rest.partition(".")
+        step = f"{step}.{further}"
+    return None
+
+
+def _fields(record: Record, before: str = "", depth: int = 1) -> Iterator[tuple[str, object]]:
+    """Every field of a record and of the objects in it, with its path."""
+    for key, value in islice(record.items(), _MOST_FIELDS):
+        path = f"{before}{key}"
+        if path.endswith(IGNORED):
+            continue
+        yield path, value
+        if isinstance(value, Mapping) and depth < _DEEPEST:
+            yield from _fields(value, f"{path}.", depth + 1)
+
+
+def _words(path: str) -> list[str]:
+    """The words of a path, in order.
+
+    >>> _words("referenceOutputs.doc_ids"), _words("data.Get.Article")
+    (['reference', 'outputs', 'doc', 'ids'], ['data', 'get', 'article'])
+    """
+    return [word for step in path.split(".") for word in plain_name(step).split("_")]
+
+
+def _side(path: str) -> str:
+    """Whether a path names what should be found ("wanted") or what came back ("returned").
+
+    The first step that says anything decides, and in a step what is expected wins:
+    ``expected_retrieved_context``.
+
+    >>> _side("reference_outputs.doc_ids"), _side("outputs.doc_ids"), _side("author")
+    ('wanted', 'returned', '')
+    """
+    for step in path.split("."):
+        words = set(plain_name(step).split("_"))
+        if words & WANTED_WORDS:
+            return "wanted"
+        if words & RETURNED_WORDS or plain_name(step) in ANSWER_LISTS:
+            return "returned"
+    return "returned" if path.startswith(_WEAVIATE) or ".Get." in path else ""
+
+
+_WEAVIATE = "data.Get."
+
+
+def _turn(path: str) -> int:
+    """The place of a path among several lists of results: the surest name first."""
+    last = plain_name(path.rpartition(".")[2])
+    return ANSWER_LISTS.index(last) if last in ANSWER_LISTS else 0
+
+
+def question_in(record: Record) -> str | None:
+    """The path of the question: a text under a usual name, or the only text of the inputs.
+
+    Where there is neither, its id stands for it.
+    """
+    plain = {plain_name(str(key)): str(key) for key in reversed([*record])}
+    for name in (*QUERY_TEXT, *ASKED_IN):
+        if name in plain and isinstance(opened(record[plain[name]]), str):
+            return plain[name]
+    for holder in (plain[name] for name in ASKED_IN if name in plain):
+        inner = opened(record[holder])
+        if not isinstance(inner, Mapping):
+            continue
+        texts = [str(key) for key, value in inner.items() if isinstance(value, str)]
+        known = [key for key in texts if plain_name(key) in (*QUESTION_IN_INPUT, *QUERY_TEXT)]
+        if known or len(texts) == 1:
+            return f"{holder}.{(known or texts)[0]}"
+    flat = (key for key in map(str, record) if plain_name(key.partition(".")[0]) in ASKED_IN)
+    dotted = [key for key in flat if "." in key and isinstance(record[key], str)]
+    if len(dotted) == 1:
+        return dotted[0]
+    return next((plain[name] for name in QUERY_ID if name in plain), None)
+
+
+def with_open_texts(record: Record) -> dict[str, object]:
+    """The record with objects and lists that stand in it as JSON in a text."""
+    return {
+        str(key): decoded_text(value)
+        if isinstance(value, str) and value[:1] in ("{", "[")
+        else value
+        for key, value in record.items()
+    }
+
+
+def _are_results(values: Sequence[object]) -> bool:
+    """Whether every value is a list of ids, texts or documents, or an answer that holds one."""
+    rows = [ids_in(value) for value in values if value is not None]
+    return any(rows) and all(ids is not None for ids in rows)
+
+
+def _are_targets(values: Sequence[object]) -> bool:
+    """Whether every value is a list of ids, texts or documents, or has a grade for each id."""
+    plain = [value for value in values if value is not None]
+    graded = [value for value in plain if isinstance(value, Mapping)]
+    if graded:
+        return len(graded) == len(plain) and all(
+            value and all(map(is_number, value.values())) for value in graded
+        )
+    return _are_results(plain)
+
+
+def ids_in(value: object) -> list[str] | None:
+    """The ids, or else the texts, of a list of results; None if it is none.
+
+    >>> ids_in({"hits": {"hits": [{"_id": "a"}]}}), ids_in([["a", "b"]]), ids_in([0.5, 0.2])
+    (['a'], ['a', 'b'], None)
+    """
+    if not isinstance(value, list | tuple | Mapping):
+        return None
+    if isinstance(value, Mapping) and all(map(is_number, value.values())):
+        return None  # numbers by name: settings, counts, times
+    try:
+        listed = results_in(value)
+        rows = [read_document(item) for item in listed]
+    except BadDocument:
+        return None
+    if any(isinstance(item, float) for item in listed):
+        return None
+    return [str(row.text if row.id is None else row.id) for row in rows]
+
+
+def shown(query: str, targets: Sequence[str], results: Sequence[str]) -> str:
+    """One query as it was understood, so that a swap of the two sides is seen.
+
+    >>> shown("How do I?", ["a", "b"], ["a", "x", "y", "z"])
+    '"How do I?": should find a, b; returned a, x, y, …'
+    """
+    parts = []
+    for what, ids in (("should find", targets), ("returned", results)):
+        if ids:
+            cut = [name if not looks_like_texts([name]) else f"{name[:25]}…" for name in ids[:3]]
+            parts.append(f"{what} {', '.join(cut)}{', …' if len(ids) > 3 else ''}")
+    return f'"{query[:40]}{"…" if len(query) > 40 else ""}": {"; ".join(parts)}'

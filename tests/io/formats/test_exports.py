@@ -1,0 +1,125 @@
+"""Exports of other tools: parts found by names and values, tried before they count."""
+
+import json
+
+import polars as pl
+import pytest
+
+from calipers import evaluate
+from calipers.errors import InvalidInput
+from calipers.io.load import load
+from tests.io.formats.expect import put, results, targets
+
+GIL = "What is the GIL?"
+
+
+def mrr(data, **settings) -> float:
+    return evaluate(data, metrics="mrr", **settings)["mrr"].mean
+
+
+def test_reference_outputs_are_wanted_and_outputs_came_back() -> None:
+    """Swapped, recall would be 0.333 without a warning."""
+    rows = [
+        {"inputs.question": GIL, "reference_outputs.doc_ids": ["a"], "outputs.doc_ids": ["x", "a"]},
+        {"inputs.question": "Who?", "reference_outputs.doc_ids": ["b"], "outputs.doc_ids": ["b"]},
+    ]
+    assert mrr(rows) == 0.75
+    nested = [
+        {
+            "inputs": {"question": row["inputs.question"]},
+            "reference_outputs": {"doc_ids": row["reference_outputs.doc_ids"]},
+            "outputs": {"doc_ids": row["outputs.doc_ids"]},
+        }
+        for row in rows
+    ]
+    assert mrr(nested) == 0.75
+    note = load(nested, "both").ground_truth.notes[0]
+    assert note.startswith("query ← inputs.question, results ← outputs.doc_ids, targets ←")
+    assert note.endswith(f'"{GIL}": should find a; returned x, a.')
+
+
+@pytest.mark.parametrize("wanted", ["expected_retrieved_context", "expected_docs", "gold_sources"])
+@pytest.mark.parametrize("returned", ["retrieved_context", "actual_docs", "outputs.sources"])
+def test_what_is_expected_is_wanted_in_any_order_of_fields(wanted, returned) -> None:
+    row = {"question": GIL, wanted: ["a"], returned: ["x", "a"]}
+    assert mrr([row]) == mrr([dict(reversed(row.items()))]) == 0.5
+
+
+def test_an_experiment_in_a_table_of_structs_is_the_same() -> None:
+    rows = [
+        {"inputs": {"q": GIL}, "outputs": {"ids": ["x", "a"]}, "reference_outputs": {"ids": ["a"]}},
+        {"inputs": {"q": "Who?"}, "outputs": {"ids": ["b"]}, "reference_outputs": {"ids": ["b"]}},
+    ]
+    frame = pl.DataFrame(rows)
+    as_text = [{key: json.dumps(value) for key, value in row.items()} for row in rows]
+    assert mrr(rows) == mrr(frame) == mrr(frame.to_pandas()) == mrr(as_text) == 0.75
+
+
+def test_one_answer_alone_is_one_record(tmp_path) -> None:
+    answer = {"query": GIL, "hits": {"hits": [{"_id": "x"}, {"_id": "a"}]}, "relevant": ["a"]}
+    assert mrr(put(tmp_path, "one.json", answer)) == 0.5
+
+
+def test_records_inside_of_other_objects_are_found(tmp_path) -> None:
+    row = {"vars": {"query": GIL, "gold": ["a"]}, "response": {"output": {"docs": ["x", "a"]}}}
+    path = put(tmp_path, "promptfoo.json", {"evalId": 1, "results": {"results": [row, row | {}]}})
+    with pytest.raises(InvalidInput, match=r"Two records .* \$\.results\.results\[0\] and"):
+        mrr(path)
+    assert mrr(put(tmp_path, "one.json", {"results": {"results": [row]}})) == 0.5
+
+
+@pytest.mark.parametrize("columns", [["question", "retrieved_ids", "expected_ids"]])
+def test_columns_and_rows_are_records(columns, tmp_path) -> None:
+    table = {"columns": columns, "index": [0], "data": [[GIL, ["x", "a"], ["a"]]]}
+    assert mrr(put(tmp_path, "wandb.json", table)) == 0.5
+
+
+def test_the_id_of_a_question_counts_where_the_question_stands_beside_it() -> None:
+    row = {"query_id": "q1", "query": GIL, "matches": [{"id": "x"}, {"id": "a"}]}
+    run = evaluate(run=[row], ground_truth={"q1": ["a"]}, metrics="mrr")
+    assert run["mrr"].mean == 0.5
+    without_text = {"query_id": "q1", "matches": [{"id": "x"}, {"id": "a"}]}
+    assert results([without_text], "run")[0] == {"query": "q1", "item": "x"}
+
+
+def test_two_lists_of_results_are_refused_with_a_line_for_each() -> None:
+    row = {"query": GIL, "matches": ["x", "a"], "documents": ["a", "x"], "expected_ids": ["a"]}
+    with pytest.raises(InvalidInput) as refusal:
+        load([row], "both")
+    for name, value in (("matches", 0.5), ("documents", 1.0)):
+        assert f"--column retrieved={name}" in str(refusal.value)
+        assert mrr([row], columns={"retrieved": name}) == value
+
+
+def test_ids_beside_their_texts_are_one_list() -> None:
+    row = {"query": GIL, "ids": [["x", "a"]], "documents": [["The x.", "The a."]]}
+    assert [one["item"] for one in results([row], "run")] == ["x", "a"]
+
+
+def test_the_outputs_of_a_dataset_are_what_should_be_found() -> None:
+    example = {"inputs": {"question": GIL}, "outputs": {"expected_ids": ["a"], "answer": "A lock."}}
+    assert targets([example]) == [{"query": GIL, "item": "a"}]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"query": GIL, "scores": [0.5, 0.2], "expected_ids": ["a"]},
+        {"query": GIL, "outputs": {"answer": "A lock."}, "expected_ids": ["a"]},
+        {"query": GIL, "usage": {"tokens": 5}, "expected_ids": ["a"]},
+    ],
+)
+def test_what_is_no_list_of_results_is_none(row) -> None:
+    with pytest.raises(InvalidInput, match="has no results, only a ground truth"):
+        mrr([row])
+
+
+def test_predictions_of_several_splits_are_refused_by_name(tmp_path) -> None:
+    scores = {"q1": {"a": 0.5}}
+    path = put(tmp_path, "mteb.json", {"default": {"test": scores, "dev": scores}})
+    with pytest.raises(InvalidInput, match=r"several splits: default\.test, default\.dev"):
+        load(path, "run")
+    alone = put(tmp_path, "one.json", {"a/model": {"default": {"test": scores}}})
+    assert results(alone, "run") == [{"query": "q1", "item": "a", "score": 0.5}]
+    with pytest.raises(InvalidInput, match="which are results; give it as --run"):
+        load(alone, "both")

@@ -1,0 +1,414 @@
+"""Exports of search engines, vector stores and evaluation platforms, drawn at random.
+
+Each is the JSON that a tool writes, or a log that keeps its answer beside the question, with the
+values that its author means. The values are computed here and share no code with the package.
+"""
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+from tests.io.natural_files import File, Ranked, Truth
+
+Export = Callable[[random.Random, Truth, Ranked], Any]
+TEXT = "Part {} of the handbook says how it works."
+ASKED = ("query", "question", "user_query", "Question")
+WANTED = ("expected_ids", "relevant_ids", "ground_truth", "expected", "gold_ids", "relevant_docs")
+
+
+def draw_export(seed: int) -> File:
+    """The export of a number, always the same."""
+    draw = random.Random(seed)
+    form = draw.choice(("doc{}", "lists#{}", "a/b-{}", "kb/{}.md", "c{}_1"))
+    ids = [form.format(number) for number in range(1, 13)]
+    queries = [f"How does part {number} of it work?" for number in range(draw.randint(2, 5))]
+    truth: Truth = {}
+    run: Ranked = {}
+    for query in queries:
+        targets = draw.sample(ids, draw.randint(1, 3))
+        truth[query] = dict.fromkeys(targets, 1.0)
+        run[query] = draw.sample(ids, 5)
+    # With nothing in common they would be refused, which is another test's matter.
+    run[queries[0]][2] = next(iter(truth[queries[0]]))
+    run[queries[0]] = [*dict.fromkeys(run[queries[0]])]
+    shape = draw.choice([*ANSWERS, *EXPORTS])
+    if shape in ANSWERS:
+        return answered(draw, truth, run, shape)
+    made = EXPORTS[shape](draw, truth, run)
+    return written(draw, made, truth, run, shape)
+
+
+def written(
+    draw: random.Random, made: tuple[Any, str], truth: Truth, run: Ranked, shape: str
+) -> File:
+    """A value as JSON, and a list of records sometimes as JSON lines."""
+    value, holds = made
+    if isinstance(value, list) and draw.random() < 0.5:
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in value)
+        return File(lines, ".jsonl", truth, run, holds, shape)
+    return File(json.dumps(value), ".json", truth, run, holds, shape)
+
+
+def answered(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
+    """A log of answers: each beside its question, and often beside what should be found."""
+    asked, wanted = draw.choice(ASKED), draw.choice(WANTED)
+    both = draw.random() < 0.6
+    answer = ANSWERS[shape]
+    inside = draw.choice(("", "", "response", "result"))
+    style = draw.random()
+    rows = []
+    for query, ids in run.items():
+        found = answer(random.Random(style), ids)  # every record of a file in the same style
+        row = {asked: query, **({inside: found} if inside else found)}
+        if both:
+            row[wanted] = [*truth[query]]
+        rows.append(row)
+    return written(draw, (rows, "both" if both else "run"), truth, run, f"{shape} {inside}".strip())
+
+
+def _falling(draw: random.Random, ids: list[str]) -> list[tuple[str, float]]:
+    top = draw.uniform(0.5, 20)
+    return [(name, round(top - place * top / 10, 4)) for place, name in enumerate(ids)]
+
+
+def _rising(ids: list[str]) -> list[tuple[str, float]]:
+    return [(name, round(0.1 + place * 0.07, 4)) for place, name in enumerate(ids)]
+
+
+def haystack(draw: random.Random, ids: list[str]) -> dict[str, Any]:
+    return {
+        "documents": [
+            {"id": name, "content": TEXT.format(name), "meta": {"lang": "en"}, "score": score}
+            for name, score in _falling(draw, ids)
+        ]
+    }
+
+
+def pinecone(draw: random.Random, ids: list[str]) -> dict[str, Any]:
+    matches = [
+        {"id": name, "score": score, "values": [], "metadata": {"genre": "a"}}
+        for name, score in _falling(draw, ids)
+    ]
+    return {"matches": matches, "namespace": "", "usage": {"read_units": 5}}
+
+
+def azure(draw: random.Random, ids: list[str]) -> dict[str, Any]:
+    key = draw.choice(("id", "chunk_id"))
+    value = [
+        {"@search.score": score, key: name, "content": TEXT.format(name)}
+        for name, score in _falling(draw, ids)
+    ]
+    return {"@odata.context": "https://x.search.windows.net/", "@odata.count": 5, "value": value}
+
+
+def qdrant(draw: random.Random, ids: list[str]) -> dict[str, Any]:
+    points = [
+        {"id": name, "version": 3, "score": score, "payload": {"city": "Rome"}, "vector": None}
+        for name, score in _falling(draw, ids)
+    ]
+    inner = {"points": points}
+    return draw.choice((inner, {"result": inner, "status": "ok", "time": 0.002}))
+
+
+def bigquery(draw: random.Random, ids: list[str]) -> dict[str, Any]:
+    flat = [{"id": name, "distance": number} for name, number in _rising(ids)]
+    nested = [{"base": {"id": name}, "distance": number} for name, number in _rising(ids)]
+    return {"neighbors": draw.choice((flat, nested))}
+
+
+def chroma(_: random.Random, ids: list[str]) -> dict[str, Any]:
+    return {
+        "ids": [ids],
+        "distances": [[number for _, number in _rising(ids)]],
+        "documents": [[TEXT.format(name) for name in ids]],
+        "metadatas": [[None for _ in ids]],
+        "embeddings": None,
+    }
+
+
+def vespa(draw: random.Random, ids: list[str]) -> dict[str, Any]:
+    children = [
+        {"id": name, "relevance": score, "source": "content", "fields": {"title": "T"}}
+        for name, score in _falling(draw, ids)
+    ]
+    top = {"id": "toplevel", "relevance": 1.0, "fields": {"totalCount": 5}, "children": children}
+    return {"root": top}
+
+
+def llama_index(draw: random.Random, ids: list[str]) -> dict[str, Any]:
+    key = draw.choice(("source_nodes", "nodes"))
+    nodes = [
+        {"node": {"id_": name, "text": TEXT.format(name), "metadata": {}}, "score": score}
+        for name, score in _falling(draw, ids)
+    ]
+    return {key: nodes}
+
+
+def weaviate(draw: random.Random, ids: list[str]) -> dict[str, Any]:
+    objects = [
+        {"title": "T", "_additional": {"id": name, "distance": number}}
+        for name, number in _rising(ids)
+    ]
+    return {"data": {"Get": {draw.choice(("Article", "Chunk")): objects}}}
+
+
+def elasticsearch(draw: random.Random, ids: list[str]) -> dict[str, Any]:
+    hits = [
+        {"_index": "kb", "_id": name, "_score": score, "_source": {"title": "T", "version": 2}}
+        for name, score in _falling(draw, ids)
+    ]
+    return {
+        "took": 3,
+        "timed_out": False,
+        "_shards": {"total": 5, "successful": 5, "skipped": 0, "failed": 0},
+        "hits": {"total": {"value": 5, "relation": "eq"}, "max_score": 1.0, "hits": hits},
+    }
+
+
+ANSWERS: dict[str, Callable[[random.Random, list[str]], dict[str, Any]]] = {
+    "haystack": haystack,
+    "pinecone": pinecone,
+    "azure": azure,
+    "qdrant": qdrant,
+    "bigquery": bigquery,
+    "chroma": chroma,
+    "vespa": vespa,
+    "llama_index": llama_index,
+    "weaviate": weaviate,
+    "elasticsearch": elasticsearch,
+    "opensearch": elasticsearch,
+}
+
+
+KINDS = ("ids", "objects", "langchain")
+
+
+def _documents(kind: str, ids: list[str]) -> list[Any]:
+    """Documents as platforms keep them: ids, or objects."""
+    if kind == "ids":
+        return ids
+    if kind == "objects":
+        return [{"id": name, "text": TEXT.format(name)} for name in ids]
+    return [
+        {"id": name, "page_content": TEXT.format(name), "metadata": {}, "type": "Document"}
+        for name in ids
+    ]
+
+
+def langsmith(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """An experiment: inputs, what the target returned, what the dataset holds."""
+    asked = draw.choice(("question", "query", "input"))
+    key = draw.choice(("doc_ids", "documents", "context", "retrieved"))
+    wanted = draw.choice((key, "expected_ids", "ids", "relevant_ids"))
+    nested = draw.random() < 0.6
+    kind = draw.choice(KINDS)
+    rows = []
+    for query, ids in run.items():
+        found = _documents(kind, ids)
+        meant = [*truth[query]]
+        if nested:
+            row = {
+                "inputs": {asked: query},
+                "outputs": {key: found},
+                "reference_outputs": {wanted: meant},
+                "execution_time": 0.2,
+                "feedback": {"correct": 1},
+            }
+        else:
+            row = {
+                f"inputs.{asked}": query,
+                f"outputs.{key}": found,
+                f"reference_outputs.{wanted}": meant,
+            }
+        rows.append(row)
+    return rows, "both"
+
+
+def langfuse(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Items of a dataset, sometimes with the output of an experiment."""
+    asked = draw.choice(("question", "query", ""))
+    wanted = draw.choice(("expected_output", "expectedOutput"))
+    inner = draw.choice(("ids", "expected_ids", "relevant_docs", ""))
+    both = draw.random() < 0.5
+    kind = draw.choice(KINDS)
+    wrapped = draw.random() < 0.5
+    rows = []
+    for number, (query, ids) in enumerate(run.items()):
+        meant = [*truth[query]]
+        row = {
+            "id": f"item-{number}",
+            "input": {asked: query} if asked else query,
+            wanted: {inner: meant} if inner else meant,
+            "metadata": None,
+        }
+        if both:
+            found = _documents(kind, ids)
+            row["output"] = {"documents": found} if wrapped else found
+        rows.append(row)
+    return rows, "both" if both else "truth"
+
+
+def phoenix(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Spans of retrievers."""
+    del truth
+    rows = []
+    for number, (query, ids) in enumerate(run.items()):
+        documents = [
+            {"document.id": name, "document.content": TEXT.format(name), "document.score": score}
+            for name, score in _falling(draw, ids)
+        ]
+        rows.append(
+            {
+                "name": "retrieve",
+                "span_kind": "RETRIEVER",
+                "context": {"trace_id": f"t{number}", "span_id": f"s{number}"},
+                "attributes": {
+                    "openinference.span.kind": "RETRIEVER",
+                    "input.value": query,
+                    "retrieval.documents": documents,
+                },
+            }
+        )
+    return rows, "run"
+
+
+def mlflow(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """An evaluation table: retrieved and expected context."""
+    asked = draw.choice(("request", "question", "inputs"))
+    where = draw.choice(("flat", "expectations"))
+    rows = []
+    for number, (query, ids) in enumerate(run.items()):
+        found = [{"doc_uri": name, "content": TEXT.format(name)} for name in ids]
+        meant = [{"doc_uri": name} for name in truth[query]]
+        row: dict[str, Any] = {"request_id": f"r{number}"}
+        row[asked] = {"query": query} if asked == "inputs" else query
+        row["retrieved_context"] = found
+        if where == "flat":
+            row["expected_retrieved_context"] = meant
+        else:
+            row["expectations"] = {"expected_retrieved_context": meant}
+        rows.append(row)
+    return rows, "both"
+
+
+def wandb(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """A table of Weights & Biases."""
+    columns = draw.choice(
+        (
+            ("query", "retrieved_ids", "expected_ids"),
+            ("question", "results", "relevant"),
+            ("question", "retrieved", "ground_truth"),
+        )
+    )
+    data = [[query, ids, [*truth[query]]] for query, ids in run.items()]
+    return {"columns": [*columns], "data": data}, "both"
+
+
+def promptfoo(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Results of an evaluation with variables."""
+    asked, wanted = draw.choice(("query", "question")), draw.choice(("expected_ids", "gold"))
+    kind = draw.choice(KINDS)
+    rows = [
+        {
+            "vars": {asked: query, wanted: [*truth[query]]},
+            "response": {"output": {"documents": _documents(kind, ids)}},
+            "success": True,
+            "score": 1,
+            "latencyMs": 12,
+        }
+        for query, ids in run.items()
+    ]
+    whole = {"version": 3, "timestamp": "2026-01-01T00:00:00Z", "results": rows}
+    return {"evalId": "eval-1", "results": whole, "config": {}}, "both"
+
+
+def deepeval(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Test cases of texts."""
+    camel = draw.random() < 0.5
+    names = (
+        ("actualOutput", "retrievalContext") if camel else ("actual_output", "retrieval_context")
+    )
+    rows = [
+        {
+            "input": query,
+            names[0]: "An answer.",
+            names[1]: [TEXT.format(name) for name in ids],
+            "context": [TEXT.format(name) for name in truth[query]],
+        }
+        for query, ids in run.items()
+    ]
+    return draw.choice((rows, {"testCases": rows}, {"test_cases": rows})), "both"
+
+
+def mteb(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Predictions of MTEB 2: subsets, splits, queries, documents."""
+    del truth
+    scores = {query: dict(_falling(draw, ids)) for query, ids in run.items()}
+    meta = {"mteb_model_meta": {"model_name": "m", "revision": "1"}}
+    return {**draw.choice((meta, {})), "default": {draw.choice(("test", "dev")): scores}}, "run"
+
+
+def ragas_like(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Contexts beside the documents that are relevant."""
+    contexts = draw.choice(("contexts", "retrieved_contexts", "retrieved_context"))
+    wanted = draw.choice(("relevant_docs", "expected_contexts", "reference_context_ids"))
+    if contexts == "retrieved_contexts" and wanted == "reference_context_ids":
+        wanted = "relevant_docs"
+    rows = [
+        {"question": query, contexts: ids, wanted: [*truth[query]], "answer": "Somehow."}
+        for query, ids in run.items()
+    ]
+    return rows, "both"
+
+
+def two_stages(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """A first stage and what a reranker made of it; the last one counts."""
+    first, last = draw.choice(
+        (
+            ("retrieved", "reranked"),
+            ("retrieved_ids", "reranked_ids"),
+            ("before", "after"),
+            ("results", "reranked_results"),
+        )
+    )
+    rows = []
+    for query, ids in run.items():
+        before = draw.sample(ids, len(ids))
+        rows.append({"query": query, first: before, last: ids, "ground_truth": [*truth[query]]})
+    return rows, "both"
+
+
+def verdicts(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """What should be found and what came back, under names of experiments."""
+    wanted, returned = draw.choice(
+        (
+            ("expected_docs", "actual_docs"),
+            ("expected_doc_ids", "actual_doc_ids"),
+            ("expected_sources", "actual_sources"),
+            ("expected_retrieved_context", "retrieved_context"),
+            ("expected_output", "actual_output"),
+            ("expected_context_ids", "retrieved_context_ids"),
+        )
+    )
+    asked = "input" if wanted == "expected_output" else "question"
+    rows = [{asked: q, wanted: [*truth[q]], returned: ids} for q, ids in run.items()]
+    if draw.random() < 0.5:
+        rows = [dict(draw.sample([*row.items()], 3)) for row in rows]
+    return rows, "both"
+
+
+EXPORTS: dict[str, Export] = {
+    "langsmith": langsmith,
+    "langsmith again": langsmith,
+    "langfuse": langfuse,
+    "phoenix": phoenix,
+    "mlflow": mlflow,
+    "wandb": wandb,
+    "promptfoo": promptfoo,
+    "deepeval": deepeval,
+    "mteb": mteb,
+    "ragas_like": ragas_like,
+    "two_stages": two_stages,
+    "verdicts": verdicts,
+}
