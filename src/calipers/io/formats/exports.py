@@ -26,6 +26,7 @@ from calipers.io.records.layout import (
     Layout,
     ids_in,
     layout_of,
+    part_at,
     question_in,
     shown,
     value_at,
@@ -60,7 +61,7 @@ class Export:
         names = self.layout.names()
         nested = "." in names["query"]
         for record in map(with_open_texts, self.records.plain()):
-            row = {ours: value_at(record, path) for ours, path in names.items()}
+            row = {ours: part_at(record, path) for ours, path in names.items()}
             # An experiment numbers its rows; its questions are known by their texts.
             ident = None if nested else self._id_of(record)
             yield row if ident is None else {"id": ident, **row}
@@ -83,7 +84,7 @@ class Export:
         said = ", ".join(f"{called.get(ours, ours)} ← {path}" for ours, path in names.items())
         for record in self.sample:
             targets, results = (
-                _names_in(value_at(record, names[part])) if part in names else []
+                _names_in(part_at(record, names[part])) if part in names else []
                 for part in ("ground_truth", "retrieved")
             )
             if targets or results:
@@ -247,7 +248,7 @@ def _refuse_several(layout: Layout, sample: Sequence[Mapping[str, object]], name
     """Refuse two lists that could each be the results, or the targets, with a line for each."""
     parts = {"retrieved": layout.retrieved, "ground_truth": layout.ground_truth}
     for ours, paths in parts.items():
-        lists = {path: [_names_in(value_at(row, path)) for row in sample] for path in paths}
+        lists = {path: [_names_in(part_at(row, path)) for row in sample] for path in paths}
         for first, second in combinations(paths, 2):
             if are_rankings(lists[first], lists[second]):
                 what = "results" if ours == "retrieved" else "targets"

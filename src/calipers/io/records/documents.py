@@ -74,10 +74,8 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
         if pairs is not None:
             return pairs
     if isinstance(answer, list):
-        # Milvus and Chroma answer a list of queries, even for a single one.
+        # Milvus answers a list of queries, even for a single one.
         only = answer[0] if len(answer) == 1 and isinstance(answer[0], list) else [""]
-        if len(only) > 1 and all(isinstance(one, str) for one in only):
-            return only
         return answer if any(isinstance(one, SCALARS) for one in only) else only
     if isinstance(answer, Mapping):
         return _in_mapping(answer)

@@ -59,7 +59,7 @@ def layout_of(records: Sequence[Record]) -> Layout | None:
     wanted: dict[str, int] = {}
     for path, _ in _fields(records[0]):
         side = "" if path == query else _side(path)
-        values = [value_at(record, path) for record in records] if side else []
+        values = [part_at(record, path) for record in records] if side else []
         if side == "wanted" and _are_targets(values):
             wanted[path] = 0
         elif side == "returned" and _are_results(values):
@@ -94,6 +94,14 @@ def value_at(record: Record, path: str) -> object:
         further, dot, rest = rest.partition(".")
         step = f"{step}.{further}"
     return None
+
+
+def part_at(record: Record, path: str) -> object:
+    """The results or targets at a path; a list of one list, as Chroma answers, is that list."""
+    value = value_at(record, path)
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        return value[0]
+    return value
 
 
 def _fields(record: Record, before: str = "", depth: int = 1) -> Iterator[tuple[str, object]]:
@@ -197,8 +205,8 @@ def _are_targets(values: Sequence[object]) -> bool:
 def ids_in(value: object) -> list[str] | None:
     """The ids, or else the texts, of a list of results; None if it is none.
 
-    >>> ids_in({"hits": {"hits": [{"_id": "a"}]}}), ids_in([["a", "b"]]), ids_in([0.5, 0.2])
-    (['a'], ['a', 'b'], None)
+    >>> ids_in({"hits": {"hits": [{"_id": "a"}]}}), ids_in([0.5, 0.2])
+    (['a'], None)
     """
     if not isinstance(value, list | tuple | Mapping):
         return None
