@@ -87,8 +87,20 @@ def test_two_lists_of_results_are_refused_with_a_line_for_each() -> None:
     with pytest.raises(InvalidInput) as refusal:
         load([row], "both")
     for name, value in (("matches", 0.5), ("documents", 1.0)):
-        assert f"--column retrieved={name}" in str(refusal.value)
+        assert f'columns={{"retrieved": "{name}"}}' in str(refusal.value)
         assert mrr([row], columns={"retrieved": name}) == value
+
+
+def test_the_user_says_one_part_and_the_other_is_found() -> None:
+    row = {
+        "inputs": {"question": GIL},
+        "outputs": {"first": ["x", "a"], "second": ["a", "x"]},
+        "reference_outputs": {"ids": ["a"]},
+    }
+    with pytest.raises(InvalidInput, match="list results twice"):
+        load([row], "both")
+    assert mrr([row], columns={"retrieved": "outputs.first"}) == 0.5
+    assert mrr([row], columns={"retrieved": "outputs.second"}) == 1.0
 
 
 def test_ids_beside_their_texts_are_one_list() -> None:

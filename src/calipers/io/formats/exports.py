@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, Unclear
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
 from calipers.io.format import Format, read_records
@@ -35,7 +35,7 @@ from calipers.io.records.layout import (
 from calipers.io.records.rankings import are_rankings
 from calipers.io.records.records import SAME_QUERY
 from calipers.io.tables.cells import cell_value
-from calipers.io.tables.columns import renaming, say
+from calipers.io.tables.columns import renaming
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.matched import Dataset, Role
 from calipers.names import QUERY_ID, ROW_ID, plain_name
@@ -127,8 +127,8 @@ def find_export(probe: Probe, role: Role, *, whole: bool = False) -> Export | No
 
     ``whole`` wants results and targets of a file that is to hold both.
     """
-    said = probe.columns_said.named
-    if {"retrieved", "ground_truth", "item", "quote"} & {*said}:
+    said = {*probe.columns_said.named}
+    if {"item", "quote"} & said:
         return None
     for place in _places(probe):
         if not _is_record(place.first) or question_in(place.first) is None:
@@ -137,7 +137,7 @@ def find_export(probe: Probe, role: Role, *, whole: bool = False) -> Export | No
             continue
         items = islice(place.records().plain(), _SOME)
         sample = [with_open_texts(row) for row in items if _is_record(row)]
-        layout = layout_of(sample) if sample else None
+        layout = layout_of(sample, said) if sample else None
         if layout is None or not _has_what_is_needed(layout, role, whole=whole):
             continue
         _refuse_several(layout, sample, probe.name)
@@ -252,9 +252,10 @@ def _refuse_several(layout: Layout, sample: Sequence[Mapping[str, object]], name
         for first, second in combinations(paths, 2):
             if are_rankings(lists[first], lists[second]):
                 what = "results" if ours == "retrieved" else "targets"
-                raise InvalidInput(
-                    f"Say {say((ours, first))}, or {say((ours, second))}; the records of {name} "
-                    f"list {what} twice."
+                raise Unclear(
+                    f"the records of {name} list {what} twice, in {first!r} and {second!r}",
+                    ((ours, first),),
+                    ((ours, second),),
                 )
 
 

@@ -5,7 +5,7 @@ and reference outputs. A field is taken by its name and by its value together: a
 one only if results can be read from it. Whatever is found is read as a trial before it counts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 
@@ -50,8 +50,11 @@ class Layout:
         return {ours: path for ours, path in parts.items() if path}
 
 
-def layout_of(records: Sequence[Record]) -> Layout | None:
-    """The layout of some records, judged by their names and values; None without a question."""
+def layout_of(records: Sequence[Record], said: Set[str] = frozenset()) -> Layout | None:
+    """The layout of some records, judged by their names and values; None without a question.
+
+    A part that the user ``said`` stands under our own name already.
+    """
     query = question_in(records[0])
     if query is None:
         return None
@@ -69,7 +72,11 @@ def layout_of(records: Sequence[Record]) -> Layout | None:
         for path in [path for path in returned if WANTED_WORDS & {*_words(path)}]:
             del returned[path]
             wanted[path] = 0
-    return Layout(query, _outermost(returned), _outermost(wanted))
+    return Layout(
+        query,
+        ("retrieved",) if "retrieved" in said else _outermost(returned),
+        ("ground_truth",) if "ground_truth" in said else _outermost(wanted),
+    )
 
 
 def _outermost(paths: Mapping[str, int]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, islice
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, Unclear
 from calipers.io.files.probe import Probe
 from calipers.io.records.documents import BadDocument, is_number, read_document, results_in
 from calipers.io.records.json_files import opened
@@ -16,6 +16,7 @@ from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import IGNORE, IGNORED, say, says_wanted
 from calipers.names import (
     JUDGED,
+    LAST_STAGE,
     NEGATIVES,
     PARALLEL,
     QUOTE,
@@ -70,9 +71,10 @@ def _refuse_two(records: Sequence[Mapping[str, object]], names: Iterable[str], f
     for first, second in combinations(sorted(filled, key=_turn), 2):
         if are_rankings(filled[first], filled[second]):
             shown = (f"{name!r} ({_shown(filled[name])})" for name in (first, second))
-            raise InvalidInput(
-                f"Say {say(('retrieved', first))}, or {say(('retrieved', second))}; a record of "
-                f"{file} lists results twice, {' and '.join(shown)}."
+            raise Unclear(
+                f"a record of {file} lists results twice, {' and '.join(shown)}",
+                (("retrieved", first),),
+                (("retrieved", second),),
             )
 
 
@@ -85,7 +87,7 @@ def _shown(lists: Sequence[list[str]]) -> str:
 def _turn(name: str) -> tuple[bool, str]:
     """The later stage first: it is what users see."""
     words = set(plain_name(name).split("_"))
-    return not words & {"reranked", "rerank", "reranker", "after", "final", "fused", "hybrid"}, name
+    return not words & {*LAST_STAGE, "hybrid"}, name
 
 
 def refuse_second_order(results: Sequence[object], place: Callable[[], str]) -> None:
