@@ -34,7 +34,7 @@ def asked_of(
 def shown(asked: CommandInput) -> None:
     """Show it."""
     if asked.form is None:
-        click.echo(f"{asked.settings}")
+        click.echo(f"{asked.values}")
     else:
         asked.show(asked.answer())
 

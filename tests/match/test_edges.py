@@ -31,7 +31,7 @@ class Case:
         edges = [(rank, t) for rank, some in enumerate(self.held, 1) for t in sorted(some)]
         rank, target = (np.array([e[i] for e in edges], dtype=np.int64) for i in (0, 1))
         return Matches(
-            asked=pl.DataFrame({"query": ["q"], "text": ["q"]}),
+            query_rows=pl.DataFrame({"query": ["q"], "text": ["q"]}),
             status=np.zeros(1, dtype=np.uint8),
             target_query=np.zeros(len(self.targets), dtype=np.int64),
             target_grade=np.array([grade for grade, _ in self.targets], dtype=np.float64),

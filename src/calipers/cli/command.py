@@ -62,7 +62,7 @@ class CommandInput:
     """What was given on the command line: settings of the operation, and the output format."""
 
     operation: Callable[..., Any]
-    settings: dict[str, Any]
+    values: dict[str, Any]
     """Values from the command line or the settings file; the operation adds its defaults."""
     form: str | None
     """The output format, such as json or csv; None for tables."""
@@ -84,8 +84,8 @@ class CommandInput:
 
         file = find_config() if self.config is None else read_config(self.config)
         keys, takes = keys_of(self.operation), arguments(self.operation)
-        found = file.filled(self.settings, keys, gate=self.operation.__name__ == "gate")
-        met = self.settings.keys() | found.keys()
+        found = file.filled(self.values, keys, gate=self.operation.__name__ == "gate")
+        met = self.values.keys() | found.keys()
         for name in list(found):
             needs = getattr(takes[name].setting, "needs", ())
             # A setting whose required companion is missing is meant for other commands.
@@ -97,15 +97,15 @@ class CommandInput:
             elif keys[name] == "retriever" and runs_code(found[name]):
                 said = f"Running {found[name]}, which {file.path} names."
                 click.echo(printable(said), err=True)
-        if "k" in self.settings and "metrics" in found:
-            found["metrics"] = without_cutoffs(found["metrics"], self.settings["k"])
-        self.settings |= found
+        if "k" in self.values and "metrics" in found:
+            found["metrics"] = without_cutoffs(found["metrics"], self.values["k"])
+        self.values |= found
         return file
 
     def fill_but_truth(self) -> str | None:
         """Like ``fill``, but return the file's ground truth: it is for runs that have none."""
         file = self.fill("ground_truth")
-        return None if "ground_truth" in self.settings else file.shared.get("ground-truth")
+        return None if "ground_truth" in self.values else file.shared.get("ground-truth")
 
     def with_truth(self, fallback: str | None, ask: Callable[[], T]) -> T:
         """Run ``ask``; if the runs have no ground truth, use ``fallback``, that of the file."""
@@ -114,12 +114,12 @@ class CommandInput:
         except NoGroundTruth:
             if fallback is None:
                 raise
-            self.settings["ground_truth"] = fallback
+            self.values["ground_truth"] = fallback
             return ask()
 
     def answer(self, **more: Any) -> Any:
         """Run the operation, with a progress bar if it takes long."""
-        takes, settings = arguments(self.operation), {**self.settings, **more}
+        takes, settings = arguments(self.operation), {**self.values, **more}
         check_together(takes, settings, self._called)
         call = partial(self.operation, **settings)
         for one in takes.values():
@@ -134,12 +134,12 @@ class CommandInput:
 
     def built(self, kind: type[S]) -> S:
         """The settings that were given, as the operation takes them."""
-        return build(kind, self.settings)
+        return build(kind, self.values)
 
     def _called(self, name: str) -> str:
         """The name of a setting as the user wrote it: an option, or a key of the settings file."""
         setting = arguments(self.operation)[name].setting or Setting("")
-        if setting.file and name in self.settings and name not in self.given:
+        if setting.file and name in self.values and name not in self.given:
             return f"{setting.file} of the settings file"
         return setting.argument.strip("[].") or setting.names(name)[0]
 
@@ -195,6 +195,7 @@ def _show_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
         ctx.exit()
 
 
+HELP = frozenset({"-h", "--help", "--help-all"})
 TYPED = "calipers.typed"
 """The arguments of the command that runs, as they were typed."""
 HELP_ALL = Option(
@@ -257,6 +258,9 @@ class Command(LayeredHelp):
             if name in typed:
                 at = typed.index(name)
                 rest = args if value else [*args[:at], *args[at + 1 :]]
+                if value and args[at + 1 :] and args[at + 1] in HELP:
+                    # Help is asked for, not a file of that name.
+                    rest = [*args[:at], *args[at + 1 :]]
                 return other.make_context(f"{info_name} {word}", rest, parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 

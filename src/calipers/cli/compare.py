@@ -80,10 +80,10 @@ def compare(asked: CommandInput, html: str | None) -> None:
       calipers compare bm25.jsonl dense.jsonl hybrid.jsonl --ground-truth gt.jsonl
       calipers compare old=main.json new=branch.json -m recall@10,mrr --as markdown
     """
-    systems = asked.settings.get("systems", ())
+    systems = asked.values.get("systems", ())
     if html:
         check_output(html)
-    named, fallback = named_systems(asked.settings.pop("systems", ())), asked.fill_but_truth()
+    named, fallback = named_systems(asked.values.pop("systems", ())), asked.fill_but_truth()
     try:
         asked.with_truth(fallback, lambda: _score(asked, named, html))
     except NoGroundTruth as error:
@@ -109,12 +109,12 @@ def _show_changes(asked: CommandInput, systems: Sequence[str], error: NoGroundTr
 
 def _score(asked: CommandInput, named: Any, html: str | None) -> None:
     if not html:
-        asked.show(calipers.compare(named, **asked.settings))
+        asked.show(calipers.compare(named, **asked.values))
         return
     from calipers.questions.compare.settings import CompareSettings
     from calipers.questions.report.rule import compare_runs
 
-    made = compare_runs(named, asked.settings.get("ground_truth"), asked.built(CompareSettings))
+    made = compare_runs(named, asked.values.get("ground_truth"), asked.built(CompareSettings))
     asked.show(made.comparison)
     write_file(html, lambda: write_page(made, html))
 
@@ -163,4 +163,4 @@ def fuse(asked: CommandInput) -> None:
       calipers fuse words=bm25.jsonl vectors=dense.jsonl -g questions.csv -m ndcg@5
       calipers fuse reranked.jsonl -g questions.csv
     """
-    asked.show(asked.answer(lanes=named_systems(asked.settings.get("lanes", ()))))
+    asked.show(asked.answer(lanes=named_systems(asked.values.get("lanes", ()))))

@@ -24,7 +24,7 @@ def gate_save(asked: CommandInput) -> None:
 
     asked.show(asked.answer(), baseline_dict)
     if asked.form is None:
-        print_line(printable(f"Saved to {asked.settings['to']}."))
+        print_line(printable(f"Saved to {asked.values['to']}."))
 
 
 @command(
@@ -77,5 +77,5 @@ def plan(asked: CommandInput) -> None:
     """
     from calipers.cli.compare import named_systems
 
-    asked.settings["pilot"] = named_systems(asked.settings.get("pilot", ()))
+    asked.values["pilot"] = named_systems(asked.values.get("pilot", ()))
     asked.show(asked.with_truth(asked.fill_but_truth(), asked.answer))

@@ -90,7 +90,7 @@ def _levels(asked: CommandInput, settings: "EvaluateSettings", level: str) -> "L
     reading = evaluating.reading
     matching = replace(reading.matching, level=None)
     return levels(
-        asked.settings.get("data"),
+        asked.values.get("data"),
         settings=LevelsSettings(
             at=level,
             measures=evaluating.measures,

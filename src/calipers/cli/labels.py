@@ -77,7 +77,7 @@ def labels_judge(asked: CommandInput, output: str) -> None:
     from calipers.live.document import of_grades
 
     check_unfilled(output)
-    asked.settings.setdefault("cache", ".calipers/answers")
+    asked.values.setdefault("cache", ".calipers/answers")
     found = asked.answer()
     found.write(output)
     asked.show(found, document=of_grades(found, output), explain=True)
@@ -113,14 +113,14 @@ def _check_made(asked: CommandInput, drop: bool) -> bool:
     from calipers.present.escape import printable
     from calipers.questions.begin.check import made_questions
 
-    runs: Sequence[str] = asked.settings.get("runs") or ()
+    runs: Sequence[str] = asked.values.get("runs") or ()
     if len(runs) != 1 or not Path(runs[0]).is_file() or made_questions(runs[0]) is None:
         if drop:
             raise InvalidInput("--drop goes with a file of questions that calipers init wrote.")
         return False
-    if asked.settings.get("pool"):
+    if asked.values.get("pool"):
         raise InvalidInput("Leave out --pool: questions that calipers init made are checked here.")
-    settings = {name: asked.settings[name] for name in ("most", "seed") if name in asked.settings}
+    settings = {name: asked.values[name] for name in ("most", "seed") if name in asked.values}
     found = calipers.labels_check(runs[0], drop=drop, **settings)
     is_asked = not drop and asked.form != "json"
     for number, record in enumerate(found.waiting if is_asked else ()):
@@ -182,7 +182,7 @@ def labels_export(asked: CommandInput, **change: bool) -> None:
     changes = [name for name, wanted in change.items() if wanted]
     if len(changes) > 1:
         raise InvalidInput("--list, --close, --reopen and --delete do not go together; give one.")
-    store, pools = asked.settings.get("store"), asked.settings.get("pool", ())
+    store, pools = asked.values.get("store"), asked.values.get("pool", ())
     if changes:
         if changes != ["list"]:
             if len(pools) != 1:
@@ -190,7 +190,7 @@ def labels_export(asked: CommandInput, **change: bool) -> None:
             calipers.labels_desk(pools[0], store=store).change(cast(Any, changes[0]))
         asked.show(calipers.labels_list(store))
     else:
-        asked.settings.setdefault("pool", ())
+        asked.values.setdefault("pool", ())
         asked.show(asked.answer())
 
 

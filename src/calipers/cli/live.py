@@ -43,7 +43,7 @@ def retrieve(asked: CommandInput, output: str | None, check: bool) -> None:
     if check:
         from calipers.live.document import understood_lines
 
-        answer = _understood(asked.settings)
+        answer = _understood(asked.values)
         if asked.form == "json":
             asked.show(answer)
         else:
@@ -63,8 +63,8 @@ def retrieve(asked: CommandInput, output: str | None, check: bool) -> None:
     if asked.form == "json":
         asked.show(found.report)  # the run stays in its file
         return
-    settings = asked.settings
-    what, next_command = _what_next(settings["questions"], output, settings.get("columns"))
+    values = asked.values
+    what, next_command = _what_next(values["questions"], output, values.get("columns"))
     then = f"{what}: `{join_words(next_command)}`"
     COMPLETING.set(lambda _: None)  # the command is complete
     asked.show(found, document=of_run(found, then), explain=True)
@@ -117,7 +117,7 @@ def grid(asked: CommandInput) -> None:
     Examples:
       calipers grid calipers.toml
     """
-    if "config" not in asked.settings:
+    if "config" not in asked.values:
         from calipers.config import find_config
 
         file = find_config()

@@ -168,20 +168,20 @@ def _value(argument: Argument, value: Any) -> Any:
     return read(tuple(texts) if argument.setting and argument.setting.several else ",".join(texts))
 
 
-def answer(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def answer(name: str, keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Run an operation, and return its document as plain values; sealed queries are refused."""
     from calipers.operations import OPERATIONS
     from calipers.questions.inputs import refuse_sealed
 
-    for one in _paths(settings):
-        refuse_sealed(one, settings.get("columns"))
-    return plain_document(OPERATIONS[name].function(**settings).document())
+    for one in _paths(keywords):
+        refuse_sealed(one, keywords.get("columns"))
+    return plain_document(OPERATIONS[name].function(**keywords).document())
 
 
-def _paths(settings: Mapping[str, Any]) -> Iterator[str]:
+def _paths(keywords: Mapping[str, Any]) -> Iterator[str]:
     """The files that may hold queries with results, also sealed ones."""
     for name in ("data", "run", "systems", "traces", "candidates", "exact", "corpus"):
-        value = settings.get(name) or ()
+        value = keywords.get(name) or ()
         if isinstance(value, Mapping):
             value = value.values()
         yield from [value] if isinstance(value, str) else value

@@ -56,12 +56,24 @@ class LayeredHelp(click.Command):
             record = one.get_help_record(ctx) if isinstance(one, click.Option) else None
             if record is not None:
                 groups.setdefault(_group(one), []).append(record)
+        inner: dict[str, click.Command] = getattr(self, "commands", {})
+        # An option that asks another question stands among the options, as it is typed.
+        groups[""] += (
+            (word.replace("=", " "), command.get_short_help_str(62))
+            for word, command in inner.items()
+            if word.startswith("--")
+        )
         for name in sorted(groups) if _shows_all(ctx) else [""]:
             with formatter.section(f"{name} options" if name else "Options"):
                 formatter.write_dl(groups[name])
-        if inner := getattr(self, "commands", {}):
+        named = [
+            (word, command.get_short_help_str(62))
+            for word, command in inner.items()
+            if not word.startswith("--")
+        ]
+        if named:
             with formatter.section("Commands"):
-                formatter.write_dl([(n, one.get_short_help_str(62)) for n, one in inner.items()])
+                formatter.write_dl(named)
 
 
 def _group(parameter: click.Parameter) -> str:

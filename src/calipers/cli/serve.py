@@ -79,15 +79,17 @@ def _shelf(
     from calipers.store.record import name_from
     from calipers.web.sources import WebSources
 
-    settings, fallback = asked.settings, None
+    values = asked.values
+    fallback = None
     if judge:
         asked.fill()
     else:
         fallback = asked.fill_but_truth()
-    store, judges = settings.get("store"), settings.get("judges", ("me",))
-    if settings.get("changed") and "scale" not in asked.given:
-        settings["scale"] = "yes/no"
-    kept = pool_settings(settings)
+    store = values.get("store")
+    judges = values.get("judges", ("me",))
+    if values.get("changed") and "scale" not in asked.given:
+        values["scale"] = "yes/no"
+    kept = pool_settings(values)
     owner = check_judge(owner or (judges[0] if len(judges) == 1 else "me"), person=True)
     if not judge:
         for name in ("questions", "corpus", "changed", "allow"):
@@ -95,7 +97,7 @@ def _shelf(
                 raise InvalidInput(f"--{name} goes with --judge, which makes a pool of the runs.")
         number = None if pool is None else calipers.labels_desk(pool, store).content.number
         given = {
-            name.lstrip("@").replace("/", "-"): _read(value, settings, fallback)
+            name.lstrip("@").replace("/", "-"): _read(value, values, fallback)
             for name, value in name_systems(data).items()
         }
         shelf = WebSources(store, given, kept, owner, number)
@@ -108,15 +110,15 @@ def _shelf(
     runs = name_systems(data)
     # Under a given name it must be the pool with the same inputs.
     another = pool is None
-    made = calipers.labels_pool(pool or name_from(runs), runs, another=another, **settings)
+    made = calipers.labels_pool(pool or name_from(runs), runs, another=another, **values)
     click.echo(f"The pool is called {made.name}.", err=True)
     return WebSources(store, {}, kept, owner, made.content.number)
 
 
-def _read(value: str, settings: dict[str, Any], fallback: str | None) -> Any:
+def _read(value: str, values: dict[str, Any], fallback: str | None) -> Any:
     """Read one evaluation; a run without a ground truth uses that of the settings file."""
     names = ("ground_truth", "columns", "store")
-    given = {name: settings[name] for name in names if name in settings}
+    given = {name: values[name] for name in names if name in values}
     try:
         return calipers.read(value, **given)
     except NoGroundTruth:

@@ -53,14 +53,14 @@ def init(
 
     if retriever:
         check_target(retriever)
-    if "folder" in asked.settings:
+    if "folder" in asked.values:
         _begin(asked, Path(output or "."), None if yes else price or 0.0, retriever)
         return
     if asked.form:
         raise InvalidInput("--json is for questions of a folder; name it: calipers init FOLDER.")
     from calipers.cli.starter import start_project
 
-    k = asked.settings.get("k", DEFAULT_K)
+    k = asked.values.get("k", DEFAULT_K)
     _show_started(start_project(Path.cwd(), retriever=retriever, k=k))
 
 
@@ -95,16 +95,16 @@ def _begin(asked: CommandInput, into: Path, price: float | None, retriever: str 
         if price is None:
             return
         cost = f", about {price * tokens / 1_000_000:,.2f}" if price else ""
-        model = asked.settings["model"]
+        model = asked.values["model"]
         click.confirm(
             f"Ask {model} {prompts:,} prompts, about {tokens:,} tokens{cost}?", abort=True, err=True
         )
 
     from calipers.questions.begin.files import check_output
 
-    check_output(into, Path(asked.settings["folder"]))
-    if "endpoint" in asked.settings:
-        asked.settings = {"cache": ".calipers/answers", **asked.settings, "agree": agree}
+    check_output(into, Path(asked.values["folder"]))
+    if "endpoint" in asked.values:
+        asked.values = {"cache": ".calipers/answers", **asked.values, "agree": agree}
     made = asked.answer()
     asked.show(replace(made, files=made.write_files(into, retriever)))
 

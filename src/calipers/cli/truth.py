@@ -44,11 +44,11 @@ def audit(asked: CommandInput, fail_on: str | None) -> None:
       calipers audit evals.jsonl --corpus chunks.jsonl --fail-on error
       calipers audit evals.jsonl --traces spans.jsonl -o to_add.jsonl
     """
-    if "ground_truth" not in asked.settings:
+    if "ground_truth" not in asked.values:
         raise InvalidInput(
             "No ground truth is given to check; name its file, or set it in calipers.toml."
         )
-    if asked.files and asked.settings.get("traces") is None:
+    if asked.files and asked.values.get("traces") is None:
         raise InvalidInput("-o writes real questions to add; say where they are: --traces FILE.")
     asked.show(asked.answer())
     if asked.found.fails(fail_on):
@@ -105,7 +105,7 @@ def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
       calipers convert evals.json evals.qrels
     """
     asked.fill("ground_truth", "run")
-    separate = "ground_truth" in asked.settings or "run" in asked.settings
+    separate = "ground_truth" in asked.values or "run" in asked.values
     if len(paths) != (1 if separate else 2):
         raise click.UsageError(
             f"{len(paths)} paths are given; "

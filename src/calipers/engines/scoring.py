@@ -16,6 +16,7 @@ from calipers.model.fingerprint import Fingerprints, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import FAILED, MISSING, Matched, Matches
 from calipers.model.policy import Policy
+from calipers.model.recorded import Recorded
 from calipers.model.scores import MetricFacts, Scores
 from calipers.statistics.score_interval import check_confidence
 from calipers.version import __version__
@@ -52,7 +53,7 @@ def score(
         pair.ground_truth, matches, pair.tally, depth=deepest_cutoff(metrics), rel=pair.rel
     )
     enforce(policy, audit)
-    settings = {
+    record: dict[str, Any] = {
         "calipers": __version__,
         **pair.settings,
         **(further or {}),
@@ -66,16 +67,16 @@ def score(
         from calipers.model.slicing import query_weights_of
 
         each = query_weights_of(pair.ground_truth.tags, weight_by)
-    settings["notes"] = [
+    facts = tuple(facts_of(metric) for metric in metrics)
+    values = frozen_array(compute(matches, metrics, policy))
+    record["notes"] = [
         *([ONLY_RETURNED] if pair.ground_truth.only_returned else []),
         *uneven_clusters(clusters, cluster),
         *weights_in_words(each, weight_by),
-        *settings.get("notes", ()),
+        *Recorded(record).notes,
         *looks_below_the_end(metrics, longest, pair.run.asked_for),
+        *estimated_tokens(matches, metrics),
     ]
-    facts = tuple(facts_of(metric) for metric in metrics)
-    values = frozen_array(compute(matches, metrics, policy))
-    settings["notes"] += estimated_tokens(matches, metrics)
     return Scores(
         metrics=facts,
         values=values,
@@ -86,11 +87,11 @@ def score(
         fingerprints=Fingerprints(
             {
                 **_contents(pair),
-                "settings": lambda: settings_fingerprint(facts, policy, settings),
+                "settings": lambda: settings_fingerprint(facts, policy, record),
             }
         ),
-        settings=settings,
-        summaries=summarise(facts, values, settings, clusters, each),
+        settings=record,
+        summaries=summarise(facts, values, confidence, clusters, each),
         find_name=find_name,
     )
 

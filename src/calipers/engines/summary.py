@@ -1,9 +1,8 @@
 """Mean, median and interval of every metric over the queries for which it is defined."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +20,7 @@ from calipers.statistics.score_interval import Bounds, units_intervals
 def summarise(
     metrics: Sequence[MetricFacts],
     values: Floats,
-    settings: Mapping[str, Any],
+    confidence: float,
     clusters: ArrayLike | None = None,
     query_weights: Floats | None = None,
 ) -> dict[str, Summary]:
@@ -32,7 +31,7 @@ def summarise(
     columns = list(zip(metrics, values.T, strict=True))
     counts = [None if facts.aggregate == "sum" else query_weights for facts, _ in columns]
     units = [as_units(one, clusters, each) for one, each in zip(values.T, counts, strict=True)]
-    intervals = _intervals(units, [facts for facts, _ in columns], settings["confidence"])
+    intervals = _intervals(units, [facts for facts, _ in columns], confidence)
     rows = zip(columns, units, intervals, counts, strict=True)
     return {
         facts.name: _summary(facts, column, one.mean, interval, each)
@@ -136,7 +135,7 @@ def audit_counts(
         empty=int(matches.having_status(EMPTY).sum()),
         missing=int(missing.sum()),
         missing_examples=tuple(
-            matches.asked["query"][np.flatnonzero(missing)[:EXAMPLES]].to_list()
+            matches.query_rows["query"][np.flatnonzero(missing)[:EXAMPLES]].to_list()
             if missing.any()
             else ()
         ),

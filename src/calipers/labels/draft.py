@@ -390,7 +390,7 @@ def matched_alike(
             # One run may match nothing; if none does, the files do not belong together.
             strange = error
             continue
-        word = str(pair.settings["match"]).partition("(")[0]
+        word = str(pair.recorded.match).partition("(")[0]
         kind: TargetsAs = "quote" if word == "quote" else "span" if word == "span" else "id"
         return replace(settings, targets_as=kind)
     raise strange or InvalidInput("No run is given; give at least one, and better several.")

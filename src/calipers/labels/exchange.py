@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -33,30 +33,41 @@ from calipers.store.label_pools import append_on, check_entry, check_judge
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 from calipers.words import plural
 
+if TYPE_CHECKING:
+    from calipers.labels.settings import LabelsExportSettings
+
 LAST = datetime.max.replace(tzinfo=UTC)
 
 
-def export(given: Sequence[AnyPath], output: AnyPath | None, asked: Mapping[str, Any]) -> Exported:
+def export(
+    given: Sequence[AnyPath], output: AnyPath | None, settings: "LabelsExportSettings"
+) -> Exported:
     """Write what was judged in a pool or in files; without ``output`` only say the agreement."""
-    to, overwrite = asked["to"], asked["overwrite"]
+    to = settings.to
+    overwrite = settings.overwrite
     in_files = len(given) != 1 or Path(given[0]).is_file()
     if not given:
         raise InvalidInput("No pool is named; `calipers labels export --list` lists them.")
-    if in_files and (to in TOOLS or asked["every_label"]):
+    if in_files and (to in TOOLS or settings.every_label):
         raise InvalidInput("Tasks and every label are written of a pool; name one.")
     if in_files:
-        return _merge_files(given, output, asked)
-    desk = open_desk(str(given[0]), asked["store"])
-    if asked["add_to"] is not None:
+        return _merge_files(given, output, settings)
+    desk = open_desk(str(given[0]), settings.store)
+    if settings.add_to is not None:
         raise InvalidInput("A pool knows the ground truth it adds to; leave --add-to out.")
     if output is None:
         return _said(desk.agreement())
-    if to in TOOLS:
+    if to is not None and to in TOOLS:
         return write_tasks(desk, output, to, overwrite=overwrite)
-    if asked["every_label"]:
+    if settings.every_label:
         return write_every_label(desk, output, overwrite=overwrite)
-    names = ("to", "targets_as", "machines", "overwrite")
-    return desk.export(output, **{name: asked[name] for name in names})
+    return desk.export(
+        output,
+        to=to,
+        targets_as=settings.targets_as,
+        machines=settings.machines,
+        overwrite=overwrite,
+    )
 
 
 def _said(found: Agreement) -> Exported:
@@ -318,26 +329,26 @@ def _read_files(
 
 
 def _merge_files(
-    paths: Sequence[AnyPath], output: AnyPath | None, asked: Mapping[str, Any]
+    paths: Sequence[AnyPath], output: AnyPath | None, settings: "LabelsExportSettings"
 ) -> Exported:
     """Merge filled-in files into one ground truth, and measure the agreement."""
     items, state, unnamed = _read_files(paths)
     agreed = agreement(items, state)
     if output is None:
         return _said(agreed)
-    check_free(output, asked["overwrite"])
-    add_to, columns = asked["add_to"], Columns.of(asked["columns"])
-    before = None if add_to is None else load_ground_truth(add_to, columns)
-    settings = PoolSettings(targets_as=asked["targets_as"] or "id")
-    who: dict[str, Any] = {"machines": asked["machines"], "unnamed": unnamed}
-    found = judged_truth(before, items, state, settings, **who)
+    check_free(output, settings.overwrite)
+    before = None
+    if settings.add_to is not None:
+        before = load_ground_truth(settings.add_to, Columns.of(settings.columns))
+    pool = PoolSettings(targets_as=settings.targets_as or "id")
+    found = judged_truth(before, items, state, pool, machines=settings.machines, unnamed=unnamed)
     truth = found.tagged(None)
     if truth is None or not found.grades:
         only = "every result is a tie; let one more judge decide"
         if not found.left_out:
             only = "language models gave all of the labels; add --machines to count them"
         raise InvalidInput(f"There is no grade to make a ground truth of: {only}.")
-    return write_truth(truth, found, agreed, output, asked["to"])
+    return write_truth(truth, found, agreed, output, settings.to)
 
 
 def document(found: Exported) -> Document:

@@ -352,7 +352,7 @@ def labels_export(
     """
     from calipers.labels.exchange import export
 
-    return export(_listed(pool), output, flat(settings))
+    return export(_listed(pool), output, settings)
 
 
 @operation(page="make-ground-truth", command="labels import")

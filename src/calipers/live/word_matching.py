@@ -92,9 +92,9 @@ class WordIndex:
 
     def run(self, queries: pl.DataFrame, k: int = DEPTH) -> Run:
         """The first results of each query (query, text), with texts where they are kept."""
-        asked = words_of(queries["text"])
-        ends = np.searchsorted(asked["owner"].to_numpy(), np.arange(1, queries.height))
-        words = np.split(asked["word"].to_numpy(), ends)
+        spoken = words_of(queries["text"])
+        ends = np.searchsorted(spoken["owner"].to_numpy(), np.arange(1, queries.height))
+        words = np.split(spoken["word"].to_numpy(), ends)
         found = [self.best(one.tolist(), k) for one in words]
         owners = np.repeat(np.arange(len(found)), [len(chunk) for chunk, _ in found])
         rows = self.chunks[np.concatenate([chunk for chunk, _ in found])].rename({"id": "item"})

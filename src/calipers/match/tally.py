@@ -114,18 +114,18 @@ class RunTally:
         status = np.full(n, STATUSES.index(MISSING), dtype=np.uint8)
         for codes, lengths in self._retrieved:
             retrieved[codes] = lengths
-        asked = None if all_answered else run.queries
-        if asked is not None and not self._all_answered(asked["query"]):
-            codes = self._places.of(asked["query"])
+        queries = None if all_answered else run.queries
+        if queries is not None and not self._all_answered(queries["query"]):
+            codes = self._places.of(queries["query"])
             known = codes >= 0
             status[codes[known]] = STATUSES.index(EMPTY)
-            self._note_silent_unknown(asked["query"], known)
-            silent = ~asked["query"].is_in(self._named_results().implode())
-            self._fingerprint.add_without_results(asked["query"].filter(silent), EMPTY)
+            self._note_silent_unknown(queries["query"], known)
+            silent = ~queries["query"].is_in(self._named_results().implode())
+            self._fingerprint.add_without_results(queries["query"].filter(silent), EMPTY)
         status[retrieved > 0] = STATUSES.index(ANSWERED)
         examples: tuple[str, ...] = ()
-        if asked is not None and "error" in asked.columns:
-            raised = asked.filter(pl.col("error").is_not_null())
+        if queries is not None and "error" in queries.columns:
+            raised = queries.filter(pl.col("error").is_not_null())
             names = raised["query"]
             self._fingerprint.add_without_results(names, FAILED)
             failed = self._places.of(names)
@@ -260,7 +260,7 @@ def assemble(
     edge_order = np.lexsort((place[target], rank, query_of[target]))
     same_item = _same_items(ground_truth)
     return Matches(
-        asked=lambda: ground_truth.queries,
+        query_rows=lambda: ground_truth.queries,
         status=tally.status,
         target_query=query_of[order],
         target_grade=ground_truth.grades[order],

@@ -18,6 +18,7 @@ from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth, SpanTable
 from calipers.model.matching import Matching
 from calipers.model.policy import Policy
+from calipers.model.recorded import Recorded
 from calipers.model.result import ShowsItself
 from calipers.model.run import Run
 
@@ -93,7 +94,7 @@ class Matches(Picklable):
     query, edges by query and rank. An item returned a second time has no edges.
     """
 
-    asked: WhenAsked[pl.DataFrame] = WhenAsked()
+    query_rows: WhenAsked[pl.DataFrame] = WhenAsked()
     """One row per query of the ground truth: query, text."""
     status: Statuses
     """The status of each query."""
@@ -130,7 +131,7 @@ class Matches(Picklable):
     def queries(self) -> pl.DataFrame:
         """One row per query of the ground truth: query, text, status."""
         names = pl.Series("status", STATUSES, dtype=pl.String)
-        return self.asked.hstack([names[self.status]])
+        return self.query_rows.hstack([names[self.status]])
 
     def some(self, codes: Ints) -> tuple["Matches", Ints]:
         """The matches of these ascending query rows, and their targets' rows.
@@ -142,7 +143,7 @@ class Matches(Picklable):
         edges, n_edges = _stretches(self.edge_query, codes)
         item, numbers = self.target_item, np.arange(codes.size)
         part = Matches(
-            asked=lambda: self.asked[codes],
+            query_rows=lambda: self.query_rows[codes],
             status=self.status[codes],
             target_query=np.repeat(numbers, n_targets),
             target_grade=self.target_grade[targets],
@@ -297,6 +298,11 @@ class Matched(ShowsItself):
     """Both sides before matching changed anything, to match them in another way."""
     asked: Matching
     """What the caller asked for."""
+
+    @property
+    def recorded(self) -> Recorded:
+        """The settings that this was made with, typed."""
+        return Recorded(self.settings)
 
     @property
     def policy(self) -> Policy:

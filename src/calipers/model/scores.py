@@ -10,6 +10,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, Picklable, WhenAsked
 from calipers.model.policy import Policy
+from calipers.model.recorded import Recorded
 from calipers.model.result import SCHEMA, HasRows, Plain, plain
 from calipers.words import did_you_mean, number
 
@@ -159,6 +160,11 @@ class Scores(Picklable, Plain, HasRows):
     """The summary of every metric by name."""
     find_name: Callable[[str, Iterable[str]], str | None]
     """The name that another spelling stands for, such as precision@5 for P_5."""
+
+    @property
+    def recorded(self) -> Recorded:
+        """The settings that this was made with, typed."""
+        return Recorded(self.settings)
 
     def __getitem__(self, name: str) -> Summary:
         if not isinstance(name, str):

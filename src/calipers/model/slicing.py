@@ -352,7 +352,7 @@ def clusters_of(tags: Mapping[str, pl.Series], name: str | None, queries: int) -
 
 def clusters_in(scores: Scores) -> Ints | None:
     """The clusters by which a result was summarised."""
-    return clusters_of(scores.tags, scores.settings.get("cluster"), len(scores))
+    return clusters_of(scores.tags, scores.recorded.cluster, len(scores))
 
 
 def query_weights_of(tags: Mapping[str, pl.Series], name: str | None) -> Floats | None:
@@ -382,12 +382,12 @@ def query_weights_of(tags: Mapping[str, pl.Series], name: str | None) -> Floats 
 
 def query_weights_in(scores: Scores) -> Floats | None:
     """The weights by which a result was summarised."""
-    return query_weights_of(scores.tags, scores.settings.get("weight_by"))
+    return query_weights_of(scores.tags, scores.recorded.weight_by)
 
 
 def refuse_weighted(scores: Scores, what: str) -> None:
     """Raise where a result is weighted and what is asked of it takes no weights."""
-    if (name := scores.settings.get("weight_by")) is not None:
+    if (name := scores.recorded.weight_by) is not None:
         raise InvalidInput(
             f"{what} do not weigh queries, and these are weighted by {name!r}; measure them "
             "without --weight-by."

@@ -49,9 +49,9 @@ def matched_document(pair: Matched) -> Document:
     found = np.unique(matches.edge_target).size
     return Document(
         f"{plural(matches.n_queries, 'query', 'queries')} and "
-        f"{plural(int(matches.retrieved.sum()), 'result')} matched by {pair.settings['match']}: "
+        f"{plural(int(matches.retrieved.sum()), 'result')} matched by {pair.recorded.match}: "
         f"{found:,} of {plural(targets, 'target')} returned.",
-        notes=[*pair.settings["notes"]],
+        notes=[*pair.recorded.notes],
     )
 
 
@@ -88,7 +88,7 @@ def _deepest(scores: Scores, kind: str) -> MetricFacts | None:
 
 def _counted(scores: Scores, found: Summary) -> str:
     """How many queries there are, and what weighs them."""
-    tag = scores.settings.get("weight_by")
+    tag = scores.recorded.weight_by
     weighed = f" weighted by {printable(tag, 40)}" if tag else ""
     return plural(found.n, "query", "queries") + weighed
 
@@ -134,7 +134,7 @@ def score_table(scores: Scores, ceilings: Mapping[str, float] = MappingProxyType
             best = ("" if one is None else number(one) for one in most)
             cells.append([f"{name}, at best", *best, ""])
     heads = [WHOLE if k is None else f"@{k}" for k in ks]
-    level = f"{100 * scores.settings['confidence']:g}% interval"
+    level = f"{100 * scores.recorded.confidence:g}% interval"
     has_intervals = any(row[-1] for row in cells)
     columns: Heads = [Column("metric"), *heads, *([level] if has_intervals else [])]
     return Table(columns, [row[: len(columns)] for row in cells])
@@ -163,7 +163,7 @@ def _interval(summary: Summary) -> str:
 def notes_of(scores: Scores) -> list[Note]:
     """One sentence per thing a reader must know to trust the table."""
     audit, policy = scores.audit, scores.policy
-    lines = [Note("input", printable(note)) for note in scores.settings.get("notes", ())]
+    lines = [Note("input", printable(note)) for note in scores.recorded.notes]
 
     def add(kind: NoteKind, text: str) -> None:
         lines.append(Note(kind, text))
@@ -254,7 +254,7 @@ def _silence(audit: InputCounts) -> str:
 
 
 def _unjudged(scores: Scores) -> str:
-    by_id = scores.settings["match"] in ("id", "document")
+    by_id = scores.recorded.match in ("id", "document")
     return "were never judged" if by_id else "hold no target"
 
 
@@ -269,11 +269,11 @@ METHODS = {
 
 def _about_intervals(scores: Scores) -> Note:
     methods = {s.interval.method for s in scores.summaries.values() if s.interval}
-    level = scores.settings["confidence"]
+    level = scores.recorded.confidence
     how = "; ".join(said for method, said in METHODS.items() if method in methods)
     if not how:
         return Note("doubt", "No intervals: they need at least two queries.")
-    cluster = scores.settings.get("cluster")
+    cluster = scores.recorded.cluster
     units = f"; queries with the same {printable(cluster, 40)} are one unit" if cluster else ""
     return Note("method", f"Each mean with its {100 * level:g}% interval ({how}{units}).")
 

@@ -198,7 +198,7 @@ def _known_results(
     run: Run, matches: Matches, ties: Ties | None
 ) -> Iterator[tuple[pl.DataFrame, Ints]]:
     """The frame of a ``Context``, and the rows of its queries in the ground truth."""
-    places = QueryPlaces(matches.asked["query"])
+    places = QueryPlaces(matches.query_rows["query"])
     failed = matches.having_status(FAILED)
     for batch in run.ranked(ties, ROWS_AT_ONCE):
         found = places.following(batch.queries)
@@ -288,7 +288,7 @@ def wanted_one_by_one(pair: Matched) -> Ints | None:
 
     None if a result may contain several quotes or spans: then precision has no ceiling.
     """
-    by_item = pair.settings["match"] in ("id", "document")
+    by_item = pair.recorded.match in ("id", "document")
     limited = by_item and pair.matches.is_one_to_one
     return wanted_per_query(pair.matches, pair.rel) if limited else None
 

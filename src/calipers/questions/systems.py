@@ -170,12 +170,12 @@ def scores_where(scores: Scores, where: Mapping[str, str] | None) -> Scores:
 
 def weighed(scores: Scores, weight_by: str | None) -> Scores:
     """The scores with every query weighed by a tag; unchanged where none is named."""
-    if weight_by is None or scores.settings.get("weight_by") == weight_by:
+    if weight_by is None or scores.recorded.weight_by == weight_by:
         return scores
     from calipers.engines.scoring import weights_in_words
 
     said = weights_in_words(query_weights_of(scores.tags, weight_by), weight_by)
-    notes = [*said, *(scores.settings.get("notes") or ())]
+    notes = [*said, *scores.recorded.notes]
     settings = {**scores.settings, "weight_by": weight_by, "notes": notes}
     return summarised(replace(scores, settings=settings))
 
@@ -187,7 +187,7 @@ def summarised(scores: Scores) -> Scores:
     means = summarise(
         scores.metrics,
         scores.values,
-        scores.settings,
+        scores.recorded.confidence,
         clusters_in(scores),
         query_weights_in(scores),
     )

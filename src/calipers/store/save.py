@@ -117,7 +117,7 @@ def record_of(
     row = {
         "name": check_name(name),
         "saved": moment(now or datetime.now(UTC)),
-        "calipers": scores.settings["calipers"],
+        "calipers": scores.recorded.version,
         "git_commit": git.commit,
         "git_branch": git.branch,
         "git_dirty": git.dirty,

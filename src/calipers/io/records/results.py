@@ -61,7 +61,9 @@ def read_result(path: str | Path | Source) -> Scores:
     source = path if isinstance(path, Source) else Source(Path(path))
     source.check_has_content()
     result = decode(source.read(), source)
-    level, match = result.settings.get("confidence"), result.settings.get("match")
+    record = result.settings
+    level = record.get("confidence")
+    match = record.get("match")
     if not isinstance(level, float) or not 0 < level < 1 or not isinstance(match, str):
         raise UnreadableFile(
             f"The result in {source.name} is not whole: its settings have no confidence between"

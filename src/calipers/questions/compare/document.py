@@ -173,7 +173,7 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
     """What was overridden, how many queries moved, what 0.05 takes, how it was tested."""
     if comparison.overridden:
         yield Note("failed", f"Compared anyway: {' '.join(comparison.overridden)}")
-    yield from (Note("input", one) for one in comparison.settings.get("notes", ()))
+    yield from (Note("input", one) for one in comparison.recorded.notes)
     several = len(comparison.others) > 1
     if several and (near := _not_separated(comparison)):
         yield Note("doubt", near)
@@ -207,12 +207,12 @@ def _detects(comparison: Comparison) -> Sentence | None:
 
 def _method(comparison: Comparison) -> Iterator[Note]:
     """How it was tested."""
-    settings = comparison.settings
-    if cluster := settings.get("cluster"):
-        count = named(f"Queries with the same {cluster}")
+    recorded = comparison.recorded
+    if recorded.cluster:
+        count = named(f"Queries with the same {recorded.cluster}")
         yield Note("method", sentence("{it.text} count as one.", it=count))
-    tests = Fact(about="setting", count=settings["tests"], text="tests")
-    level = Fact(about="setting", value=round(1 - settings["confidence"], 12), text="level")
+    tests = Fact(about="setting", count=recorded.tests, text="tests")
+    level = Fact(about="setting", value=round(1 - recorded.confidence, 12), text="level")
     fewest = Fact(about="setting", count=FEWEST_FOR_INTERVAL, text="changed for an interval")
     adjusted = sentence(", p adjusted for {it.count} tests by shared sign flips", it=tests)
     yield Note(
@@ -221,7 +221,7 @@ def _method(comparison: Comparison) -> Iterator[Note]:
             "Better and worse: paired randomisation test at {level.value:.2g}{adjusted}; an "
             "interval needs {fewest.count} queries that changed.",
             level=level,
-            adjusted=adjusted if settings["tests"] > 1 else "",
+            adjusted=adjusted if recorded.tests > 1 else "",
             fewest=fewest,
         ),
     )

@@ -11,6 +11,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Visibility
+from calipers.model.recorded import Recorded
 from calipers.model.result import SCHEMA, HasRows, plain, sentences_of
 from calipers.model.scores import Interval, MetricFacts
 from calipers.words import did_you_mean
@@ -106,6 +107,11 @@ class Comparison(HasRows):
     """Reasons not to compare that ``anyway`` overrode."""
     fingerprints: Mapping[str, Mapping[str, str]]
     settings: Mapping[str, Any]
+
+    @property
+    def recorded(self) -> Recorded:
+        """The settings that this was made with, typed."""
+        return Recorded(self.settings)
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -226,7 +232,7 @@ class Comparison(HasRows):
         """The whole comparison as plain values: what ``--json`` prints."""
         return {
             "schema": SCHEMA,
-            "calipers": self.settings["calipers"],
+            "calipers": self.recorded.version,
             "systems": list(self.systems),
             "baseline": self.baseline,
             "queries": self.queries.height,

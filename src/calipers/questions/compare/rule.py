@@ -69,7 +69,7 @@ def compare_scores(
     asked = asked_metrics(facts, primary, named=named)
     clusters = clusters_shared(systems, queries, cluster)
     units = clusters if cluster else units_of(queries, {}, None)
-    weight_by = weight_by or systems[baseline].settings.get("weight_by")
+    weight_by = weight_by or systems[baseline].recorded.weight_by
     weights = weights_shared(systems, queries, weight_by)
     means = _means(complete, facts, level, clusters, weights)
     alpha, others = round(1.0 - level, 12), [name for name in systems if name != baseline]
@@ -162,7 +162,7 @@ def _visibility(
 
 def _notes(systems: Mapping[str, Scores]) -> list[str]:
     """The notes of all systems, each once; one that only some have names them."""
-    said = {name: scores.settings.get("notes") or () for name, scores in systems.items()}
+    said = {name: scores.recorded.notes for name, scores in systems.items()}
     every = list(dict.fromkeys(note for notes in said.values() for note in notes))
     return [
         note if len(having) == len(systems) else f"{', '.join(having)}: {note}"

@@ -345,7 +345,7 @@ def finds_little(seen: Evidence) -> Symptom | None:
 
 def _names(seen: Evidence, which: np.ndarray) -> str:
     """The first three of these queries, and how many more there are."""
-    names = seen.matches.asked["query"].gather(np.flatnonzero(which)[:3]).to_list()
+    names = seen.matches.query_rows["query"].gather(np.flatnonzero(which)[:3]).to_list()
     more = int(which.sum()) - len(names)
     return listed([*map(str, names), *([f"{more} more"] if more else [])])
 

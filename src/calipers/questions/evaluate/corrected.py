@@ -33,6 +33,7 @@ from calipers.model.labels import (
     from_tag,
     is_peoples,
 )
+from calipers.model.recorded import Recorded
 from calipers.model.result import SCHEMA, HasRows, Plain
 from calipers.model.scores import Interval, Method, Scores
 from calipers.statistics.clusters import exact_mean
@@ -201,6 +202,12 @@ class CorrectedScores(Plain, HasRows):
     skipped: tuple[str, ...]
     """Metrics that are defined for too few of these to be corrected."""
     settings: Mapping[str, Any]
+
+    @property
+    def recorded(self) -> Recorded:
+        """The settings that this was made with, typed."""
+        return Recorded(self.settings)
+
     unjudged: float = 0.0
     """The share of results in the sample without a human label, as they come from another run."""
 
@@ -307,7 +314,7 @@ def document(found: CorrectedScores) -> Document:
 
 def _notes(found: CorrectedScores) -> list[Note]:
     """Notes on what the correction is based on."""
-    checked = found.settings.get("checked")
+    checked = found.recorded.checked
     lines = [
         Note(
             "method",
@@ -319,7 +326,7 @@ def _notes(found: CorrectedScores) -> list[Note]:
         else Note(
             "method",
             f"People judged {found.sampled:,} of {plural(found.queries, 'query', 'queries')}; the "
-            f"mean is corrected by what they found there. The {found.settings['confidence']:.0%} "
+            f"mean is corrected by what they found there. The {found.recorded.confidence:.0%} "
             "interval counts the errors of the machine that they saw, and those that so small a "
             "sample may lack.",
         )

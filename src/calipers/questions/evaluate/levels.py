@@ -119,11 +119,9 @@ def _cell(scores: Scores, name: str) -> str:
 
 def _notes(levels: Levels) -> Iterator[str]:
     """How the input was read, and which levels are missing or the same."""
-    notes = (note for scores in levels.scores.values() for note in scores.settings["notes"])
+    notes = (note for scores in levels.scores.values() for note in scores.recorded.notes)
     yield from dict.fromkeys([*notes, *levels.not_computed])
-    by = {
-        scores.settings["match"] for level, scores in levels.scores.items() if level != "document"
-    }
+    by = {scores.recorded.match for level, scores in levels.scores.items() if level != "document"}
     if by == {"id"} and {"evidence", "chunk"} <= set(levels.scores):
         yield "The targets are ids of chunks, so evidence and chunk are the same here."
 

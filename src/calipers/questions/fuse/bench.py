@@ -46,7 +46,7 @@ class Bench:
     ) -> list[Matches]:
         """The matches of each setting, at least those in its first k results."""
         known = self.pair.matches
-        if self.pair.settings["match"] != "id" or known.leaked is not None:
+        if self.pair.recorded.match != "id" or known.leaked is not None:
             # A quote may be split over several results, so edges depend on what stands beside.
             every = (self.lanes.run_of(self.ranking(way, k, depths)[0]) for way in ways)
             return [match_again(self.pair, run).matches for run in every]

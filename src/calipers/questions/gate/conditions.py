@@ -127,5 +127,7 @@ def summary_of(scores: Scores, metric: str, part: QuerySlice, clusters: Ints | N
     # The condition may omit the relevance threshold that the scores were made with.
     facts = facts_by_name(scores)[scores[metric].metric]
     weights = query_weights_in(scores)
-    found = summarise([facts], column[:, None], scores.settings, clusters, weights)[facts.name]
+    found = summarise([facts], column[:, None], scores.recorded.confidence, clusters, weights)[
+        facts.name
+    ]
     return replace(found, undefined=int(part.chosen.sum()) - found.n)

@@ -124,7 +124,7 @@ def _verdict(
     """
     rule = GateRule(settings.confidence, settings.allow, settings.only_shown)
     by = _several(settings.by)
-    cluster = settings.cluster or scores.settings.get("cluster")
+    cluster = settings.cluster or scores.recorded.cluster
     clusters = clusters_of(scores.tags, cluster, len(scores))
     checks = [_check_condition(scores, one, clusters, pair) for one in conditions]
     raised = _raised(scores, pair)
@@ -144,7 +144,7 @@ def _verdict(
             "Slices are named with --by and there is no baseline to compare them with; give "
             "--baseline, or write the slice into a condition: recall@10 >= 0.8 for tag=value."
         )
-    notes += scores.settings.get("notes") or ()
+    notes += scores.recorded.notes
     if kept is not None and not by and scores.tags:
         notes.append(f"A slice may still be worse: --by {next(iter(scores.tags))} compares each.")
     checks += [_check_must(scores, _finding(scores, asked), one) for one in must]

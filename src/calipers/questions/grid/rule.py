@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import numpy as np
@@ -37,6 +37,9 @@ from calipers.questions.tokens import may_have_tokens, tokens_shown
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.winner import WinnerGain, winner_gain
 from calipers.words import did_you_mean
+
+if TYPE_CHECKING:
+    from calipers.questions.grid.settings import GridSettings
 
 DEPTH = 20
 """Results to ask for unless the file or its metrics need more."""
@@ -191,7 +194,7 @@ def _file_name(name: str) -> str:
     return f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def run_grid(plan: Plan, settings: Mapping[str, Any]) -> Grid:
+def run_grid(plan: Plan, settings: "GridSettings") -> Grid:
     """Run every combination, and compare the results."""
     matching = plan.measures.matching
     refuse_sealed(plan.ground_truth, matching.files.columns)
@@ -242,7 +245,7 @@ def _best_of(
 
 
 def _retrieved(
-    plan: Plan, settings: Mapping[str, Any]
+    plan: Plan, settings: "GridSettings"
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
     """Run every combination; return the reports and the failures, both by name."""
     check_functions(plan)
@@ -254,7 +257,8 @@ def _retrieved(
             f"The folder {plan.output} cannot be made: {error.strerror}; name another output in "
             "[grid]."
         ) from error
-    restart, retry_errors = settings["restart"], settings["retry_errors"]
+    restart = settings.restart
+    retry_errors = settings.retry_errors
     reports: dict[str, Mapping[str, Any]] = {}
     failures: dict[str, str] = {}
     for one in plan.combinations:
@@ -272,7 +276,7 @@ def _retrieved(
                 restart=restart,
                 afresh=True,
                 retry_errors=retry_errors,
-                watch=settings["watch"],
+                watch=settings.watch,
                 **plan.pace,
             ).to_dict()
         except RetrieverFailed as error:  # it fails only its own combination

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from calipers.live.keywords import Watched
-from calipers.operation import Setting, Settings, flat, operation
+from calipers.operation import Setting, Settings, operation
 
 if TYPE_CHECKING:
     from calipers.questions.grid.result import Grid
@@ -37,4 +37,4 @@ def grid(
     """
     from calipers.questions.grid.rule import read_grid, run_grid
 
-    return run_grid(read_grid(config), flat(settings))
+    return run_grid(read_grid(config), settings)

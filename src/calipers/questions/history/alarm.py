@@ -202,7 +202,7 @@ def _check(
     watched = watch(values, allow, level)
     known = np.isfinite(watched.gains)
     latest, name, rang = nights[-1].scores, nights[-1].evaluation.name, watched.rings[-1]
-    units = units_of(latest.queries, latest.tags, latest.settings.get("cluster"))
+    units = units_of(latest.queries, latest.tags, latest.recorded.cluster)
     [row] = paired_rows([watched.gains], units)
     if not known.any():
         claim = claim_of(row, facts, None, None)

@@ -91,7 +91,7 @@ def explain_misses(
 ) -> Misses:
     """Explain the misses of a pair; ``candidates`` and ``exact`` override stages in the records."""
     runs = _stage_runs(pair.as_read[1], {"candidates": candidates, "exact": exact})
-    if runs and pair.settings["match"] == "document":
+    if runs and pair.recorded.match == "document":
         raise InvalidInput(
             f"The level is document and the run has stages ({', '.join(runs)}); stages are "
             "followed chunk by chunk. Leave the level out, or the stages."
@@ -274,7 +274,7 @@ def _left_out(pair: Matched) -> np.ndarray:
 
 
 def _notes(pair: Matched, facts: Facts, counted: np.ndarray) -> list[str]:
-    lines = list(pair.settings["notes"])
+    lines = list(pair.recorded.notes)
     if facts.corpus is None:
         lines.append(
             "No corpus is given (--corpus), so what is not in it, or split over its chunks, "

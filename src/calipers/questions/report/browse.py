@@ -269,7 +269,7 @@ class Browse:
     @property
     def by_id(self) -> bool:
         """Whether results are judged by id, and not by quotes or spans."""
-        return self.scores.settings["match"] in ("id", "document")
+        return self.scores.recorded.match in ("id", "document")
 
     @cached_property
     def ceilings(self) -> dict[str, float]:
@@ -321,17 +321,17 @@ def open_saved(store: Store, evaluation: Evaluation, scores: Scores) -> Browse:
         return Browse(evaluation.name, scores, None)
     if data.ground_truth is None or data.run is None:
         return Browse(evaluation.name, scores, None)
-    settings = scores.settings
-    at_documents = settings["match"] == "document"
+    recorded = scores.recorded
+    at_documents = recorded.match == "document"
     pair = match_pair(
         data.ground_truth,
         data.run,
         Matching(
             policy=scores.policy,
-            match=None if at_documents else settings["match"],
-            level=settings.get("matched_at"),
-            rel=settings.get("rel"),
-            corpus_size=settings.get("corpus_size"),
+            match=None if at_documents else recorded.match,
+            level=recorded.level,
+            rel=recorded.rel,
+            corpus_size=recorded.corpus_size,
         ),
         fingerprints=False,
     )
@@ -349,7 +349,9 @@ def rank_table(pair: Matched, depth: int, wanted: pl.Series | None = None) -> pl
     relevant (judged so), repeated (already ranked higher) or unjudged.
     """
     matches, rel = pair.matches, pair.rel
-    among = None if wanted is None else matches.asked["query"].is_in(wanted.implode()).to_numpy()
+    among = (
+        None if wanted is None else matches.query_rows["query"].is_in(wanted.implode()).to_numpy()
+    )
     listed = list_results(pair.run, matches, pair.policy.ties, depth, RESULT, among)
     matched = (
         pl.DataFrame(

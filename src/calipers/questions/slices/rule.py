@@ -36,7 +36,7 @@ def slice_scores(
     known = facts_by_name(scores)
     named = (known[scores[name].metric] for name in dict.fromkeys(metrics or ()))
     facts = _headlines(scores.metrics) if metrics is None else list(named)
-    level, clusters = scores.settings["confidence"], clusters_in(scores)
+    level, clusters = scores.recorded.confidence, clusters_in(scores)
     decisive = choose_primary(facts, primary)
     by = cuts_of(scores, by)
     cuts = [(name, *part) for name in by for part in cut(scores, name)]
@@ -61,7 +61,7 @@ def slice_scores(
         slice_claims(tested),
         {
             "confidence": level,
-            **({} if clusters is None else {"cluster": scores.settings["cluster"]}),
+            **({} if clusters is None else {"cluster": scores.recorded.cluster}),
         },
     )
 
@@ -106,7 +106,7 @@ def _row(
         if not chosen.any():
             return None, None
         ends = interval_of_metric(
-            np.where(chosen, column, np.nan), metric, scores.settings["confidence"], clusters
+            np.where(chosen, column, np.nan), metric, scores.recorded.confidence, clusters
         )
         return exact_mean(column[chosen]), ends
 

@@ -77,7 +77,7 @@ def leading_claim(sweep: Sweep) -> Claim:
 
 def notes(sweep: Sweep) -> Iterator[Note]:
     """Notes on the input, and how the numbers were computed."""
-    yield from (Note("input", one) for one in sweep.settings["notes"])
+    yield from (Note("input", one) for one in sweep.recorded.notes)
     if without := sweep.queries - sweep.n:
         left = Fact(about="left out", metric="recall", count=without, of=sweep.queries)
         verb = "is" if without == 1 else "are"

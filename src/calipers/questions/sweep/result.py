@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput
 from calipers.model.claim import Claim, QueriesToDetect
+from calipers.model.recorded import Recorded
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, with_version
 from calipers.questions.tokens import TokenUse
@@ -91,6 +92,11 @@ class Sweep(Plain, HasRows):
     token_source: str | None
     fingerprints: Mapping[str, str]
     settings: Mapping[str, Any]
+
+    @property
+    def recorded(self) -> Recorded:
+        """The settings that this was made with, typed."""
+        return Recorded(self.settings)
 
     def at(self, k: int) -> SweepPoint:
         """The point at one k."""

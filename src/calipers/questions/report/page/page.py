@@ -40,7 +40,7 @@ def render(report: Report, *, above: str = "", back: str = "") -> str:
     return fill(
         "page.html.j2",
         title=listed([clean(one.name) for one in report.systems]),
-        version=report.scores.settings["calipers"],
+        version=report.scores.recorded.version,
         answer=summary(first.browse) if found is None else found.document(),
         several=found is not None,
         links=[(one.ident, one.name) for one in sections],
