@@ -763,6 +763,7 @@ def grow(
     like: str | None = None,
     missing: Literal["zero", "exclude", "error"] | None = None,
     unanswerable: Literal["zero", "exclude", "error"] | None = None,
+    judged: str | None = None,
     duplicates: Literal["first", "error"] | None = None,
     unknown: Literal["ignore", "error"] | None = None,
     errors: Literal["zero", "exclude", "error"] | None = None,
