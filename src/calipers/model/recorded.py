@@ -20,7 +20,7 @@ class Recorded:
 
     @property
     def match(self) -> str:
-        """How targets were recognised: "id", "quote(min=0.8)", "document" …"""
+        """How targets were recognised, such as "id" or "quote(min=0.8)"."""
         return str(self.record.get("match", "id"))
 
     @property
