@@ -1,12 +1,16 @@
 """Commands for decisions: gate and plan."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import JSON, text
 from calipers.cli.output import check_output, print_line, write_bytes, write_file
 from calipers.errors import CalipersError
 from calipers.operation import OUTPUT
+
+if TYPE_CHECKING:
+    from calipers.questions.gate.result import Verdict
 
 
 @command()
@@ -29,10 +33,11 @@ def gate_save(asked: CommandInput) -> None:
 
 @command(
     text("--markdown", "FILE", "Write a summary as Markdown.", group=OUTPUT),
+    text("--junit", "FILE", "Write the checks as JUnit XML, for CI servers.", group=OUTPUT),
     commands={"save": gate_save},
     exits=lambda verdict: 1 if verdict.stops else 0,
 )
-def gate(asked: CommandInput, markdown: str | None) -> None:
+def gate(asked: CommandInput, markdown: str | None, junit: str | None) -> None:
     """Check a result against conditions and against a baseline.
 
     The first line is the answer: ✓ passed, ✗ failed, ~ no clear difference.
@@ -43,24 +48,44 @@ def gate(asked: CommandInput, markdown: str | None) -> None:
       calipers gate evals.jsonl --require "recall@10 >= 0.85" --baseline main.json
       calipers gate evals.jsonl --baseline main.json --by type --must priority=high
     """
-    from calipers.present.markdown import as_markdown
-    from calipers.questions.gate.document import error_markdown
-
-    if markdown:
-        check_output(markdown)
-
-    def write(summary: Callable[[], str]) -> None:
-        write_file(markdown, lambda: write_bytes(markdown or "", summary().encode()))
-
+    for path in filter(None, (markdown, junit)):
+        check_output(path)
     try:
         verdict = asked.answer()
     except CalipersError as error:
         # A report left over from an earlier run could be mistaken for this one's.
-        said = str(error)
-        write(lambda: error_markdown(said))
+        _write_error(str(error), markdown, junit)
         raise
     asked.show(verdict)
-    write(lambda: as_markdown(verdict.document()))
+    _write_verdict(verdict, markdown, junit)
+
+
+def _write_verdict(verdict: "Verdict", markdown: str | None, junit: str | None) -> None:
+    """Write a verdict to the files that are named."""
+    if markdown:
+        from calipers.present.markdown import as_markdown
+
+        _write(markdown, lambda: as_markdown(verdict.document()).encode())
+    if junit:
+        from calipers.questions.gate.junit import as_junit
+
+        _write(junit, lambda: as_junit(verdict))
+
+
+def _write_error(sentence: str, markdown: str | None, junit: str | None) -> None:
+    """Write to the same files why nothing could be checked."""
+    if markdown:
+        from calipers.questions.gate.document import error_markdown
+
+        _write(markdown, lambda: error_markdown(sentence).encode())
+    if junit:
+        from calipers.questions.gate.junit import error_as_junit
+
+        _write(junit, lambda: error_as_junit(sentence))
+
+
+def _write(path: str, content: Callable[[], bytes]) -> None:
+    write_file(path, lambda: write_bytes(path, content()))
 
 
 @command(short_help="Say how many queries show a difference.", fill=False, answers=[JSON])

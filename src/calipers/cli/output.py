@@ -19,7 +19,7 @@ _STEERING = re.compile(
     rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"
 )
 """Control characters and direction marks in UTF-8, which JSON can escape."""
-OUTPUTS = ("output", "html", "markdown", "per_query", "paths")
+OUTPUTS = ("output", "html", "markdown", "junit", "per_query", "paths")
 """The parameters that name files to write."""
 
 

@@ -4,7 +4,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
 
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.input_types import GroundTruthInput, SystemsInput
@@ -238,14 +241,33 @@ def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     return dict(zip(shortest, paths, strict=True))
 
 
+class MeasuredSystems(NamedTuple):
+    """The scores of systems, and what is known about them beside these."""
+
+    scores: dict[str, Scores]
+    metrics: list[str] | None
+    """The names of the metrics that are compared; None: all that they share."""
+    latency_ms: dict[str, float]
+    """The median latency of each system whose run recorded it."""
+
+
+def median_latency(pair: Matched) -> float | None:
+    """The median latency of a run in milliseconds; None where none was recorded."""
+    queries = pair.as_read[1].queries
+    if queries is None or "latency_ms" not in queries.columns:
+        return None
+    times = queries["latency_ms"].cast(pl.Float64).drop_nulls()
+    return None if times.is_empty() else float(np.median(times.to_numpy()))
+
+
 def measure_systems(
     systems: SystemsInput,
     ground_truth: GroundTruthInput | None,
     matching: MatchingSettings,
     measures: MetricsAsked,
     primary: str | None,
-) -> "tuple[dict[str, Scores], list[str] | None]":
-    """The scores of all systems, and the names of the metrics compared."""
+) -> MeasuredSystems:
+    """The scores of all systems, the names of the metrics compared, and the latencies."""
     from calipers.engines.scoring import choose_metrics, score
     from calipers.questions.default_metrics import metrics_compared
 
@@ -278,4 +300,9 @@ def measure_systems(
         )
         for name in named
     }
-    return measured, None if chosen is None else [str(metric) for metric in chosen]
+    times = {name: median_latency(pair) for name, pair in pairs.items()}
+    return MeasuredSystems(
+        measured,
+        None if chosen is None else [str(metric) for metric in chosen],
+        {name: time for name, time in times.items() if time is not None},
+    )

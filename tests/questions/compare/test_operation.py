@@ -134,3 +134,26 @@ def test_the_ground_truth_among_the_systems_is_refused(tmp_path, monkeypatch):
     scored = truth.read_text().replace("item\n", "item,score\n").replace("\nq", ",1\nq")
     Path("perfect.csv").write_text(scored.replace("score,1", "score").rstrip() + ",1\n")
     calipers.compare(["m_old.csv", "perfect.csv"], "m_truth.csv", metrics="recall@10")
+
+
+def test_the_median_latency_is_printed_where_every_run_recorded_it(tmp_path):
+    """A number beside the answer: it decides nothing."""
+    paths = {}
+    for name, times in (
+        ("old", (10, 30, 20, 500)),
+        ("new", (50, 70, 60, 90)),
+        ("bare", (None,) * 4),
+    ):
+        rows = [
+            {"query": f"q{i}", "retrieved": ["a"], "ground_truth": ["a"], "latency_ms": time}
+            for i, time in enumerate(times)
+        ]
+        paths[name] = tmp_path / f"{name}.jsonl"
+        paths[name].write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    found = compare({"old": paths["old"], "new": paths["new"]}, metrics="recall@1")
+    assert found.latency_ms == {"old": 25.0, "new": 65.0}
+    assert found.to_dict()["latency_ms"] == {"old": 25.0, "new": 65.0}
+    assert "Median latency: 25 ms for old, 65 ms for new." in found.explain()
+    assert "Median latency: 25 ms for old, 65 ms for new." in str(found)
+    without = compare({"old": paths["old"], "bare": paths["bare"]}, metrics="recall@1")
+    assert "latency" not in without.explain()

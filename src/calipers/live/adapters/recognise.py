@@ -5,7 +5,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -25,6 +25,20 @@ FORMS = (
     "server (mcp:COMMAND#TOOL, mcp:http://host/mcp#TOOL), a Python function "
     "(package.module:function or file.py:function), or word matching (words:FOLDER)"
 )
+
+METHODS = (
+    "invoke",
+    "retrieve",
+    "get_relevant_documents",
+    "search",
+    "ainvoke",
+    "aretrieve",
+    "aget_relevant_documents",
+    "asearch",
+)
+"""Methods that are called with a question, the first that an object has; async ones last."""
+MOST_METHODS = 8
+"""Methods that a sentence names."""
 
 KINDS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
     "http:": ("adapters.http", "from_address", ("request", "headers"), "an address"),
@@ -80,15 +94,45 @@ def _from_plugin(scheme: str, target: str, layout: Layout, options: dict[str, An
 def _from_object(
     value: Any, layout: Layout, options: dict[str, Any], name: str | None, code: Mapping[str, str]
 ) -> Retriever:
-    if not callable(value):
-        raise InvalidInput(
-            f"{name or 'The retriever'} is a {type(value).__name__}, which Calipers does not know "
-            "how to ask; give a function of (query, k) that returns what the client answers, such "
-            "as lambda query, k: store.similarity_search_with_score(query, k=k); or a text that "
-            "names one."
-        )
+    """The retriever that calls a function, or the method by which an object retrieves."""
+    ask = value if callable(value) else _method_of(value)
+    if ask is None:
+        raise InvalidInput(_cannot_be_asked(value, name))
     _check(options, ("params",), "a function")
-    return from_callable(value, name=name or name_of(value), layout=layout, code=code, **options)
+    return from_callable(ask, name=name or name_of(value), layout=layout, code=code, **options)
+
+
+def _method_of(value: object) -> Callable[..., object] | None:
+    """The method by which an object of LangChain, LlamaIndex or their kin retrieves."""
+    for name in METHODS:
+        method = getattr(value, name, None)
+        if callable(method):
+            return cast("Callable[..., object]", method)
+    return None
+
+
+def _cannot_be_asked(value: object, name: str | None) -> str:
+    """The sentence about an object that is no retriever: it names the methods to choose from."""
+    kind = type(value).__name__
+    own = [
+        method
+        for method in dir(type(value))
+        if not method.startswith("_") and callable(getattr(type(value), method, None))
+    ]
+    advice = (
+        "give a function of (query, k) that returns what the client answers, such as "
+        "lambda query, k: store.similarity_search_with_score(query, k=k), or a text that names one."
+    )
+    if own and not isinstance(value, str | bytes | int | float | complex | Mapping | list | tuple):
+        some = ", ".join(own[:MOST_METHODS]) + (", …" if len(own) > MOST_METHODS else "")
+        advice = (
+            f"pass one of its methods ({some}) or a function of (query, k) that calls one, such as "
+            f"lambda query, k: {kind.lower()}.{own[0]}(query)."
+        )
+    return (
+        f"{name or 'The retriever'} is a {kind}, which Calipers does not know how to ask: it has "
+        f"none of the methods {', '.join(METHODS[:4])}; {advice}"
+    )
 
 
 def check_target(target: str) -> None:

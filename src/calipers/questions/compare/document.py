@@ -185,9 +185,23 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
             text = joined(f"{whose}{one.metric}", change, by=": ")
             # Where one query hides the others, the first line says it all.
             yield Note("counted" if at or text in first else "doubt", text)
+    yield from _latencies(comparison)
     if (detects := _detects(comparison)) is not None:
         yield Note("counted", detects)
     yield from _method(comparison)
+
+
+def _latencies(comparison: Comparison) -> Iterator[Note]:
+    """The median latency of each system, where every run recorded it."""
+    if set(comparison.latency_ms) != set(comparison.systems):
+        return
+    from calipers.live.document import duration
+
+    medians = [
+        f"{duration(comparison.latency_ms[name])} for {printable(name, LONGEST)}"
+        for name in comparison.systems
+    ]
+    yield Note("input", f"Median latency: {', '.join(medians)}.")
 
 
 def _detects(comparison: Comparison) -> Sentence | None:

@@ -1,7 +1,7 @@
 """The result of a comparison of two or more systems on the same queries."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -107,6 +107,8 @@ class Comparison(HasRows):
     """Reasons not to compare that ``anyway`` overrode."""
     fingerprints: Mapping[str, Mapping[str, str]]
     settings: Mapping[str, Any]
+    latency_ms: Mapping[str, float] = field(default_factory=dict)
+    """The median latency of each system whose run recorded it; printed, never tested."""
 
     @property
     def recorded(self) -> Recorded:
@@ -246,6 +248,7 @@ class Comparison(HasRows):
             "visibility": plain(self.visibility),
             "means": plain(self.means),
             "differences": [self._with_examples(one, examples) for one in self.differences],
+            "latency_ms": dict(self.latency_ms),
             "fingerprints": plain(self.fingerprints),
             "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
             **sentences_of(self),

@@ -49,6 +49,7 @@ def compare_scores(
     weight_by: str | None = None,
     anyway: bool = False,
     level: float = 0.95,
+    latency_ms: Mapping[str, float] | None = None,
 ) -> Comparison:
     """Compare results that were measured in the same way; others are an error.
 
@@ -121,6 +122,7 @@ def compare_scores(
         near_best=tuple(filter(is_near, ranking)),
         overridden=tuple(found.overridden),
         fingerprints={name: dict(scores.fingerprints) for name, scores in systems.items()},
+        latency_ms=latency_ms or {},
         settings={
             "calipers": __version__,
             "confidence": level,

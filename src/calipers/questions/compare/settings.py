@@ -66,19 +66,18 @@ def compare(
     from calipers.questions.systems import measure_systems
 
     measures = settings.measures
-    measured, wanted = measure_systems(
-        systems, ground_truth, settings.matching, measures, settings.primary
-    )
+    measured = measure_systems(systems, ground_truth, settings.matching, measures, settings.primary)
     return compare_scores(
-        measured,
+        measured.scores,
         baseline=settings.baseline,
-        metrics=wanted,
+        metrics=measured.metrics,
         primary=settings.primary,
         named=settings.measures.metrics is not None,
         cluster=settings.measures.intervals.cluster,
         weight_by=settings.measures.intervals.weight_by,
         anyway=settings.anyway,
         level=settings.measures.intervals.confidence,
+        latency_ms=measured.latency_ms,
     )
 
 

@@ -68,7 +68,5 @@ def plan(
 
     intervals = Intervals(confidence=settings.confidence, cluster=settings.cluster)
     measures = MetricsAsked(metrics=settings.metrics, k=settings.k, intervals=intervals)
-    measured, _ = measure_systems(
-        pilot, ground_truth, settings.matching, measures, settings.primary
-    )
-    return plan_queries(measured, settings)
+    measured = measure_systems(pilot, ground_truth, settings.matching, measures, settings.primary)
+    return plan_queries(measured.scores, settings)
