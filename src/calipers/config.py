@@ -5,7 +5,8 @@ repository's.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -27,6 +28,7 @@ CONTAINERS = ("/.dockerenv", "/run/.containerenv")
 """Files that exist in a container, where root works on mounted files of other users."""
 RESULTS = ("run", "retriever")
 """The inputs that give results, not the ground truth."""
+_TABLE = re.compile(rb"^\s*\[tool\.calipers[\].]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -73,14 +75,35 @@ def _key(name: str) -> str:
 def find_config(start: str | Path | None = None) -> Config:
     """Find the settings for a folder (default: the working folder); empty if there is no file."""
     here = Path(start or Path.cwd()).resolve()
-    for folder in (here, *here.parents):
+    for folder in _searched(here):
         path = folder / PLAIN
         if path.is_file():
             _refuse_stranger(path, here)
             return read_config(path)
-        if (folder / ".git").exists():
-            break  # what stands above a repository is not part of it
     return Config()
+
+
+def _searched(here: Path) -> Iterator[Path]:
+    """The folders in which settings are looked for, nearest first."""
+    for folder in (here, *here.parents):
+        yield folder
+        if (folder / ".git").exists():
+            return  # what stands above a repository is not part of it
+
+
+def ignored_settings(start: str | Path | None = None) -> Path | None:
+    """A pyproject.toml with a table [tool.calipers], which nothing reads; None if there is none."""
+    for folder in _searched(Path(start or Path.cwd()).resolve()):
+        path = folder / "pyproject.toml"
+        try:
+            holds = _TABLE.search(path.read_bytes()) is not None
+        except OSError:
+            holds = False
+        if holds:
+            return path
+        if (folder / PLAIN).is_file():
+            return None
+    return None
 
 
 def _refuse_stranger(path: Path, here: Path) -> None:
@@ -106,11 +129,16 @@ def read_config(path: str | Path) -> Config:
     import tomllib
 
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise UnreadableFile(f"There is no file {path}; check the path.") from None
     except OSError as error:
         raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError:
+        raise UnreadableFile(
+            f"{path} is not in UTF-8, as TOML must be; save it as UTF-8 (PowerShell: Set-Content "
+            "-Encoding utf8)."
+        ) from None
     except (ValueError, RecursionError) as error:  # also an integer of thousands of digits
         raise UnreadableFile(f"{path} is not valid TOML: {error}; correct it there.") from None
     return check_config(table, file)

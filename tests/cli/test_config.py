@@ -201,3 +201,40 @@ def test_columns_of_the_file_hold_wherever_questions_are_read(here):
     ):
         printed = calipers_command(*command)
         assert printed.code == 0, (command, printed.err)
+
+
+EVALS = json.dumps({"query": "q", "retrieved": ["a"], "ground_truth": ["a"]})
+
+
+@pytest.mark.parametrize("table", ["[tool.calipers]", "[tool.calipers.gate]"])
+def test_settings_in_pyproject_are_said_not_to_be_read(table, tmp_path, monkeypatch):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "x"\n\n{table}\nk = [3]\n')
+    below = tmp_path / "below"
+    below.mkdir()
+    (below / "evals.jsonl").write_text(EVALS)
+    for folder in (tmp_path, below):
+        monkeypatch.chdir(folder)
+        printed = calipers_command("eval", str(below / "evals.jsonl"))
+        assert printed.code == 0
+        said = f"[tool.calipers] of {tmp_path / 'pyproject.toml'} is not read: move it to calipers"
+        assert printed.err.count(said) == 1
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\n# [tool.calipers] once\n")
+    assert calipers_command("eval", str(below / "evals.jsonl")).err == ""
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "latin-1"])
+def test_settings_that_are_no_utf_8_are_refused_in_a_sentence(encoding, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evals.jsonl").write_text(EVALS)
+    (tmp_path / "calipers.toml").write_text("k = [3] # größer", encoding=encoding)
+    sentence = refused("eval", "evals.jsonl")
+    assert "is not in UTF-8, as TOML must be; save it as UTF-8" in sentence or "TOML" in sentence
+    assert "codec" not in sentence
+
+
+def test_settings_with_a_byte_order_mark_are_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evals.jsonl").write_text(EVALS)
+    (tmp_path / "calipers.toml").write_text('metrics = ["mrr"]', encoding="utf-8-sig")
+    assert calipers_command("eval", "evals.jsonl", "--as", "csv").out.count("mrr") == 1

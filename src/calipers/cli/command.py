@@ -79,10 +79,20 @@ class CommandInput:
 
     def fill(self, *but: str) -> "Config":
         """Fill missing settings, except those in ``but``, from the settings file."""
-        from calipers.config import find_config, read_config, runs_code, without_cutoffs
+        from calipers.config import (
+            PLAIN,
+            find_config,
+            ignored_settings,
+            read_config,
+            runs_code,
+            without_cutoffs,
+        )
         from calipers.present.escape import printable
 
         file = find_config() if self.config is None else read_config(self.config)
+        if self.config is None and (ignored := ignored_settings()) is not None:
+            said = f"[tool.calipers] of {ignored} is not read: move it to {PLAIN} beside it."
+            click.echo(printable(said), err=True)
         keys, takes = keys_of(self.operation), arguments(self.operation)
         found = file.filled(self.values, keys, gate=self.operation.__name__ == "gate")
         met = self.values.keys() | found.keys()

@@ -203,7 +203,8 @@ def run_grid(plan: Plan, settings: "GridSettings") -> Grid:
     intervals = plan.measures.measures.intervals
     pairs = matched_systems(runs, plan.ground_truth, matching, weight_by=intervals.weight_by)
     compared = replace(plan.measures, baseline=plan.baseline, matching=MatchingSettings())
-    comparison = compare(pairs, settings=compared)
+    # The grid has latencies in its own table.
+    comparison = replace(compare(pairs, settings=compared), latency_ms={})
     gain = _best_of(comparison, pairs, intervals.cluster)
     return Grid(
         plan.combinations,
