@@ -10,6 +10,7 @@ from calipers.statistics import nights as rule_of_nights
 from simulations import (
     differences,
     gates,
+    growth,
     labels,
     means,
     nights,
@@ -48,7 +49,15 @@ BANDS = {
     "winner": lambda: winners.gains(12, (100,)),
     "floors": lambda: sweeps.broken_promises(24, (100,)),
     "agreement": lambda: labels.agreement(30, (10, 30)),
+    "growth": lambda: growth_of_made_texts(),
 }
+
+
+def growth_of_made_texts():
+    """One draw of made texts at four times the corpus: the interval, and how far off."""
+    [trial] = growth.trials(growth.made(), "BM25", 4, 100, 1)
+    off = [abs(trial.off(at)) for at, row in enumerate(trial.said.growth) if row.printed]
+    yield Rate("made texts", 100, float(max(off)), len(off), highest=growth.FAR)
 
 
 def outside(name):
