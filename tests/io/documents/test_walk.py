@@ -14,7 +14,7 @@ PROSE = "A paragraph of plain words that says something about the subject.\n"
 
 def names(folder):
     passed: dict[str, list[str]] = {}
-    return [name for name, _, _ in read_folder(folder, passed)], passed
+    return [name for name, _ in read_folder(folder, passed)], passed
 
 
 def write(folder, **files):
@@ -97,8 +97,57 @@ def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path):
 @pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_usual_encodings_are_read(tmp_path, code):
     (tmp_path / "a.md").write_bytes(f"Café\r\n{PROSE}".encode(code))
-    ((_, _, text),) = read_folder(tmp_path, {})
-    assert text.startswith("Café\nA paragraph")
+    ((_, source),) = read_folder(tmp_path, {})
+    assert source.text.startswith("Café\nA paragraph")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "name"),
+    [
+        ("员工生病时应在当天上午通知部门主管。", "gb18030", "GB 18030"),
+        ("社員が病気のときは、責任者に連絡してください。", "cp932", "Shift JIS"),
+        ("社員が病気のときは、責任者に連絡してください。", "euc_jp", "EUC-JP"),
+        ("직원이 아플 때에는 부서장에게 알려야 합니다.", "euc_kr", "EUC-KR"),
+        ("Сотрудник сообщает о болезни начальнику отдела.", "cp1251", "Windows-1251"),
+        ("Für Änderungen grüßt die Größe süß.", "cp1252", "Windows-1252"),
+    ],
+)
+def test_an_encoding_is_guessed_by_its_script_and_named(tmp_path, text, code, name):
+    (tmp_path / "a.md").write_bytes(f"# {text}\n\n{text * 3}\n".encode(code))
+    passed: dict[str, list[str]] = {}
+    ((_, source),) = read_folder(tmp_path, passed)
+    assert source.text.startswith(f"# {text}\n")
+    assert passed == {f"not UTF-8, read as {name}": ["a.md"]}
+
+
+def test_a_page_that_says_its_encoding_is_no_guess(tmp_path):
+    page = '<meta charset="shift_jis"><h1>病気休暇</h1>'
+    (tmp_path / "a.html").write_bytes(page.encode("cp932"))
+    passed: dict[str, list[str]] = {}
+    ((_, source),) = read_folder(tmp_path, passed)
+    assert "病気休暇" in source.text
+    assert not passed
+
+
+def test_files_without_an_ending_are_read_if_they_hold_text(tmp_path):
+    write(
+        tmp_path,
+        README=f"# Title\n\n{PROSE}",
+        INSTALL=f"Title\n=====\n\n{PROSE}\nMore\n----\n\n{PROSE}",
+        notes=PROSE,
+        tool="#!/bin/sh\nexit\n",
+        data=b"\x00\x01",
+        Makefile="all:\n",
+        LICENSE=PROSE,
+    )
+    passed: dict[str, list[str]] = {}
+    kinds = {name: source.kind for name, source in read_folder(tmp_path, passed)}
+    assert kinds == {"INSTALL": "rst", "README": "markdown", "notes": "text"}
+    assert {reason: sorted(names) for reason, names in passed.items()} == {
+        "no document": ["LICENSE", "Makefile"],
+        "binary": ["data"],
+        "script without an ending": ["tool"],
+    }
 
 
 def test_a_giant_file_is_passed_over_and_too_many_are_refused(tmp_path, monkeypatch):
@@ -146,6 +195,6 @@ def test_a_pdf_is_read_with_its_extra_and_a_damaged_one_is_counted(tmp_path):
     (tmp_path / "a.pdf").write_bytes(a_pdf("The warehouse closes at six."))
     (tmp_path / "b.pdf").write_bytes(b"%PDF-1.4\nnothing")
     passed: dict[str, list[str]] = {}
-    [found] = read_folder(tmp_path, passed)
-    assert "The warehouse closes at six." in found[2]
+    [(_, source)] = read_folder(tmp_path, passed)
+    assert "The warehouse closes at six." in source.text
     assert passed == {"damaged PDF": ["b.pdf"]}

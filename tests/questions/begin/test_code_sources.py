@@ -8,6 +8,7 @@ from calipers.io.documents.sections import as_document
 from calipers.io.documents.walk import read_documents
 from calipers.questions.begin.docstrings import from_docstrings
 from calipers.questions.begin.history import asked, from_history
+from calipers.questions.begin.library import Library
 
 CODE = '''
 def backoff(attempt):
@@ -35,13 +36,13 @@ class Pool:
 
 
 def test_docstrings_ask_for_the_code_below_them():
-    found = [*from_docstrings([as_document("a.py", "python", CODE)])]
+    found = [*from_docstrings(Library([as_document("a.py", "python", CODE)]))]
     # Not what is hidden, spells the name of its function, or has no code of its own.
     assert [(one.question, one.line) for one in found] == [
         ("Return how long to wait before the next attempt is made", 2)
     ]
     assert found[0].quotes == ("seconds = min(60, 2 ** attempt) return seconds + jitter(seconds)",)
-    assert not [*from_docstrings([as_document("tests/test_a.py", "python", CODE)])]
+    assert not [*from_docstrings(Library([as_document("tests/test_a.py", "python", CODE)]))]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_small_commits_ask_for_the_lines_around_their_change(tmp_path):
     later = CODE.replace("60", "90")
     commit(tmp_path, "Allow ninety seconds before somebody gives up", pool=later)
     git(tmp_path, "checkout", "-q", "HEAD~1")
-    found = [*from_history(read_documents(tmp_path, {}), tmp_path)]
+    found = [*from_history(Library(read_documents(tmp_path, {})), tmp_path)]
     # Not the commit that made the files, one that names its file, or one after what is searched.
     assert [one.question for one in found] == ["Wait twice as long after every failure of a server"]
     assert found[0].document == "pool.py"
@@ -94,4 +95,4 @@ def test_small_commits_ask_for_the_lines_around_their_change(tmp_path):
 
 def test_no_repository_has_no_history(tmp_path):
     (tmp_path / "a.py").write_text(CODE)
-    assert not [*from_history(read_documents(tmp_path, {}), tmp_path)]
+    assert not [*from_history(Library(read_documents(tmp_path, {})), tmp_path)]

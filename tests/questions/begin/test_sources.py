@@ -8,6 +8,7 @@ from calipers.io.documents.sections import as_document
 from calipers.io.documents.walk import KINDS
 from calipers.questions.begin.faq import from_faq
 from calipers.questions.begin.headings import from_headings
+from calipers.questions.begin.library import Library
 from calipers.questions.begin.links import clause_of, from_links
 
 LINK = "\x00"
@@ -19,17 +20,21 @@ def documents(**texts):
     for name, text in texts.items():
         stem, _, ending = name.rpartition("_")
         found.append(as_document(f"{stem}.{ending}", KINDS[f".{ending}"], text))
-    return found
+    return Library(found)
+
+
+def fit(candidates):
+    return [one for one in candidates if not one.unfit and one.quotes]
 
 
 def asked(candidates):
-    return [(one.question, *one.quotes) for one in candidates if one.quotes]
+    return [(one.question, *one.quotes) for one in fit(candidates)]
 
 
 def test_headings_are_asked_as_they_stand_and_answered_by_the_text_below():
     heading, code = "## 2. Retry a failed **request**", "```\ncode\n```"
     text = f"# Usage\n\n{PROSE}\n\n{heading}\n\n{PROSE} Yes.\n\n{code}\n"
-    (one,) = from_headings(documents(a_md=text))
+    (one,) = fit(from_headings(documents(a_md=text)))
     assert (one.question, one.line) == ("Retry a failed request", 5)
     assert asked([one]) == [(one.question, f"{PROSE} Yes.")]
     # What stands below code, a list or a table is not the answer.
@@ -52,7 +57,7 @@ def test_headings_are_asked_as_they_stand_and_answered_by_the_text_below():
     ],
 )
 def test_headings_that_say_nothing_are_left_out(heading):
-    assert not [*from_headings(documents(a_md=f"# {heading}\n\n{PROSE}\n"))]
+    assert not fit(from_headings(documents(a_md=f"# {heading}\n\n{PROSE}\n")))
 
 
 def test_no_heading_of_a_log_or_without_prose():
@@ -121,7 +126,99 @@ def test_links_as_sites_write_them(href):
 
 @pytest.mark.parametrize("href", ["https://x.y/b.md#retries", "c.md", "b.md#gone", "mailto:a@b.c"])
 def test_links_that_lead_nowhere_here(href):
-    assert not [*from_links(documents(a_md=GUIDE.replace("b.md#retries", href), b_md=OTHER))]
+    library = documents(a_md=GUIDE.replace("b.md#retries", href), b_md=OTHER)
+    assert not fit(from_links(library))
+
+
+PAGE = f"# Client\n\n{BEGIN}\n\n## Time limits\n\n{PROSE}\n\n## Retries of calls\n\n{PROSE} Yes.\n"
+
+
+def test_a_link_to_a_page_goes_to_the_section_that_its_words_name_or_nowhere():
+    text = "# Guide\n\nIf you need to {}, see [the client](b.md).\n"
+    named = documents(a_md=text.format("set retries of calls higher"), b_md=PAGE)
+    assert asked(from_links(named)) == [("set retries of calls higher", f"{PROSE} Yes.")]
+    other = documents(a_md=text.format("open a connection twice"), b_md=PAGE)
+    (one,) = from_links(other)
+    assert one.unfit == "the link names a page, no section"
+    # The title of a page with sections is its introduction.
+    titled = documents(
+        a_md=text.format("open a connection twice").replace("b.md", "b.md#client"), b_md=PAGE
+    )
+    assert not fit(from_links(titled))
+    # A page without sections is one.
+    short = documents(a_md=text.format("open a connection twice"), b_md=f"# Client\n\n{PROSE}\n")
+    assert asked(from_links(short)) == [("open a connection twice", PROSE)]
+
+
+def test_a_heading_that_says_little_alone_is_joined_with_what_it_stands_under():
+    page = "# {}\n\n{}\n\n## Event hooks\n\n{}\n"
+    library = documents(
+        a_md=page.format("Clients of a proxy", BEGIN, PROSE),
+        b_md=page.format("Advanced usage", BEGIN, f"{PROSE} No."),
+    )
+    questions = asked(from_headings(library))
+    assert ("Clients of a proxy: Event hooks", PROSE) in questions
+    # The other is named by nothing that says something: two sections answer it.
+    assert not [one for one, _ in questions if one.startswith(("Event", "Advanced"))]
+    reasons = {one.unfit for one in from_headings(library)}
+    assert "several sections answer it" in reasons
+    front = documents(README_md=f"# Carrier\n\n{PROSE}\n", a_md=f"# Event hooks\n\n{PROSE} No.\n")
+    assert ("Carrier: Event hooks", f"{PROSE} No.") in asked(from_headings(front))
+
+
+GERMAN = "Wer krank ist, meldet sich am ersten Tag bis neun Uhr bei der Leitung der Abteilung."
+CHINESE = "员工生病时应在当天上午九点之前通知部门主管并提交证明。"
+JAPANESE = "社員が病気のときは、当日の午前九時までに部門の責任者に連絡してください。"
+
+
+@pytest.mark.parametrize(
+    ("heading", "text", "question"),
+    [
+        ("Krankmeldung", GERMAN, "Krankmeldung"),
+        ("Übersicht", GERMAN, None),
+        ("病假申请流程", CHINESE, "病假申请流程"),
+        ("简介", CHINESE, None),
+        ("第三章 病假申请流程", CHINESE, "病假申请流程"),
+        ("病気休暇の申請", JAPANESE, "病気休暇の申請"),
+        ("はじめに", JAPANESE, None),
+    ],
+)
+def test_headings_in_other_languages(heading, text, question):
+    found = asked(from_headings(documents(a_md=f"# {heading}\n\n{text}\n\n{text} {text}\n")))
+    assert found == ([] if question is None else [(question, text)])
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "clause"),
+    [
+        ("de", "Weitere Informationen zur Abgabe einer Kündigung finden Sie unter {}.",
+         "Abgabe einer Kündigung"),
+        ("de", "Siehe {} für die Einrichtung eines Druckers.", "die Einrichtung eines Druckers"),
+        ("fr", "Pour en savoir plus sur le stockage des sauvegardes, voir {}.",
+         "le stockage des sauvegardes"),
+        ("es", "Para más información sobre el cifrado de copias, véase {}.",
+         "el cifrado de copias"),
+        ("it", "Per maggiori informazioni sulla cifratura dei file, vedi {}.",
+         "cifratura dei file"),
+        ("pt", "Para mais informações sobre a cifragem de arquivos, veja {}.",
+         "a cifragem de arquivos"),
+        ("nl", "Voor meer informatie over het instellen van printers, zie {}.",
+         "het instellen van printers"),
+        ("ru", "Подробнее о настройке принтера см. в разделе {}.", "настройке принтера"),
+        ("zh", "有关申请年度休假的更多信息，请参见{}。", "申请年度休假"),
+        ("ja", "年次休暇の申請方法については、{}を参照してください。", "年次休暇の申請方法"),
+        ("de", "Siehe {}.", None),
+        ("zh", "更多信息请参见{}。", None),
+    ],
+)  # fmt: skip
+def test_the_clause_beside_a_link_in_ten_languages(language, sentence, clause):
+    assert clause_of(sentence.format(LINK), language) == clause
+
+
+def test_a_paragraph_that_only_leads_elsewhere_or_is_short_is_no_answer():
+    for first in ("For details on a call, see [the other page](b.md#x).", "Use it."):
+        text = f"# Retry a failed request twice\n\n{first}\n\n{PROSE}\n"
+        assert not asked(from_headings(documents(a_md=text)))
 
 
 def test_references_of_restructuredtext():
@@ -143,7 +240,7 @@ def test_lists_of_links_are_navigation():
 )
 def test_a_hostile_file_takes_no_longer_than_any_other(text):
     begun = time.process_time()
-    (one,) = documents(a_md=text * (200_000 // len(text)))
+    library = documents(a_md=text * (200_000 // len(text)))
     for source in (from_faq, from_links, from_headings):
-        list(source([one]))
+        list(source(library))
     assert time.process_time() - begun < 5

@@ -11,38 +11,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html.parser import HTMLParser
+
+from calipers.io.documents.page import Page
+from calipers.io.documents.parts import Link, Section, slug
 
 LONGEST_CHUNK = 1_500
 """Sections that are longer, in characters, are cut between paragraphs."""
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of a document under one heading, by its characters."""
-
-    heading: str
-    """Without its markup; empty before the first heading."""
-    start: int
-    body: int
-    """Where the text below the heading begins."""
-    anchor: str = ""
-    """What a link to it ends with."""
-    end: int = 0
-    node: ast.AST | None = None
-    """The function or class of Python."""
-    line: int = 0
-    """Its line in the file, where the text is not that of the file; else 0."""
-
-
-@dataclass(frozen=True)
-class Link:
-    """A link in a document."""
-
-    start: int
-    end: int
-    words: str
-    href: str
 
 
 @dataclass(frozen=True)
@@ -54,19 +28,55 @@ class TextDocument:
     text: str
     sections: tuple[Section, ...]
     links: tuple[Link, ...] = ()
+    named: str = ""
+    """The title that the file itself has, where it is not a heading."""
 
     @cached_property
     def _lines(self) -> list[int]:
         return [found.end() for found in re.finditer("\n", self.text)]
 
     def line(self, at: int) -> int:
-        """The line of a character in the file, from 1; in a page that of its heading."""
-        known = self.section_at(at).line if self.kind == "html" else 0
+        """The line of a character in the file, from 1; in HTML that of its heading.
+
+        In a PDF the page of its heading.
+        """
+        known = self.section_at(at).line if self.kind in ("html", "pdf") else 0
         return known or bisect_right(self._lines, at) + 1
 
     def section_at(self, at: int) -> Section:
         """The section that holds a character."""
         return self.sections[bisect_right(self.sections, at, key=lambda one: one.start) - 1]
+
+    @cached_property
+    def title(self) -> str:
+        """The heading of the whole document: its first, unless that is one of many of its kind."""
+        if self.named:
+            return self.named
+        headed = [section for section in self.sections if section.heading]
+        if self.kind == "python" or not headed:
+            return ""
+        first = headed[0]
+        others = sum(section.level <= first.level for section in headed[1:])
+        return first.heading if not others or (first.level == 1 and others < 2) else ""
+
+    @cached_property
+    def _parents(self) -> dict[int, Section]:
+        """The section that each section stands under, by where it starts."""
+        parents: dict[int, Section] = {}
+        above: list[Section] = []
+        for section in self.sections:
+            if not section.level:
+                continue
+            while above and above[-1].level >= section.level:
+                above.pop()
+            if above:
+                parents[section.start] = above[-1]
+            above.append(section)
+        return parents
+
+    def parent(self, section: Section) -> Section | None:
+        """The section that a section stands under; None for those at the top."""
+        return self._parents.get(section.start)
 
     @cached_property
     def by_anchor(self) -> dict[str, Section]:
@@ -94,28 +104,31 @@ class TextDocument:
             start = None
 
 
-def as_document(name: str, kind: str, text: str) -> TextDocument:
-    """A file with its sections and links."""
+def as_document(
+    name: str, kind: str, text: str, sections: Iterable[Section] = (), named: str = ""
+) -> TextDocument:
+    """A file with its sections and links; sections and title of a PDF are known already."""
     links: Iterable[Link] = ()
-    sections: Iterable[Section] = ()
     if kind == "html":
-        page = _Page()
-        page.feed(text)
-        page.close()
-        text, sections, links = "".join(page.parts), page.sections, page.links
+        page = Page.of(text)
+        text = "".join(page.parts)
+        sections = page.sections
+        links = page.links
     elif kind == "python":
         sections = _python(text)
     elif kind == "rst":
-        sections, links = _rst(text), _rst_links(text)
+        sections = _rst(text)
+        links = _rst_links(text)
     elif kind in ("markdown", "notebook"):
         text = _cells(text) if kind == "notebook" else text
-        sections, links = _markdown(text), _markdown_links(text)
+        sections = _markdown(text)
+        links = _markdown_links(text)
     listed = list(sections)
     if not listed or listed[0].start > 0:
         listed.insert(0, Section("", 0, 0))
     ends = [*(one.start for one in listed[1:]), len(text)]
     whole = (replace(one, end=end) for one, end in zip(listed, ends, strict=True))
-    return TextDocument(name, kind, text, tuple(whole), tuple(links))
+    return TextDocument(name, kind, text, tuple(whole), tuple(links), named)
 
 
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
@@ -143,16 +156,19 @@ def lines_of(text: str) -> Iterator[tuple[int, str, bool]]:
 def _markdown(text: str) -> Iterator[Section]:
     before: tuple[int, str] | None = None
     for at, line, is_code in lines_of(text):
-        raw, start = None, at
+        raw, start, level = None, at, 0
         if not is_code and (found := _ATX.match(line)):
             raw = found[1] or ""
+            level = len(line.lstrip()) - len(line.lstrip().lstrip("#"))
         elif not is_code and before is not None and _SETEXT.match(line):
             start, raw = before
+            level = 1 if "=" in line else 2
         if raw is not None:
             named = _ATTRIBUTES.search(raw)
             heading = without_markup(raw[: named.start()] if named else raw)
             anchor = named[1] if named else slug(heading)
-            yield Section(heading, start, min(at + len(line) + 1, len(text)), anchor)
+            end = min(at + len(line) + 1, len(text))
+            yield Section(heading, start, end, anchor, level=level)
         plain = line.strip()
         if raw is not None or is_code or not plain:
             before = None
@@ -189,15 +205,6 @@ def without_markup(text: str) -> str:
     return " ".join(text.split())
 
 
-def slug(heading: str) -> str:
-    """The anchor that GitHub and most site builders give a heading.
-
-    >>> slug("What's new, in C++?")
-    'whats-new-in-c'
-    """
-    return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip())
-
-
 _LINKED = re.compile(
     r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]{0,300}\]){1,300})\]\(\s*<?([^)\s>]{1,1000})>?"
     r"(?:\s+[\"'][^)]{0,300})?\)"
@@ -225,6 +232,7 @@ _EXTERNAL = re.compile(r"`([^`<]{1,300}?)\s*<([^>`]{1,300})>`__?")
 
 def _rst(text: str) -> Iterator[Section]:
     end = 0
+    levels: list[tuple[bool, str]] = []
     for found in _TITLE.finditer(text):
         title = found[2].rstrip()
         if len(found[3]) < len(title) - 1 or not re.search(r"\w", title) or title[:3] == ".. ":
@@ -232,9 +240,13 @@ def _rst(text: str) -> Iterator[Section]:
         labels = _LABEL.findall(text, end, found.start())
         end = min(found.end() + 1, len(text))
         heading = without_markup(title)
-        yield Section(
-            heading, found.start(), end, labels[-1].strip("`") if labels else slug(heading)
-        )
+        # The order in which adornments come up is their order.
+        adornment = bool(found[1]), found[3][0]
+        if adornment not in levels:
+            levels.append(adornment)
+        anchor = labels[-1].strip("`") if labels else slug(heading)
+        level = 1 + levels.index(adornment)
+        yield Section(heading, found.start(), end, anchor, level=level)
 
 
 def _rst_links(text: str) -> Iterator[Link]:
@@ -278,65 +290,3 @@ def _cells(text: str) -> str:
         for kind, source in found
         if source.strip() and kind in ("code", "markdown")
     )
-
-
-_SILENT = {"script", "style", "nav", "header", "footer", "aside", "template", "svg"}
-_LINES = {"br", "li", "tr"}
-_BREAKS = _LINES | {
-    *("p", "div", "ul", "ol", "pre", "table", "section", "article", "main", "dl", "dt", "dd"),
-    *("blockquote", "details", "hr"),
-}
-_HEADS = {"h1", "h2", "h3", "h4", "h5", "h6", "summary"}
-
-
-class _Page(HTMLParser):
-    """Gathers the text of a page, its headings and its links."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self.size = 0
-        self.sections: list[Section] = []
-        self.links: list[Link] = []
-        self._silent: list[str] = []
-        self._open: dict[str, tuple[int, int, str]] = {}
-        """Where the heading and the link that are open begin, and their anchor or address."""
-        self._anchor = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        about = {name: value or "" for name, value in attrs}
-        if tag in _SILENT:
-            self._silent.append(tag)
-        if self._silent:
-            return
-        if tag in _HEADS | _BREAKS:
-            self._say("\n" if tag in _LINES else "\n\n")
-        if tag in _HEADS:
-            self._open[tag] = self.size, len(self.parts), about.get("id") or self._anchor
-        elif tag == "a" and about.get("href"):
-            self._open[tag] = self.size, len(self.parts), about["href"]
-        self._anchor = about.get("id") or (about.get("name", "") if tag == "a" else "")
-
-    def handle_endtag(self, tag: str) -> None:
-        if self._silent:
-            if tag == self._silent[-1]:
-                self._silent.pop()
-            return
-        start, part, named = self._open.pop(tag, (-1, 0, ""))
-        words = " ".join("".join(self.parts[part:]).split()) if start >= 0 else ""
-        if tag in _HEADS | _BREAKS:
-            self._say("\n")
-        if start >= 0 and tag == "a":
-            self.links.append(Link(start, self.size, words, named))
-        elif start >= 0:
-            heading = words.replace("¶", "").strip()
-            line, anchor = self.getpos()[0], named or slug(heading)
-            self.sections.append(Section(heading, start, self.size, anchor, line=line))
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self._say(re.sub(r"[ \t\n]+", " ", data))
-
-    def _say(self, text: str) -> None:
-        self.parts.append(text)
-        self.size += len(text)

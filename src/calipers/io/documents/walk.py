@@ -4,16 +4,18 @@ Written by hand, with the standard library: a folder need not be a git repositor
 not be installed.
 """
 
-import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.corpus import Corpus, in_tables, open_corpus
+from calipers.io.documents.encoding import decoded
+from calipers.io.documents.parts import Section
 from calipers.io.documents.sections import TextDocument, as_document
 from calipers.version import pip_install
 
@@ -46,10 +48,26 @@ _Rules = list[tuple[re.Pattern[str], bool]]
 whether the line ignores them or takes an earlier one back."""
 
 
+UNNAMED = ""
+"""The kind of a file without an ending, until it is read."""
+GUESSED = "not UTF-8, read as "
+"""How the reason begins where a file was read, with an encoding that had to be guessed."""
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """The text of a file, its kind, and its sections where only the file tells them."""
+
+    kind: str
+    text: str
+    sections: tuple[Section, ...] = ()
+    title: str = ""
+
+
 def read_folder(
     folder: Path, passed: PassedOver, progress: Progress | None = None
-) -> Iterator[tuple[str, str, str]]:
-    """Yield name, kind and text of the files that can be read, in order of their names."""
+) -> Iterator[tuple[str, SourceText]]:
+    """Yield name and text of the files that can be read, in order of their names."""
     here = folder.resolve()
     root = next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
     above = [one for one in reversed(here.parents) if one.is_relative_to(root)]
@@ -62,15 +80,14 @@ def read_folder(
         )
     total, done = sum(size for _, _, size in found), 0
     for name, path, size in found:
-        kind = KINDS[path.suffix.lower()]
-        text, reason = _text(path, kind, size)
+        source, reason = _text(path, KINDS.get(path.suffix.lower(), UNNAMED), size)
         if reason:
             passed.setdefault(reason, []).append(name)
         done += size
         if progress is not None:
             progress(done, total)
-        if text is not None:
-            yield name, kind, text
+        if source is not None:
+            yield name, source
 
 
 def _walk(
@@ -115,65 +132,73 @@ def _why_not(one: "os.DirEntry[str]", is_folder: bool, name: str, rules: _Rules)
         return None
     if not one.is_file():
         return "no file"
-    if ending not in KINDS:
-        return ending or "without an ending"
+    if not ending and _NO_DOCUMENT.search(one.name):
+        return "no document"
+    if ending and ending not in KINDS:
+        return ending
     if ".min." in one.name.lower():
         return "minified"
     return "generated" if _GENERATED_NAMES.search(one.name) else None
 
 
-def _text(path: Path, kind: str, size: int) -> tuple[str | None, str | None]:
+def _text(path: Path, kind: str, size: int) -> tuple[SourceText | None, str | None]:
     """The text of a file, and why there is none, or what was guessed."""
     if size > LARGEST:
         return None, f"larger than {LARGEST // 1_000_000} MB"
     if kind == "pdf":
-        return _text_of_pdf(path)
+        return _read_pdf(path)
     try:
-        text, is_guess = decoded(path.read_bytes())
+        text, guess = decoded(path.read_bytes())
     except OSError:
         return None, "cannot be read"
     if text is None:
         return None, "binary"
     if not text.strip():
         return None, "empty"
+    if kind == UNNAMED:
+        if text.startswith("#!"):
+            return None, "script without an ending"
+        kind = _kind_of(text)
     if kind in ("html", "python") and len(text) / (text.count("\n") + 1) > LONGEST_LINE:
         return None, "minified"
     if _GENERATED.search(text[:400]):
         return None, "generated"
-    return text, "not UTF-8, read as Windows-1252" if is_guess else None
+    return SourceText(kind, text), f"{GUESSED}{guess}" if guess else None
 
 
-def decoded(content: bytes) -> tuple[str | None, bool]:
-    """The text of a file, None if it is binary, and whether its encoding is a guess.
+def _kind_of(text: str) -> str:
+    r"""The kind of a file without an ending, by how its headings look.
 
-    >>> decoded(b"caf\\xe9"), decoded("é".encode("utf-16")), decoded(b"\\x00\\x01")
-    (('café', True), ('é', False), (None, False))
+    >>> _kind_of("# A\n\ntext"), _kind_of("Title\n=====\n\nMore\n----\n"), _kind_of("plain")
+    ('markdown', 'rst', 'text')
     """
-    is_guess = False
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        text = content.decode("utf-16", errors="replace")
-    elif b"\x00" in content[:4096]:
-        return None, False
-    else:
-        try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            text, is_guess = content.decode("cp1252", errors="replace"), True
-    return text.replace("\r\n", "\n").replace("\r", "\n"), is_guess
+    if len(_UNDERLINED.findall(text)) > 1:
+        return "rst"
+    return "markdown" if re.search(r"^#{1,4} \w", text, re.MULTILINE) else "text"
 
 
-def _text_of_pdf(path: Path) -> tuple[str | None, str | None]:
-    """The text of a PDF, a form feed between its pages; pypdf is an extra."""
+_UNDERLINED = re.compile(r"^\w[^\n]{2,70}\n(?:={4,}|-{4,}|~{4,})[ \t]*$", re.MULTILINE)
+_NO_DOCUMENT = re.compile(
+    r"^(?:make|docker|jenkins|gem|rake|pip|proc|vagrant|brew)file$|^(?:licen[cs]e|copying|copyright)"
+    r"|^(?:build|workspace|codeowners|gemfile\.lock)$",
+    re.I,
+)
+"""Files without an ending that are no documents: how to build, and what is allowed."""
+
+
+def _read_pdf(path: Path) -> tuple[SourceText | None, str | None]:
+    """The text of a PDF and its sections; pypdf is an extra."""
+    from calipers.io.documents.pdf import text_of_pdf
+
     try:
-        from pypdf import PdfReader
+        text, sections, title = text_of_pdf(path)
     except ImportError:
         return None, f".pdf ({pip_install('pdf')} reads them)"
-    # What it logs of a damaged file is counted, and is not for the terminal.
-    logging.getLogger("pypdf").addHandler(logging.NullHandler())
-    try:
-        return "\f".join(page.extract_text() or "" for page in PdfReader(path).pages), None
     except Exception:  # noqa: BLE001 - a damaged PDF may raise anything
         return None, "damaged PDF"
+    if not text.strip():
+        return None, "PDF without a text, such as a scan"
+    return SourceText("pdf", text, tuple(sections), title), None
 
 
 def _inside(path: Path, root: Path) -> str:
@@ -219,7 +244,10 @@ def read_documents(
         raise UnreadableFile(f"There is no folder {place}; check its name.")
     documents = []
     if place.is_dir():
-        documents = [as_document(*one) for one in read_folder(place, passed, progress)]
+        documents = [
+            as_document(name, source.kind, source.text, source.sections, source.title)
+            for name, source in read_folder(place, passed, progress)
+        ]
     else:
         batches = open_corpus(place).batches()
         rows = dict(row for one in batches for row in one.select("id", "text").iter_rows())

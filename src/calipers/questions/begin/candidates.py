@@ -12,7 +12,13 @@ import msgspec
 
 from calipers.io.documents.sections import TextDocument, lines_of, without_markup
 from calipers.model.labels import MADE_FROM
-from calipers.names import words_in
+from calipers.questions.begin.languages import (
+    UNSPACED,
+    USUAL,
+    languages,
+    reading_length,
+    words_without_spaces,
+)
 
 SOURCES = MADE_FROM
 BY_DEFAULT = ("links", "headings", "docstrings")
@@ -21,25 +27,15 @@ somebody would ask them. Headings stay on, as a smoke test."""
 FEWEST_WORDS, MOST_WORDS = 2, 30
 """Words of a question; stop words do not count towards the fewest."""
 SHORTEST_QUOTE, LONGEST_QUOTE = 40, 300
-"""Characters of a target."""
-STOP_WORDS = frozenset(
-    words_in(
-        "a about all also an and any are as at be been "
-        "but by can could do does each every for from had has have "
-        "how i if in into is it its may more most my "
-        "no not of on one or other our out own should so "
-        "some such than that the their them then there these they this those through to use used "
-        "using via was we were what when where which while who why will with you your"
-    )
-)
+"""Letters of a target; a sign of another script counts by what it says."""
+LONG_WORD = 10
+"""Letters from which on one word says what others say in two, where a language joins words."""
 _WORD = re.compile(r"[^\W_]+(?:['’.\-_/][^\W_]+)*")
 _SIGN = re.compile(r"[^\w\s]|[\d_]")
-_SENTENCE = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]]))\s+(?=[A-Z0-9\"'(\[`*_])")
-NEEDS_CONTEXT = re.compile(
-    r"\b(?:it|this|these|those|them|they|we|our|us|something|everything)\b", re.IGNORECASE
+_SENTENCE = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]]))\s+(?=\S)|(?<=[。！？])")
+_ABBREVIATION = re.compile(
+    r"(?:\be\.g|\bi\.e|\bvs|\betc|\bcf|\b[A-Z]|\bz\. ?B|\bbzw|\bd\. ?h|\bca|\bp\. ?ex)\.$"
 )
-"""Words that point to what stands around a question."""
-_ABBREVIATION = re.compile(r"(?:\be\.g|\bi\.e|\bvs|\betc|\bcf|\b[A-Z])\.$")
 
 T = TypeVar("T")
 
@@ -60,6 +56,9 @@ class Candidate:
     """Words whose passage counts neither for nor against a ranking."""
     style: str = ""
     """How a model was told to ask."""
+    unfit: str = ""
+    """Why it is not asked; empty if it may be."""
+    language: str = USUAL
 
 
 def place(*about: object) -> bytes:
@@ -67,23 +66,60 @@ def place(*about: object) -> bytes:
     return hashlib.sha256(msgspec.json.encode(about)).digest()
 
 
-def in_turns(found: Iterable[T], document: Callable[[T], str], at: Callable[[T], bytes]) -> list[T]:
+def in_turns(items: Iterable[T], document: Callable[[T], str], at: Callable[[T], bytes]) -> list[T]:
     """In random order, one of each document before the second of any."""
     turns: Counter[str] = Counter()
     ordered = []
-    for one in sorted(found, key=at):
-        turns[document(one)] += 1
-        ordered.append((turns[document(one)], one))
-    return [one for _, one in sorted(ordered, key=lambda turn: turn[0])]
+    for item in sorted(items, key=at):
+        turns[document(item)] += 1
+        ordered.append((turns[document(item)], item))
+    return [item for _, item in sorted(ordered, key=lambda turn: turn[0])]
 
 
-def content_words(text: str) -> list[str]:
-    """The words of a text in lower case, without stop words.
+def content_words(text: str, language: str = USUAL) -> list[str]:
+    """The words of a text in lower case, without the stop words of its language.
 
     >>> content_words("How do I use the API's keys?")
     ["api's", 'keys']
+    >>> content_words("如何安装 Flask", "zh")
+    ['如何', '何安', '安装', 'flask']
     """
-    return [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
+    stop = languages()[language].stop
+    words = _WORD.findall(text.lower())
+    if not text.isascii() and UNSPACED.search(text):
+        words = [part for word in words for part in _parts(word)]
+    return [word for word in words if word not in stop]
+
+
+def _parts(word: str) -> list[str]:
+    """A word, cut where it is written in signs without spaces."""
+    if UNSPACED.search(word) is None:
+        return [word]
+    others = [part for part in UNSPACED.split(word) if part]
+    runs = [words_without_spaces(run) for run in UNSPACED.findall(word)]
+    return [*others, *chain.from_iterable(runs)]
+
+
+def how_many_words(words: Iterable[str], language: str = USUAL) -> int:
+    """How many words these are; a compound counts as two.
+
+    >>> how_many_words(["krankmeldung"], "de"), how_many_words(["installation"], "en")
+    (2, 1)
+    """
+    joins = languages()[language].compounds
+    return sum(2 if joins and len(word) >= LONG_WORD else 1 for word in set(words))
+
+
+def needs_context(text: str, language: str = USUAL) -> bool:
+    """Whether a text points to what stands around it.
+
+    >>> needs_context("Why this fails"), needs_context("关于本章", "zh")
+    (True, True)
+    """
+    words = languages()[language].context
+    if language in ("zh", "ja"):
+        return any(word in text for word in words)
+    return not words.isdisjoint(_WORD.findall(text.lower()))
 
 
 _ASKS = re.compile(
@@ -100,16 +136,18 @@ def is_question(text: str) -> bool:
     >>> is_question("How do I install it"), is_question("How it works"), is_question("Why?")
     (True, False, True)
     """
-    return text.endswith("?") or bool(_ASKS.match(text))
+    return text.endswith(("?", "？")) or bool(_ASKS.match(text))
 
 
-def is_fit(question: str) -> bool:
-    """Whether a question has neither too few words nor too many, and is written in words."""
-    return (
-        len(set(content_words(question))) >= FEWEST_WORDS
-        and len(question.split()) <= MOST_WORDS
-        and len(_SIGN.findall(question)) <= 0.25 * len(question)
-    )
+def why_unfit(question: str, language: str = USUAL) -> str:
+    """Why a text is no question by its length and its signs; empty if it is one."""
+    if how_many_words(content_words(question, language), language) < FEWEST_WORDS:
+        return "fewer than two words that say something"
+    if len(question.split()) > MOST_WORDS or reading_length(question) > LONGEST_QUOTE:
+        return "too long for a question"
+    if len(_SIGN.findall(question)) > 0.25 * len(question):
+        return "more signs than words"
+    return ""
 
 
 def sentences(text: str) -> list[str]:
@@ -118,13 +156,15 @@ def sentences(text: str) -> list[str]:
     >>> sentences("Use it, e.g. On Linux. It is fast! Really?")
     ['Use it, e.g. On Linux.', 'It is fast!', 'Really?']
     """
-    found: list[str] = []
+    whole: list[str] = []
     for part in _SENTENCE.split(text):
-        if found and _ABBREVIATION.search(found[-1]):
-            found[-1] += f" {part}"
-        else:
-            found.append(part)
-    return found
+        # A sentence begins with a capital, a digit or a mark, and not after "e.g.".
+        goes_on = part[:1].islower() or (whole and _ABBREVIATION.search(whole[-1]))
+        if whole and goes_on and whole[-1][-1:] not in "。！？":
+            whole[-1] += f" {part}"
+        elif part:
+            whole.append(part)
+    return whole
 
 
 _NO_PROSE = re.compile(
@@ -133,11 +173,34 @@ _NO_PROSE = re.compile(
 """How a line begins that is a list, a table, a directive, a comment, an image or HTML."""
 
 
-def paragraphs(document: TextDocument, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """Yield the paragraphs of prose in a part of a document, each with its place in the text."""
+@dataclass(frozen=True)
+class Paragraph:
+    """A block of lines without an empty one."""
+
+    at: int
+    """Where it begins in the text of the document."""
+    text: str
+    is_prose: bool
+    """Whether it is neither code, list, table, image nor directive."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it says enough to be a target, in words and not in signs."""
+        words = without_markup(self.text)
+        unspaced = sum(map(len, UNSPACED.findall(words))) if not words.isascii() else 0
+        return (
+            reading_length(words) >= SHORTEST_QUOTE
+            and len(words.split()) + unspaced / 2 >= 6
+            and len(_SIGN.findall(words)) <= 0.3 * len(words)
+        )
+
+
+def blocks(document: TextDocument, start: int, end: int) -> Iterator[Paragraph]:
+    """Yield the blocks of a part of a document, without what stands between fences."""
     text = document.text[start:end]
-    is_markup = document.kind in ("markdown", "notebook", "rst")
-    begin, is_prose = -1, True
+    is_markup = document.kind in ("markdown", "notebook", "rst", "html")
+    begin = -1
+    is_prose = True
     for at, line, is_code in chain(lines_of(text), [(len(text), "", False)]):
         plain = line.strip()
         # In reStructuredText what is indented is code, an option or the rest of a directive.
@@ -145,12 +208,17 @@ def paragraphs(document: TextDocument, start: int, end: int) -> Iterator[tuple[i
             begin = at if begin < 0 else begin
             is_prose = is_prose and not (is_markup and _NO_PROSE.match(plain))
             continue
-        paragraph = text[begin:at].strip() if begin >= 0 and is_prose else ""
-        words = without_markup(paragraph)
-        is_long = len(words) >= SHORTEST_QUOTE and len(words.split()) >= 6
-        if is_long and len(_SIGN.findall(words)) <= 0.3 * len(words):
-            yield start + begin, paragraph
-        begin, is_prose = -1, True
+        if begin >= 0:
+            yield Paragraph(start + begin, text[begin:at].strip(), is_prose)
+        begin = -1
+        is_prose = True
+
+
+def paragraphs(document: TextDocument, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """Yield the paragraphs of prose in a part of a document, each with its place in the text."""
+    for block in blocks(document, start, end):
+        if block.is_prose and block.is_long:
+            yield block.at, block.text
 
 
 _BLOCK = re.compile(
@@ -159,26 +227,57 @@ _BLOCK = re.compile(
 """How code, a list or a table begins."""
 
 
-def first_words(document: TextDocument, start: int, end: int) -> tuple[str, ...]:
+def first_words(
+    document: TextDocument, start: int, end: int, language: str = USUAL
+) -> tuple[str, ...]:
     """The first paragraph of a part of a document, cut at the end of a sentence; () without one.
 
-    What stands below code, a list or a table is no answer: those are.
+    What stands below code, a list, a table or a shorter paragraph is no answer: those are. Nor is a
+    paragraph that only leads elsewhere.
     """
-    at, text = next(paragraphs(document, start, end), (start, ""))
-    if not text or _BLOCK.search(document.text[start:at]):
+    first = next((block for block in blocks(document, start, end) if block.is_prose), None)
+    if first is None or not first.is_long or _BLOCK.search(document.text[start : first.at]):
         return ()
-    return (shortened(sentences(" ".join(text.split()))),)
+    if _leads_elsewhere(first.text, language):
+        return ()
+    text = first.text
+    if document.kind == "pdf" and (broken := _HYPHEN.search(text)):
+        # Whether a word goes on after the hyphen is not known: end before it.
+        text = text[: broken.start()].rpartition(".")[0]
+        text = f"{text}." if reading_length(text) >= SHORTEST_QUOTE else ""
+    return (shortened(sentences(" ".join(text.split()))),) if text else ()
+
+
+def _leads_elsewhere(paragraph: str, language: str) -> bool:
+    """Whether a paragraph is one sentence with a link that says where to read."""
+    is_linked = "](" in paragraph or ":ref:`" in paragraph or ":doc:`" in paragraph
+    if not is_linked or len(sentences(" ".join(paragraph.split()))) > 1:
+        return False
+    see = languages()[language].see
+    if language in ("zh", "ja"):
+        return any(word in paragraph for word in see)
+    return not see.isdisjoint(_WORD.findall(paragraph.lower()))
+
+
+_HYPHEN = re.compile(r"\w+[-\u00ad\u2010]\n")
 
 
 def shortened(parts: Iterable[str]) -> str:
-    """As many sentences, or lines, as a quote may have characters; at least a part of the first."""
+    """As many sentences, or lines, as a quote may have letters; at least a part of the first."""
     kept = ""
-    for one in parts:
-        joined = f"{kept} {one}".strip()
-        if len(joined) > LONGEST_QUOTE:
-            # A long first sentence is cut between two words.
-            return (
-                kept if len(kept) >= SHORTEST_QUOTE else joined[:LONGEST_QUOTE].rpartition(" ")[0]
-            )
+    for part in parts:
+        joint = "" if kept[-1:] in "。！？" else " "
+        joined = f"{kept}{joint}{part}".strip()
+        if reading_length(joined) > LONGEST_QUOTE:
+            return kept if reading_length(kept) >= SHORTEST_QUOTE else _cut(joined)
         kept = joined
     return kept
+
+
+def _cut(text: str) -> str:
+    """The beginning of a long sentence, cut between two words or after a sign."""
+    most = int(LONGEST_QUOTE * len(text) / reading_length(text))
+    if UNSPACED.search(text[:most]):
+        ends = [text.rfind(mark, 0, most) for mark in "，、；,;"]
+        return text[: max(ends) + 1] if max(ends) > most // 3 else text[:most]
+    return text[:most].rpartition(" ")[0]

@@ -2,17 +2,18 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from calipers.io.documents.sections import TextDocument, without_markup
+from calipers.io.documents.sections import without_markup
 from calipers.questions.begin.candidates import (
-    NEEDS_CONTEXT,
     SHORTEST_QUOTE,
     Candidate,
     content_words,
+    needs_context,
     sentences,
     shortened,
 )
+from calipers.questions.begin.library import Library
 
 LEAST_WORDS = 4
 """Content words of a sentence that says more than the name of the function."""
@@ -20,14 +21,15 @@ Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 IS_TEST = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 
 
-def from_docstrings(documents: Iterable[TextDocument]) -> Iterator[Candidate]:
+def from_docstrings(library: Library) -> Iterator[Candidate]:
     """Yield what public functions and classes say of themselves, with their code as the target."""
-    for document in documents:
+    for document in library.documents:
         if document.kind != "python" or IS_TEST.search(document.name):
             continue
         lines = document.text.split("\n")
-        for one in document.sections:
-            node, is_hidden = one.node, re.search(r"(?:^|\.)_", one.anchor)
+        for section in document.sections:
+            node = section.node
+            is_hidden = re.search(r"(?:^|\.)_", section.anchor)
             if not isinstance(node, Documented) or is_hidden:
                 continue
             question = first_sentence(ast.get_docstring(node) or "")
@@ -35,13 +37,13 @@ def from_docstrings(documents: Iterable[TextDocument]) -> Iterator[Candidate]:
             name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", node.name).lower()
             words = content_words(question)
             is_name = node.name in question.split() or set(words) <= set(re.findall("[a-z]+", name))
-            points = NEEDS_CONTEXT.match(question)
+            points = needs_context(question)
             if len(words) < LEAST_WORDS or is_name or points or not node.body[1:]:
                 continue
             body = lines[node.body[1].lineno - 1 : node.body[-1].end_lineno]
             code = shortened(map(str.strip, body))
             if len(code) >= SHORTEST_QUOTE:
-                line = document.line(one.start)
+                line = document.line(section.start)
                 yield Candidate(question, "docstrings", document.name, line, (code,))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from calipers.io.documents.walk import GUESSED
 from calipers.model.claim import cannot_show
 from calipers.model.document import Block, Column, Document, Lines, Note, Table
 from calipers.present.escape import printable
@@ -14,16 +15,10 @@ from calipers.words import plural
 
 def document(made: FirstQuestions) -> Document:
     """What word matching finds, by source, with the audit and what to do next."""
-    details = {
-        "Files that were passed over, or read with a guess": made.passed_over,
-        "Questions that were dropped": made.dropped,
-    }
-    blocks: list[Block] = [_by_source(made)]
-    blocks += [
-        Lines([*map(_left_out, listed)], title=title, detail=True)
-        for title, listed in details.items()
-        if listed
-    ]
+    blocks: list[Block] = [_by_source(made), _account(made)]
+    if made.passed_over:
+        title = "Files that were passed over, or read with a guess"
+        blocks.append(Lines([*map(_left_out, made.passed_over)], title=title, detail=True))
     return Document(
         _first_line(made), blocks=blocks, notes=[*_notes(made)], rows=lambda: made.sources
     )
@@ -55,8 +50,29 @@ def _by_source(made: FirstQuestions) -> Table:
     return Table(tuple(heads), rows)
 
 
+def _account(made: FirstQuestions) -> Table:
+    """What became of everything that could be a question; the counts sum up."""
+    rows = [("kept", f"{made.questions:,}")]
+    rows += [(left.reason, f"{left.count:,}") for left in made.dropped]
+    rows.append(("in all", f"{made.considered:,}"))
+    heads = (Column("headings, links and others", words=True), "count")
+    return Table(heads, rows, "What became of them", detail=True)
+
+
+def _guesses(made: FirstQuestions) -> str:
+    """The encodings that had to be guessed, with an example of each; empty without one."""
+    parts = []
+    for left in made.passed_over:
+        if left.reason.startswith(GUESSED):
+            example = printable(left.examples[0], 60)
+            parts.append(f"{left.reason.removeprefix(GUESSED)} ({left.count:,}, as {example})")
+    return ", ".join(parts)
+
+
 def _notes(made: FirstQuestions) -> Iterator[Note]:
     """Yield what an audit counts, how far to trust the number, and what to do next."""
+    if guesses := _guesses(made):
+        yield Note("input", f"Not UTF-8, so the encoding is a guess: {guesses}.")
     audit = made.audit
     least = audit["detects"] or 1
     shows = cannot_show(least, usual_queries_to_detect())

@@ -1,10 +1,11 @@
 """Questions that stand in the documents themselves, with their answers."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from calipers.io.documents.sections import TextDocument, without_markup
 from calipers.questions.begin.candidates import Candidate, first_words, is_question
+from calipers.questions.begin.library import Library
 
 # Every length has an end: a page of open tags must not take hours.
 _DETAILS = re.compile(
@@ -23,21 +24,26 @@ _Q_AND_A = re.compile(
 _NUMBER = re.compile(r"^(?:Q\s*)?\d+[.):]\s*|^Q[:.]\s*", re.IGNORECASE)
 
 
-def from_faq(documents: Iterable[TextDocument]) -> Iterator[Candidate]:
+def from_faq(library: Library) -> Iterator[Candidate]:
     """Yield headings that are questions, Q: and A:, and summaries of details."""
-    for document in documents:
+    for document in library.documents:
         if document.kind == "python":
             continue
-        found = [
-            (_NUMBER.sub("", one.heading).strip(), one.start, one.body, one.end)
-            for one in document.sections
-        ]
-        for pattern in (_DETAILS, _Q_AND_A):
-            for one in pattern.finditer(document.text):
-                asked = without_markup(one[1]).strip('" ')
-                if asked.endswith("?") and len(asked) < 200:
-                    found.append((asked, one.start(), *one.span(2)))
-        for asked, at, start, end in found:
-            if is_question(asked):
-                answer = first_words(document, start, end)
-                yield Candidate(asked, "faq", document.name, document.line(at), answer)
+        for question, at, start, end in _questions(document):
+            if is_question(question):
+                language = library.language(document)
+                answer = first_words(document, start, end, language)
+                line = document.line(at)
+                yield Candidate(question, "faq", document.name, line, answer, language=language)
+
+
+def _questions(document: TextDocument) -> Iterator[tuple[str, int, int, int]]:
+    """Yield what may be a question, its place, and where its answer begins and ends."""
+    for section in document.sections:
+        question = _NUMBER.sub("", section.heading).strip()
+        yield question, section.start, section.body, section.end
+    for pattern in (_DETAILS, _Q_AND_A):
+        for match in pattern.finditer(document.text):
+            question = without_markup(match[1]).strip('" ')
+            if question.endswith(("?", "？")) and len(question) < 200:
+                yield question, match.start(), *match.span(2)

@@ -1,73 +1,115 @@
 """Headings as questions: the text below a heading answers it.
 
-They find a broken index; they cannot tell two good retrievers apart.
+They find a broken index; they cannot tell two good retrievers apart. A heading that says little
+alone, or that several sections answer, is joined with the title of its page.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+from calipers.io.documents.parts import Section
 from calipers.io.documents.sections import TextDocument
 from calipers.names import words_in
 from calipers.questions.begin.candidates import (
-    NEEDS_CONTEXT,
     Candidate,
     content_words,
     first_words,
+    how_many_words,
+    needs_context,
 )
+from calipers.questions.begin.languages import languages
+from calipers.questions.begin.library import Library
 
-GENERIC = frozenset(
-    words_in(
-        "about acknowledgements advanced api api-reference appendix arguments attributes authors "
-        "background basics basic-usage bibliography bugs changelog changes class classes "
-        "code-of-conduct community compatibility conclusion configuration contents contributing "
-        "contributors credits "
-        "demo dependencies description details development "
-        "documentation example examples exceptions "
-        "extra faq features fields files footnotes functions further-reading general getting-help "
-        "getting-started glossary help highlights history index input install installation "
-        "installing introduction issues license licence limitations links methods migration misc "
-        "miscellaneous more motivation name news next-steps next note notes options other output "
-        "overview parameters performance prerequisites properties quickstart quick-start readme "
-        "recap reference references related related-projects release-notes release requirements "
-        "resources results return returns roadmap sample security see-also setup signature source "
-        "sponsors status structure summary support syntax table-of-contents tests testing thanks "
-        "todo tips tl-dr troubleshooting tutorial tutorials unreleased upgrading usage values "
-        "version versions warning whats-new what-next"
-    )
-)
-VAGUE = GENERIC.union(
-    words_in(
-        "additional another anywhere available built-in command common concept concepts "
-        "conventions custom default different else enough first following generic good guide "
-        "guides important interface list new recommended sample several simple special step "
-        "supported things various work working"
-    )
-)
-"""Words that do not make a heading a question; two others must be left."""
+FEW_WORDS = 3
+"""Below this many words a heading is joined with what it stands under."""
 _VERSION = re.compile(r"\bv?\d+\.\d+|^\W*\d|\b(?:19|20)\d\d\b|\bversion \d", re.IGNORECASE)
-_NUMBER = re.compile(r"^(?:step|chapter|part|section|appendix|phase)?\s*[\dIVX]+[.):]?\s+", re.I)
+_NUMBER = re.compile(
+    r"^(?:(?:step|chapter|part|section|appendix|phase|schritt|kapitel|teil|abschnitt|étape|chapitre"
+    r"|paso|capítulo|passo|stap|шаг|глава)?\s*[\dIVX]+(?:\.\d+)*[.):]?\s+"
+    r"|第\s*[\d一二三四五六七八九十]+\s*[章节節部步]?[.:：、]?\s*|[一二三四五六七八九十]+、\s*"
+    r"|[\d]+(?:\.\d+)*[.):、]\s*)",
+    re.IGNORECASE,
+)
 _CODE = re.compile(r"^\W*[\w.:/\-]+\(.*\)\W*$|^\W*[\w\-]+(?:[._/:]\w+)+\W*$|^\W*--?\w")
-
-
 _LOGS = frozenset(
     words_in(
         "changelog changes history news release-notes release_notes releases summary _sidebar "
-        "code_of_conduct license authors contributors credits upgrading whatsnew"
+        "code_of_conduct license licence copying copyright authors contributors credits upgrading "
+        "whatsnew"
     )
 )
+SEVERAL = "several sections answer it"
 
 
-def from_headings(documents: Iterable[TextDocument]) -> Iterator[Candidate]:
-    """Yield each heading that says something, with the first paragraph below it."""
-    for document in documents:
+def from_headings(library: Library) -> Iterator[Candidate]:
+    """Yield each heading with the first paragraph below it, and why it is no question."""
+    for document in library.documents:
         if document.kind == "python" or is_log(document.name):
             continue
-        for one in document.sections:
-            heading = _NUMBER.sub("", one.heading).strip(" .:")
-            if heading and says_something(heading):
-                answer = first_words(document, one.body, one.end)
-                line = document.line(one.start)
-                yield Candidate(heading, "headings", document.name, line, answer)
+        language = library.language(document)
+        for section in document.sections:
+            heading = plain_heading(section.heading)
+            if not heading:
+                continue
+            question, reason = _asked(heading, section, document, library)
+            answer = () if reason else first_words(document, section.body, section.end, language)
+            yield Candidate(
+                question,
+                "headings",
+                document.name,
+                document.line(section.start),
+                answer,
+                unfit=reason,
+                language=language,
+            )
+
+
+def _asked(
+    heading: str, section: Section, document: TextDocument, library: Library
+) -> tuple[str, str]:
+    """A heading as a question, with what it stands under if it needs that; and why it is none."""
+    language = library.language(document)
+    reason = why_no_question(heading, language)
+    if reason:
+        return heading, reason
+    words = set(content_words(heading, language))
+    count = how_many_words(words - languages()[language].vague, language)
+    if count >= FEW_WORDS and library.how_many(words) < 2:
+        return heading, ""
+    for above in _contexts(section, document, library):
+        more = set(content_words(above, language))
+        says = more - languages()[language].vague - words
+        if not says or (above != library.title and why_no_question(above, language)):
+            continue
+        if library.how_many(words | more) < 2:
+            return f"{above}: {heading}", ""
+    if count >= 2 and library.how_many(words) < 2:
+        return heading, ""
+    return heading, SEVERAL if count >= 2 else "fewer than two words that say something"
+
+
+def _contexts(section: Section, document: TextDocument, library: Library) -> Iterator[str]:
+    """Yield what a heading stands under: page, heading above, both, and the whole library."""
+    title = plain_heading(document.title)
+    above = document.parent(section)
+    parent = "" if above is None else plain_heading(above.heading)
+    if title and title != section.heading:
+        yield title
+    if parent and parent != title:
+        yield parent
+        if title and title != section.heading:
+            yield f"{title}, {parent}"
+    if library.title:
+        yield library.title
+
+
+def plain_heading(heading: str) -> str:
+    """A heading without its number and the signs around it.
+
+    >>> plain_heading("2.1. Retry a request:"), plain_heading("第 3 章 安装插件")
+    ('Retry a request', '安装插件')
+    """
+    return _NUMBER.sub("", heading.strip(" -–•*")).strip(" .:：")
 
 
 def is_log(name: str) -> bool:
@@ -82,13 +124,19 @@ def is_log(name: str) -> bool:
     )
 
 
-def says_something(heading: str) -> bool:
-    """Whether a heading is more than the usual name of a part.
+def why_no_question(heading: str, language: str = "en") -> str:
+    """Why a heading asks nothing; empty if it may.
 
-    >>> says_something("Getting started"), says_something("Retry a failed request")
-    (False, True)
+    >>> why_no_question("Getting started"), why_no_question("Retry a failed request")
+    ('the usual name of a part', '')
     """
-    words = [word for word in content_words(heading) if word not in VAGUE]
-    is_known = "-".join(re.findall(r"\w+", heading.lower())) in GENERIC
-    is_code = _VERSION.search(heading) or _CODE.match(heading)
-    return len(words) > 1 and not is_known and not is_code and not NEEDS_CONTEXT.search(heading)
+    known = languages()[language]
+    name = "-".join(re.findall(r"\w+", heading.lower()))
+    words = [word for word in content_words(heading, language) if word not in known.vague]
+    if name in known.generic or name in languages()["en"].generic or not words:
+        return "the usual name of a part"
+    if all(word in known.generic for word in words):
+        return "the usual name of a part"
+    if _VERSION.search(heading) or _CODE.match(heading):
+        return "a version, a number or code"
+    return "points to its page" if needs_context(heading, language) else ""

@@ -7,11 +7,10 @@ there before the commit; a target must still stand there today.
 
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from calipers.io.documents.sections import TextDocument
 from calipers.questions.begin.candidates import (
     SHORTEST_QUOTE,
     Candidate,
@@ -20,6 +19,7 @@ from calipers.questions.begin.candidates import (
     shortened,
 )
 from calipers.questions.begin.docstrings import IS_TEST
+from calipers.questions.begin.library import Library
 
 MOST_COMMITS = 2_000
 MOST_FILES, MOST_CHANGED = 3, 60
@@ -48,10 +48,12 @@ _ASIDE = re.compile(rf"{IS_TEST.pattern}|(?:^|/)(?:docs?/|setup\.py$|conf\.py$|_
 _START, _FIELD = "\x01", "\x02"
 
 
-def from_history(documents: Sequence[TextDocument], folder: Path) -> Iterator[Candidate]:
+def from_history(library: Library, folder: Path) -> Iterator[Candidate]:
     """Yield the subjects of small commits that changed these documents."""
     known = {
-        one.name: one for one in documents if one.kind == "python" and not _ASIDE.search(one.name)
+        document.name: document
+        for document in library.documents
+        if document.kind == "python" and not _ASIDE.search(document.name)
     }
     for subject, body, patch in _commits(folder):
         files = _changed(patch)

@@ -6,40 +6,44 @@ The passage with the link must count neither for nor against a ranking: it holds
 import posixpath
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import unquote
 
-from calipers.io.documents.sections import Link, Section, TextDocument, without_markup
+from calipers.io.documents.parts import Link, Section
+from calipers.io.documents.sections import TextDocument, without_markup
 from calipers.questions.begin.candidates import (
-    NEEDS_CONTEXT,
     Candidate,
     content_words,
     first_words,
+    how_many_words,
+    needs_context,
     paragraphs,
     sentences,
 )
 from calipers.questions.begin.headings import is_log
+from calipers.questions.begin.languages import LINK, USUAL, languages, reading_length
+from calipers.questions.begin.library import Library, Place
 
-_LINK = "\x00"
-"""Stands for the link in its sentence."""
 _VERB = (
     r"(?:please )?(?:you (?:can|may|should|might want to) )?(?:also )?"
     r"(?:see|read|check(?: out)?|consult|refer to|have a look at|take a look at|look at|visit|"
     r"follow|go to|head over to)(?: also)?"
 )
 _BEFORE = re.compile(
-    rf"^(?P<clause>.+?)[,;:(–—-]*\s*\b{_VERB}\s+(?:the |our |this |their )?(?:\w+ ){{0,3}}?{_LINK}",
+    rf"^(?P<clause>.+?)[,;:(–—-]*\s*\b{_VERB}\s+(?:the |our |this |their )?(?:\w+ ){{0,3}}?{LINK}",
     re.IGNORECASE,
 )
 _AFTER = re.compile(
-    rf"\b{_VERB}\s+(?:the |our |this )?(?:\w+ ){{0,2}}?{_LINK}[^.]{{0,40}}?\s"
+    rf"\b{_VERB}\s+(?:the |our |this )?(?:\w+ ){{0,2}}?{LINK}[^.]{{0,40}}?\s"
     r"(?:for|to (?:learn|find out|understand|see)|on|about)\s+(?P<clause>.+)$",
     re.IGNORECASE,
 )
 _DESCRIBED = re.compile(
     r"^(?P<clause>.+?)\s(?:is|are|was|can be found|can be)\s(?:\w+ly )?(?:also )?"
     r"(?:described|explained|covered|documented|discussed|detailed|shown|found|outlined)"
-    rf"\s(?:\w+ ){{0,3}}?{_LINK}",
+    rf"\s(?:\w+ ){{0,3}}?{LINK}",
     re.IGNORECASE,
 )
 _PREFACE = re.compile(
@@ -77,107 +81,169 @@ _LEAST = 2
 _LONGEST = 600
 """Characters of a sentence; what is longer is no sentence."""
 _ENDINGS = ("", ".md", ".rst", ".html", ".markdown", ".ipynb", "/index.md", "/README.md")
-_Place = tuple[TextDocument, Section]
+_MOST = 18
+"""Words of a clause at most."""
+_SHARED = 0.6
+"""The share of a heading's words that a link to its page must name."""
 
 
-def from_links(documents: Sequence[TextDocument]) -> Iterator[Candidate]:
+@dataclass(frozen=True, eq=False)
+class _Links:
+    """The links of a library, and what they lead to."""
+
+    library: Library
+
+    @cached_property
+    def labels(self) -> dict[str, Place]:
+        """The sections of reStructuredText by their labels, which are known in every document."""
+        return {
+            anchor: (document, section)
+            for document in self.library.documents
+            if document.kind == "rst"
+            for anchor, section in document.by_anchor.items()
+        }
+
+    def question(self, link: Link, at: int, paragraph: str, here: TextDocument) -> Candidate | None:
+        """What the sentence of a link says, if it says something and leads somewhere else."""
+        marked = f"{paragraph[: link.start - at]}{LINK}{paragraph[link.end - at :]}"
+        sentence = next((part for part in sentences(marked) if LINK in part), "")
+        language = self.library.language(here)
+        clause = clause_of(sentence, language)
+        if clause is None:
+            return None
+        place, reason = self.target(link, here, clause, language)
+        if place is None:
+            return self._unfit(clause, here, link, reason, language)
+        other, section = place
+        own = " ".join(sentence.replace(LINK, here.text[link.start : link.end]).split())
+        answer = first_words(other, section.body, section.end, language)
+        if other is here and section == here.section_at(link.start):
+            return self._unfit(clause, here, link, "the link leads to its own section", language)
+        named = content_words(f"{link.words} {section.heading}", language)
+        if set(content_words(clause, language)) <= set(named):
+            return self._unfit(clause, here, link, "the heading in other words", language)
+        if any(quote in own or own in quote for quote in answer):
+            return self._unfit(clause, here, link, "the link stands in its target", language)
+        line = here.line(link.start)
+        return Candidate(
+            clause, "links", here.name, line, answer, other.name, own, language=language
+        )
+
+    def _unfit(
+        self, clause: str, here: TextDocument, link: Link, reason: str, language: str
+    ) -> Candidate | None:
+        """A clause that is not asked, and why; None where the link leads out of the folder."""
+        if not reason:
+            return None
+        line = here.line(link.start)
+        return Candidate(clause, "links", here.name, line, unfit=reason, language=language)
+
+    def target(
+        self, link: Link, here: TextDocument, clause: str, language: str
+    ) -> tuple[Place | None, str]:
+        """The section that a link names, and why there is none; no reason where it leads out."""
+        href = unquote(link.href)
+        if re.match(r"[a-z][a-z0-9+.-]*:|//", href, re.IGNORECASE):
+            return None, ""
+        path, _, anchor = href.partition("#")
+        path = path.partition("?")[0]
+        if here.kind == "rst" and not path:
+            place = self.labels.get(anchor.lower())
+            if place is None:
+                return None, ""
+            other, section = place
+        else:
+            page = _document(path, here.name, self.library.by_name) if path else here
+            if page is None or (page is here and not anchor):
+                return None, ""
+            other = page
+            section = other.sections[0]
+            if anchor and anchor.lower() not in other.by_anchor:
+                return None, "the link names no section that is there"
+            if anchor:
+                section = other.by_anchor[anchor.lower()]
+        headed = [part for part in other.sections if part.heading]
+        if section.heading and section is not headed[0]:
+            return (other, section), ""
+        # It names a page: of its sections the one that the words name is meant.
+        words = {*content_words(clause, language), *content_words(link.words, language)}
+        best = max(headed[1:], key=lambda part: _named(part, words, language), default=None)
+        if best is not None:
+            is_named = _named(best, words, language) >= _SHARED
+            return ((other, best), "") if is_named else (None, "the link names a page, no section")
+        whole = headed[0] if headed else other.sections[0]
+        return (other, whole), ""
+
+
+def _named(section: Section, words: set[str], language: str) -> float:
+    """The share of a heading's words that are among these."""
+    own = set(content_words(section.heading, language))
+    return len(own & words) / len(own) if own else 0.0
+
+
+def from_links(library: Library) -> Iterator[Candidate]:
     """Yield the clause beside each link to a section of these documents."""
-    known = {one.name: one for one in documents}
-    labels = {
-        anchor: (one, section)
-        for one in documents
-        if one.kind == "rst"
-        for anchor, section in one.by_anchor.items()
-    }
-    for here in documents:
+    known = _Links(library)
+    for here in library.documents:
         if here.kind == "python" or is_log(here.name) or not here.links:
             continue
-        links = sorted(here.links, key=lambda one: one.start)
-        starts = [one.start for one in links]
+        links = sorted(here.links, key=lambda link: link.start)
+        starts = [link.start for link in links]
         for at, paragraph in paragraphs(here, 0, len(here.text)):
-            first, last = (bisect_left(starts, one) for one in (at, at + len(paragraph)))
+            first = bisect_left(starts, at)
+            last = bisect_left(starts, at + len(paragraph))
             for link in links[first:last]:
-                yield from _asked(link, at, paragraph, here, known, labels)
+                question = known.question(link, at, paragraph, here)
+                if question is not None:
+                    yield question
 
 
-def _asked(
-    link: Link,
-    at: int,
-    paragraph: str,
-    here: TextDocument,
-    known: Mapping[str, TextDocument],
-    labels: Mapping[str, _Place],
-) -> Iterator[Candidate]:
-    """Yield what the sentence of a link says, if it says something and leads somewhere else."""
-    marked = f"{paragraph[: link.start - at]}{_LINK}{paragraph[link.end - at :]}"
-    sentence = next((one for one in sentences(marked) if _LINK in one), "")
-    clause = clause_of(sentence)
-    place = None if clause is None else _target(link, here, known, labels)
-    if clause is None or place is None:
-        return
-    other, section = place
-    own = " ".join(sentence.replace(_LINK, here.text[link.start : link.end]).split())
-    answer = first_words(other, section.body, section.end)
-    is_own = other is here and section == here.section_at(link.start)
-    # The heading in other words is asked as a heading.
-    is_heading = set(content_words(clause)) <= set(content_words(f"{link.words} {section.heading}"))
-    if is_own or is_heading or any(one in own or own in one for one in answer):
-        return
-    line = here.line(link.start)
-    yield Candidate(clause, "links", here.name, line, answer, other.name, own)
-
-
-def clause_of(sentence: str) -> str | None:
+def clause_of(sentence: str, language: str = USUAL) -> str | None:
     r"""What a sentence says about the place it links to; None where that is nothing.
 
     >>> clause_of("If you need to customize request instantiation, see \x00.")
     'customize request instantiation'
     >>> clause_of("See \x00 for how to limit the rate of uploads.")
     'limit the rate of uploads'
+    >>> clause_of("Weitere Informationen zur Abgabe einer Kündigung stehen unter \x00.", "de")
+    'Abgabe einer Kündigung'
     >>> clause_of("For more information, see \x00.")
     """
-    if sentence.count(_LINK) != 1 or len(sentence) > _LONGEST:
+    if sentence.count(LINK) != 1 or reading_length(sentence) > _LONGEST:
         return None
     plain = without_markup(" ".join(sentence.split()))
-    for pattern in (_AFTER, _DESCRIBED, _BEFORE):
-        found = pattern.search(plain)
-        if found is None:
+    if language == USUAL:
+        return _english_clause(plain)
+    for pattern in languages()[language].links:
+        match = pattern.search(plain)
+        if match is None:
             continue
-        whole = found["clause"].strip(" ,;:.–—-")
-        clause = re.sub(r"^(?:on|about|for) ", "", _PREFACE.sub("", whole)).strip(" ,;:.–—-")
-        # Without a preface it is a statement, and not what a reader looks for.
-        says = pattern is not _BEFORE or clause != whole
-        is_whole = not NEEDS_CONTEXT.search(clause) and not _CUT.search(clause)
-        is_whole = is_whole and clause.count("(") == clause.count(")")
-        fits = len(content_words(_EMPTY.sub(" ", clause))) >= _LEAST
-        if says and is_whole and fits and 2 < len(clause.split()) <= 18:
+        clause = match["clause"].strip(" ,;:.–—-，。、；：()（）")
+        words = how_many_words(content_words(clause, language), language)
+        is_whole = not needs_context(clause, language) and LINK not in clause
+        if is_whole and words >= _LEAST and len(clause.split()) <= _MOST:
             return clause
     return None
 
 
-def _target(
-    link: Link,
-    here: TextDocument,
-    known: Mapping[str, TextDocument],
-    labels: Mapping[str, _Place],
-) -> _Place | None:
-    """The section that a link leads to, if it is in the folder and has a text."""
-    href = unquote(link.href)
-    if re.match(r"[a-z][a-z0-9+.-]*:|//", href, re.IGNORECASE):
-        return None
-    path, _, anchor = href.partition("#")
-    path = path.partition("?")[0]
-    if here.kind == "rst" and not path:
-        return labels.get(anchor.lower())
-    other = _document(path, here.name, known) if path else here
-    if other is None or (other is here and not anchor):
-        return None
-    if anchor:
-        section = other.by_anchor.get(anchor.lower())
-    else:
-        bodies = ((one, other.text[one.body : one.end]) for one in other.sections)
-        section = next((one for one, text in bodies if text.strip()), None)
-    return None if section is None else (other, section)
+def _english_clause(plain: str) -> str | None:
+    """What an English sentence says about its link."""
+    for pattern in (_AFTER, _DESCRIBED, _BEFORE):
+        match = pattern.search(plain)
+        if match is None:
+            continue
+        whole = match["clause"].strip(" ,;:.–—-")
+        clause = re.sub(r"^(?:on|about|for) ", "", _PREFACE.sub("", whole)).strip(" ,;:.–—-")
+        # Without a preface it is a statement, and not what a reader looks for.
+        says = pattern is not _BEFORE or clause != whole
+        is_whole = not needs_context(clause) and not _CUT.search(clause)
+        is_whole = is_whole and clause.count("(") == clause.count(")")
+        # "If you need a, b does it, see c": what follows the comma is a statement.
+        is_whole = is_whole and (pattern is not _BEFORE or "," not in clause)
+        fits = len(content_words(_EMPTY.sub(" ", clause))) >= _LEAST
+        if says and is_whole and fits and 2 < len(clause.split()) <= _MOST:
+            return clause
+    return None
 
 
 def _document(path: str, here: str, known: Mapping[str, TextDocument]) -> TextDocument | None:

@@ -42,8 +42,8 @@ class FirstQuestions(Plain, HasRows):
 
     shown_by: ClassVar[str] = "calipers.questions.begin.document"
     dict_keys: ClassVar[str] = (
-        "folder documents chunks questions k recall interval sources audit dropped passed_over "
-        "records"
+        "folder documents chunks questions k recall interval sources audit considered dropped "
+        "passed_over records"
     )
 
     folder: str
@@ -59,8 +59,10 @@ class FirstQuestions(Plain, HasRows):
     interval: Interval | None
     audit: dict[str, Any]
     """What an audit counts: copies, near-identical questions, ambiguous targets, differences."""
+    considered: int
+    """Headings, links and others that could be questions: those kept and those dropped."""
     dropped: tuple[LeftOut, ...]
-    """Questions that were made and not kept, by reason."""
+    """What was considered and not kept, by reason."""
     passed_over: tuple[LeftOut, ...]
     """Files that were not read, by reason."""
     rejected: tuple[Any, ...] = ()

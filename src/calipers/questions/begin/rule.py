@@ -4,7 +4,7 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ import numpy as np
 from calipers.engines.scoring import compute
 from calipers.errors import InvalidInput
 from calipers.io.corpus import Corpus
-from calipers.io.documents.sections import TextDocument
 from calipers.io.documents.walk import PassedOver, corpus_of, read_documents
 from calipers.io.load import load_ground_truth
 from calipers.live.word_matching import WordIndex
@@ -28,13 +27,14 @@ from calipers.questions.begin.candidates import (
     Candidate,
     content_words,
     in_turns,
-    is_fit,
     place,
+    why_unfit,
 )
 from calipers.questions.begin.docstrings import from_docstrings
 from calipers.questions.begin.faq import from_faq
 from calipers.questions.begin.headings import from_headings
 from calipers.questions.begin.history import from_history
+from calipers.questions.begin.library import Library
 from calipers.questions.begin.links import from_links
 from calipers.questions.begin.model import Rejected, written
 from calipers.questions.begin.result import DEPTH, FirstQuestions, LeftOut, SourceCount
@@ -54,41 +54,26 @@ EXAMPLES = 3
 def make(folder: str | os.PathLike[str], settings: "FirstQuestionsSettings") -> FirstQuestions:
     """The questions of a folder, and what word matching finds of their targets."""
     where = Path(folder)
-    given = settings.sources
-    seed = settings.seed
-    for one in given or ():
-        if one not in SOURCES:
-            raise InvalidInput(
-                f"There is no source {one!r:.40}; the sources are {', '.join(SOURCES)}."
-                f"{did_you_mean(one, SOURCES)}"
-            )
+    sources = _checked_sources(settings.sources)
     passed: PassedOver = {}
     documents = read_documents(where, passed, settings.progress)
-    texts = [normalise(one.text) for one in documents]
-    dropped: Counter[str] = Counter()
+    texts = [normalise(document.text) for document in documents]
+    account: Counter[str] = Counter()
     rejected: list[Rejected] = []
-    made: dict[str, list[Candidate]] = {}
+    by_source: dict[str, list[Candidate]] = {}
     if settings.endpoint is not None:
-        some, rejected = written(documents, texts, settings)
-        made[some[0].source] = some
-        dropped.update(one.reason for one in rejected)
-        given = given or []
-    makers: dict[str, Callable[[Sequence[TextDocument]], Iterator[Candidate]]] = {
-        "faq": from_faq,
-        "links": from_links,
-        "headings": from_headings,
-        "docstrings": from_docstrings,
-        "history": partial(from_history, folder=where),
-    }
-    for name in SOURCES:
-        if name in (BY_DEFAULT if given is None else given):
-            made[name] = _unique(makers[name](documents), dropped)
-    drawn = _drawn(made, texts, settings.questions, seed, dropped)
+        kept, rejected = written(documents, texts, settings)
+        by_source[kept[0].source] = kept
+        account.update(refusal.reason for refusal in rejected)
+        sources = sources or []
+    by_source |= _by_source(Library(documents), where, sources, account)
+    drawn = _drawn(by_source, texts, settings.questions, settings.seed, account)
     if not drawn:
         raise InvalidInput(
             f"No question could be made: none of the {len(documents):,} documents in {where} has a "
             "heading with a text below it, a question with its answer or a sentence with a link "
-            "to another section. Let a model write some: --endpoint URL --model NAME."
+            f"to another section{_why_none(account)}. Let a model write some: --endpoint URL "
+            "--model NAME."
         )
     records = tuple(map(_record, drawn))
     corpus = corpus_of(documents, str(where))
@@ -102,12 +87,13 @@ def make(folder: str | os.PathLike[str], settings: "FirstQuestionsSettings") -> 
         chunks=chunks,
         records=records,
         k=k,
-        sources=tuple(_counted(drawn, made, in_first, at_top)),
+        sources=tuple(_counted(drawn, by_source, in_first, at_top)),
         recall=exact_mean(defined),
         interval=mean_interval(defined, 0.95),
         audit=_audited(truth, corpus),
         rejected=tuple(rejected),
-        dropped=tuple(LeftOut(reason, n) for reason, n in sorted(dropped.items())),
+        considered=len(drawn) + account.total(),
+        dropped=tuple(LeftOut(reason, count) for reason, count in account.most_common()),
         passed_over=tuple(
             LeftOut(reason, len(names), tuple(names[:EXAMPLES]))
             for reason, names in sorted(passed.items())
@@ -115,22 +101,57 @@ def make(folder: str | os.PathLike[str], settings: "FirstQuestionsSettings") -> 
     )
 
 
-def _unique(found: Iterable[Candidate], dropped: Counter[str]) -> list[Candidate]:
+def _checked_sources(names: list[str] | None) -> list[str] | None:
+    """The sources that were named; one that does not exist is refused."""
+    for name in names or ():
+        if name not in SOURCES:
+            raise InvalidInput(
+                f"There is no source {name!r:.40}; the sources are {', '.join(SOURCES)}."
+                f"{did_you_mean(name, SOURCES)}"
+            )
+    return names
+
+
+def _why_none(account: Counter[str]) -> str:
+    """The most frequent reasons, in brackets; empty where nothing was considered."""
+    reasons = [f"{count:,} {reason}" for reason, count in account.most_common(3)]
+    return f" ({'; '.join(reasons)})" if reasons else ""
+
+
+def _by_source(
+    library: Library, folder: Path, sources: list[str] | None, account: Counter[str]
+) -> dict[str, list[Candidate]]:
+    """The candidates of each source that may be asked; the others are counted by reason."""
+    makers: dict[str, Callable[[Library], Iterator[Candidate]]] = {
+        "faq": from_faq,
+        "links": from_links,
+        "headings": from_headings,
+        "docstrings": from_docstrings,
+        "history": partial(from_history, folder=folder),
+    }
+    chosen = BY_DEFAULT if sources is None else sources
+    return {name: _unique(makers[name](library), account) for name in SOURCES if name in chosen}
+
+
+def _unique(candidates: Iterable[Candidate], account: Counter[str]) -> list[Candidate]:
     """The candidates that ask something, without those that several places answer."""
     by_words: dict[frozenset[str], list[Candidate]] = defaultdict(list)
-    for one in found:
-        if not is_fit(one.question):
-            dropped["too few words, too many, or no words at all"] += 1
-        elif not one.quotes:
-            dropped["no paragraph answers it"] += 1
-        else:
-            by_words[frozenset(content_words(one.question))].append(one)
+    for candidate in candidates:
+        reason = candidate.unfit or why_unfit(candidate.question, candidate.language)
+        if not reason and not candidate.quotes:
+            reason = "no paragraph stands first below it"
+        if reason:
+            account[reason] += 1
+            continue
+        words = content_words(candidate.question, candidate.language)
+        by_words[frozenset(words)].append(candidate)
     kept = []
     for same in by_words.values():
         # The same words lead to several places, or several sentences to the same one.
-        stays = same[:1] if len({one.quotes for one in same}) == 1 else []
+        stays = same[:1] if len({candidate.quotes for candidate in same}) == 1 else []
         kept += stays
-        dropped[TWICE] += len(same) - len(stays)
+        if len(same) > len(stays):
+            account[TWICE] += len(same) - len(stays)
     return kept
 
 
@@ -143,24 +164,30 @@ def _drawn(
 ) -> list[Candidate]:
     """As many from each source as there are, and within it from as many documents as possible."""
 
-    def at(one: Candidate) -> bytes:
-        return place(seed, one.source, one.document, one.question, one.line)
+    def at(candidate: Candidate) -> bytes:
+        about = candidate.source, candidate.document, candidate.question, candidate.line
+        return place(seed, *about)
 
     ordered = [in_turns(some, lambda one: one.target or one.document, at) for some in made.values()]
     # One of each source, then the next of each; a source that has no more leaves its turns.
-    waiting = (one for turn in zip_longest(*ordered) for one in turn if one is not None)
-    found: dict[str, Candidate] = {}
-    for one in waiting:
-        if len(found) == most:
-            break
-        if one.question.lower() in found:
+    turns = chain.from_iterable(zip_longest(*ordered))
+    drawn: dict[str, Candidate] = {}
+    for candidate in turns:
+        if candidate is None:
+            continue
+        if len(drawn) == most:
+            dropped["fit, and not drawn"] += 1
+        elif candidate.question.lower() in drawn:
             dropped[TWICE] += 1
-        elif not all(_stands_once(normalise(quote), texts) for quote in one.quotes):
+        elif not all(_stands_once(normalise(quote), texts) for quote in candidate.quotes):
             dropped["the target stands in several places"] += 1
         else:
-            found[one.question.lower()] = one
+            drawn[candidate.question.lower()] = candidate
     order = list(made)
-    return sorted(found.values(), key=lambda one: (order.index(one.source), one.document, one.line))
+    return sorted(
+        drawn.values(),
+        key=lambda candidate: (order.index(candidate.source), candidate.document, candidate.line),
+    )
 
 
 def _stands_once(quote: str, texts: Sequence[str]) -> bool:

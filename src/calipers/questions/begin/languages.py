@@ -1,0 +1,124 @@
+"""What must be known of a language to make questions: data in languages.toml, and which it is."""
+
+import re
+import tomllib
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from calipers.names import words_in
+
+LINK = "\x00"
+"""Stands for the link in its sentence."""
+USUAL = "en"
+"""The language of a text that does not say."""
+_SAMPLE = 2_000
+"""Characters of a document from which its language is told."""
+_HAN = r"㐀-䶿一-鿿豈-﫿"
+_HIRAGANA = r"ぁ-ゟ"
+_KATAKANA = r"゠-ヿㇰ-ㇿｦ-ﾟ"
+_HANGUL = r"가-힣"
+HAN = re.compile(f"[{_HAN}]")
+_KANA = re.compile(f"[{_HIRAGANA}{_KATAKANA}]")
+_SCRIPTS = {
+    "ja": _KANA,
+    "zh": HAN,
+    "ru": re.compile(r"[а-яё]", re.IGNORECASE),
+}
+"""Letters that tell a language alone, in the order in which they are looked for."""
+_WORD = re.compile(r"[^\W\d_]+")
+_LETTERS_PER_SIGN = ((HAN, 2.0), (re.compile(f"[{_HIRAGANA}{_KATAKANA}{_HANGUL}]"), 1.0))
+"""What a sign says beyond one letter of the Latin alphabet: 医 says what three letters say."""
+UNSPACED = re.compile(f"[{_HAN}{_HIRAGANA}{_KATAKANA}]+")
+"""A run of signs of a script that writes no spaces between words."""
+_RUN = re.compile(f"[{_HAN}]+|[{_KATAKANA}]+")
+
+
+@dataclass(frozen=True)
+class Language:
+    """The words of one language."""
+
+    stop: frozenset[str]
+    context: frozenset[str]
+    generic: frozenset[str]
+    vague: frozenset[str]
+    see: frozenset[str]
+    links: tuple[re.Pattern[str], ...] = field(default=())
+    compounds: bool = False
+
+
+@cache
+def languages() -> dict[str, Language]:
+    """The languages that are known, by their code."""
+    file = Path(__file__).with_name("languages.toml")
+    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    return {
+        code: Language(
+            stop=frozenset(words_in(entry["stop"])),
+            context=frozenset(words_in(entry["context"])),
+            generic=frozenset(words_in(entry["generic"])),
+            vague=frozenset(words_in(entry["vague"])),
+            see=frozenset(words_in(entry["see"])),
+            links=tuple(
+                re.compile(pattern.replace("{link}", LINK), re.IGNORECASE)
+                for pattern in entry["links"]
+            ),
+            compounds=entry.get("compounds", False),
+        )
+        for code, entry in table.items()
+    }
+
+
+def language_of(text: str) -> str:
+    """The code of the language that a text is in; English where nothing tells it.
+
+    >>> language_of("Wie man eine Krankmeldung abgibt und was dann zu tun ist.")
+    'de'
+    >>> language_of("インストールの方法"), language_of("如何安装插件"), language_of("x = 1")
+    ('ja', 'zh', 'en')
+    """
+    sample = text[:_SAMPLE]
+    if sample.isascii() and sample.count(" the ") > 3:
+        return USUAL  # most documents, at once
+    letters = sum(map(str.isalpha, sample)) if not sample.isascii() else 0
+    for code, script in _SCRIPTS.items():
+        # A page of code may hold few words of its own language.
+        if letters and len(script.findall(sample)) > 0.05 * letters:
+            return code
+    words = Counter(_WORD.findall(sample.lower()))
+    spaced = {code: entry.stop for code, entry in languages().items() if code not in _SCRIPTS}
+    counts = {
+        code: sum(words[word] for word in words.keys() & stop) for code, stop in spaced.items()
+    }
+    best = max(counts, key=lambda code: (counts[code], code == USUAL))
+    return best if counts[best] > counts[USUAL] else USUAL
+
+
+def reading_length(text: str) -> float:
+    """The length of a text in letters: a sign that says as much as three letters counts as three.
+
+    >>> reading_length("sick leave"), reading_length("病假申请")
+    (10, 12.0)
+    """
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(more * len(signs.findall(text)) for signs, more in _LETTERS_PER_SIGN)
+
+
+def words_without_spaces(run: str) -> list[str]:
+    """The words of a run of Chinese or Japanese signs, as far as they can be told apart.
+
+    A run of Han is cut into pairs of signs, which are mostly words; Katakana is one word; Hiragana
+    is mostly grammar and is left out.
+
+    >>> words_without_spaces("ミドルウェアを登録する"), words_without_spaces("安装插件")
+    (['ミドルウェア', '登録'], ['安装', '装插', '插件'])
+    """
+    words: list[str] = []
+    for part in _RUN.findall(run):
+        if len(part) <= 2 or not HAN.match(part):
+            words.append(part)
+        else:
+            words += [part[at : at + 2] for at in range(len(part) - 1)]
+    return words

@@ -1,0 +1,84 @@
+"""The documents that questions are made from: their languages, their titles, what else answers."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from calipers.io.documents.parts import Section
+from calipers.io.documents.sections import TextDocument
+from calipers.questions.begin.candidates import content_words
+from calipers.questions.begin.languages import language_of, languages
+
+MOST_IN_TITLE = 4
+"""Words that a title of a whole library may have to stand before a heading."""
+_FRONT = re.compile(r"(?:^|/)(?:readme|index)(?:\.[a-z-]+)?\.?[a-z]*$", re.IGNORECASE)
+_WELCOME = re.compile(
+    r"^welcome to (?:the )?|(?:'s|’s)? ?(?:documentation|docs|manual|handbook|user guide)$"
+    r"|手册$|文档$",
+    re.IGNORECASE,
+)
+
+Place = tuple[TextDocument, Section]
+
+
+@dataclass(frozen=True, eq=False)
+class Library:
+    """Documents, with what is known of all of them."""
+
+    documents: Sequence[TextDocument]
+
+    @cached_property
+    def _languages(self) -> dict[str, str]:
+        return {document.name: language_of(document.text) for document in self.documents}
+
+    def language(self, document: TextDocument) -> str:
+        """The language that a document is in."""
+        return self._languages[document.name]
+
+    @cached_property
+    def by_name(self) -> dict[str, TextDocument]:
+        """The documents by their names."""
+        return {document.name: document for document in self.documents}
+
+    @cached_property
+    def title(self) -> str:
+        """What all of it is about: the title of the first page, if it is short; else empty."""
+        fronts = [one for one in self.documents if _FRONT.search(one.name) and one.title]
+        if not fronts:
+            return ""
+        front = min(fronts, key=lambda one: (one.name.count("/"), one.name))
+        title = _WELCOME.sub("", front.title).strip(" !.,:-–—")
+        words = content_words(title, self.language(front))
+        others = languages()[self.language(front)].generic
+        says = [word for word in words if word not in others]
+        return title if says and len(title.split()) <= MOST_IN_TITLE else ""
+
+    @cached_property
+    def _sections(self) -> tuple[list[frozenset[str]], dict[str, list[int]]]:
+        """The words of each heading with its page's title, and the headings that hold a word."""
+        words: list[frozenset[str]] = []
+        holders: dict[str, list[int]] = defaultdict(list)
+        for document in self.documents:
+            language = self.language(document)
+            title = content_words(document.title, language)
+            for section in document.sections:
+                if section.heading:
+                    every = frozenset([*title, *content_words(section.heading, language)])
+                    for word in every:
+                        holders[word].append(len(words))
+                    words.append(every)
+        return words, holders
+
+    def how_many(self, words: Iterable[str], most: int = 2) -> int:
+        """How many headings, with their titles, hold all of these words; counted up to ``most``."""
+        wanted = frozenset(words)
+        every, holders = self._sections
+        rarest = min((holders.get(word, []) for word in wanted), key=len, default=[])
+        count = 0
+        for at in rarest:
+            count += wanted <= every[at]
+            if count >= most:
+                break
+        return count
