@@ -78,6 +78,8 @@ class NearIds:
     """Rows of the targets, ascending, each once."""
     result: Ints
     """The row of the first result that each of them meets."""
+    called: pl.Series
+    """The id of that result."""
 
     @property
     def option(self) -> str | None:
@@ -161,6 +163,20 @@ class NearPairs:
         equal[target[(pairs.wanted == pairs.called).to_numpy()]] = True
         return pairs.only(~equal[target]) if equal.any() else pairs
 
+    @classmethod
+    def joined(cls, parts: Sequence["NearPairs"]) -> "NearPairs":
+        """The pairs of several parts, by target."""
+        none = pl.Series([], dtype=pl.String)
+        target = np.concatenate([np.empty(0, np.int64), *(part.target for part in parts)])
+        order = np.argsort(target, kind="stable")
+        rows = as_series(order)
+        return cls(
+            target[order],
+            np.concatenate([np.empty(0, np.int64), *(part.result for part in parts)])[order],
+            pl.concat([none, *(part.wanted.alias("") for part in parts)]).gather(rows),
+            pl.concat([none, *(part.called.alias("") for part in parts)]).gather(rows),
+        )
+
     def only(self, which: Bools) -> "NearPairs":
         """Some of the pairs."""
         rows = as_series(np.flatnonzero(which))
@@ -188,7 +204,8 @@ class NearPairs:
         """The targets that meet a result under these rules, each with the first such result."""
         equal = self.meet(how)
         target, first = np.unique(self.target[equal], return_index=True)
-        return NearIds(how, target, self.result[equal][first])
+        rows = np.flatnonzero(equal)[first]
+        return NearIds(how, target, self.result[rows], self.called.gather(as_series(rows)))
 
     def rules(self) -> list[NearIds]:
         """The rules by which targets meet a result, most targets first: see ``near_ids``."""

@@ -72,7 +72,7 @@ def study_corpus(
         ]
     split = np.array([place.split for place in places], dtype=np.bool_)
     there = np.array([place.document is not None for place in places], dtype=np.bool_)
-    documents = pl.Series([place.document for place in places], dtype=pl.String)
+    documents = pl.Series([place.document or None for place in places], dtype=pl.String)
     named = targets["document"].fill_null(documents)
     return CorpusFacts(there & ~split, split, named, document_of, text_of)
 
@@ -107,14 +107,20 @@ def _pieced_together(
     batches: Batches, quotes: list[Quote], matching: MatchRule
 ) -> Iterator[tuple[str, Place]]:
     """Find quotes without an exact match: close enough in one chunk, or split over several."""
+    # Chunks that name no document may all belong together.
+    together = pl.when("named").then("document").otherwise(pl.lit("")).alias("document")
+
+    def joined() -> Iterator[pl.DataFrame]:
+        return (batch.with_columns(together) for batch in batches())
+
     if matching.least == 1:
-        split = split_quotes(batches, quotes, matching.ignore_case)
+        split = split_quotes(joined, quotes, matching.ignore_case)
         yield from ((text, Place(document, split=True)) for text, document in split.items())
         return
     alone: dict[str, str] = {}
     split = {}
     covered: dict[tuple[str, str], list[Piece]] = {}
-    for batch in batches():
+    for batch in joined():
         shelf = Shelf([_plain(text, matching) for text in batch["text"]])
         shelf.look_for(seed for quote in quotes for _, seed in quote.seeds)
         documents = batch["document"].to_list()

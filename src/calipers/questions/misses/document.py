@@ -71,6 +71,8 @@ def _miss(row: dict[str, object]) -> Lines:
     got = _instead(row)[:EXAMPLES]
     if not any("“" in one for one in got):
         got = [", ".join(got)] if got else []
+    if row["near"] is not None:
+        got = [printable(str(row["near"]), SHOWN)]
     lines = [
         f"  wanted  {_expected(row)}",
         f"          {means}{place}",

@@ -61,6 +61,8 @@ class TargetFate:
     """Whether it is in the first k."""
     reason: str | None = None
     """One of the reasons of ``misses``; None if it or an alternative was found."""
+    near: str | None = None
+    """The id of the result that is the target in another spelling."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -206,15 +208,16 @@ def _fates(pair: Matched, counted: list[int], why: Misses) -> tuple[TargetFate, 
     """Each target with its rank or reason; missed alternatives share one reason."""
     rank = best_ranks(pair.matches).tolist()
     rows, unit = pair.targets.to_dicts(), pair.matches.target_unit.tolist()
-    known = why.by_query.select("target", "reason").iter_rows()
-    reasons = {unit[target]: reason for target, reason in known}
+    known = zip(why.numbers.tolist(), why.table["reason"], why.table["near"], strict=True)
+    reasons = {unit[target]: (reason, near) for target, reason, near in known}
     return tuple(
         TargetFate(
             name=_name(rows[at]),
             grade=rows[at]["grade"],
             rank=None if rank[at] == NEVER else rank[at],
             found=rank[at] <= why.k,
-            reason=reasons.get(unit[at]),
+            reason=reasons.get(unit[at], (None, None))[0],
+            near=reasons.get(unit[at], (None, None))[1],
         )
         for at in counted
     )
@@ -276,7 +279,10 @@ def _targets(found: Explanation) -> Table:
     for one in found.targets:
         other = ("" if one.found else "an alternative was found", "")
         rank = "" if one.rank is None else str(one.rank)
-        rows.append((printable(one.name), rank, *known.get(one.reason or "", other)))
+        means, remedy = known.get(one.reason or "", other)
+        if one.near is not None:
+            means = f"{means}: {printable(one.near)}"
+        rows.append((printable(one.name), rank, means, remedy))
     columns: Heads = (
         Column("target", prose=True),
         "rank",

@@ -1,5 +1,6 @@
 """Why targets were not found."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from reprlib import repr as short
@@ -22,6 +23,7 @@ class Reason:
 
 
 REASONS: tuple[Reason, ...] = (
+    Reason("another_id", "there under another id", "write ids alike, or give --map-ids"),
     Reason("not_in_corpus", "not in the corpus", "index the document"),
     Reason("split_over_chunks", "split over several chunks", "use overlapping or larger chunks"),
     Reason("below_k", "ranked below k", "rerank, or raise k"),
@@ -64,6 +66,8 @@ class Misses(Plain, HasRows):
     """The inputs beside the run that help to explain: corpus, candidates, exact."""
     notes: tuple[str, ...]
     """Sentences about what could not be decided or looks wrong."""
+    map_ids: str | None = None
+    """What ``--map-ids`` takes to match most of the targets that are there under another id."""
 
     @property
     def by_query(self) -> pl.DataFrame:
@@ -78,6 +82,8 @@ class Misses(Plain, HasRows):
             raise InvalidInput(
                 f"There is no reason {short(reason)}; a reason is one of {', '.join(known)}."
             )
+        if reason == "another_id" and self.map_ids is not None:
+            return f"give --map-ids {shlex.quote(self.map_ids)}"
         lacking = [f"--{name}" for name in TELLS_MORE if name not in self.given]
         # With candidates for some queries, the general remedy names the queries that lack them.
         if reason != "not_returned" or "--candidates" not in lacking:

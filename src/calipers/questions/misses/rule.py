@@ -4,23 +4,25 @@ The rules are tried in a fixed order and the first that matches gives the reason
 guess at inputs that were not given (the corpus, the candidates, exact search).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
+from calipers.checks.evidence import Batches
 from calipers.engines.summary import audit_counts, enforce
 from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
+from calipers.match.near_ids import NearIds
 from calipers.match.pair import match_again
 from calipers.measures.views import NEVER
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matched import EMPTY, FAILED, MISSING, Matched, Matches
-from calipers.model.run import Run
+from calipers.model.run import SAMPLE, Run, peek
 from calipers.questions.misses.corpus_facts import CorpusFacts, study_corpus
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.table import (
@@ -35,6 +37,10 @@ from calipers.words import did_you_mean
 
 CANDIDATES, EXACT = "candidates", "exact"
 STAGES = (CANDIDATES, EXACT)
+CorpusSource: TypeAlias = Any
+"""Whatever ``open_corpus`` takes: a path, rows, documents of other packages."""
+StageSource: TypeAlias = Any
+"""Whatever ``load`` takes for a run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +60,8 @@ class Facts:
     """Another chunk of its document is in the first k."""
     crowd: Bools
     """The first k results of its query contain a repetition."""
+    another: Bools
+    """A result of its query has its id in another spelling."""
     corpus: CorpusFacts | None = None
 
     @property
@@ -81,15 +89,70 @@ class Facts:
         return self.listed | self.on(CANDIDATES) | self.on(EXACT)
 
 
-def explain_misses(
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Every target accounted for: found, or missed for one reason."""
+
+    pair: Matched
+    facts: Facts
+    counted: Ints
+    """The targets that count."""
+    targets: int
+    """How many there are; alternatives count as one."""
+    found: int
+    missed: Ints
+    """One target for each that was missed."""
+    why: Ints
+    """The reason of each missed target: its place in ``REASONS``."""
+    shown: MissFacts
+    near: Sequence[NearIds]
+    """The rules by which targets meet a result of their query, most targets first."""
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """The number of misses per reason, in the order of the rules."""
+        counts = np.bincount(self.why, minlength=len(REASONS)).tolist()
+        return {reason.name: n for reason, n in zip(REASONS, counts, strict=True) if n}
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The inputs beside the run that help to explain: corpus, candidates, exact."""
+        stages = (name for name in STAGES if self.facts.known[name].any())
+        return frozenset([*(["corpus"] if self.facts.corpus is not None else []), *stages])
+
+    @property
+    def map_ids(self) -> str | None:
+        """What ``--map-ids`` takes to match most of the targets that are under another id."""
+        return next((near.option for near in self.near if near.option is not None), None)
+
+    def near_names(self) -> pl.Series:
+        """The id under which each missed target is there; null for all others."""
+        names: dict[int, str] = {}
+        for near in self.near:
+            for target, name in zip(near.target.tolist(), near.called, strict=True):
+                names.setdefault(target, name)
+        return pl.Series([names.get(row) for row in self.missed.tolist()], dtype=pl.String)
+
+
+Beside = Callable[[Context], None]
+"""More to do with each block of results while they are read."""
+
+
+def study_misses(
     pair: Matched,
     k: int,
     *,
-    corpus: Any = None,
-    candidates: Any = None,
-    exact: Any = None,
-) -> Misses:
-    """Explain the misses of a pair; ``candidates`` and ``exact`` override stages in the records."""
+    corpus: CorpusSource = None,
+    candidates: StageSource = None,
+    exact: StageSource = None,
+    beside: Beside | None = None,
+    names: bool = True,
+) -> Study:
+    """Account for every target of a pair; the results are read once.
+
+    ``candidates`` and ``exact`` override stages in the records. Without ``names`` it is left out
+    what was returned instead of each target.
+    """
     runs = _stage_runs(pair.as_read[1], {"candidates": candidates, "exact": exact})
     if runs and pair.recorded.match == "document":
         raise InvalidInput(
@@ -115,46 +178,68 @@ def explain_misses(
     )
     missed = counted[missed]
     wanted = np.zeros(matches.n_queries, dtype=np.bool_)
-    wanted[matches.target_query[missed]] = True
+    wanted[matches.target_query[missed]] = names
     targets = pair.targets
     if studied is not None:
         targets = targets.with_columns(document=studied.document)
     targets = with_documents(pair, targets)
-    look = partial(MissFacts.of, k=k, named=named, wanted=wanted)
+    by_id = pair.matching.rule.kind == "id"
+
+    def look(block: Context) -> MissFacts:
+        if beside is not None:
+            beside(block)
+        return MissFacts.of(block, k, named, wanted, by_id=by_id)
+
     shown = MissFacts.merged([*over_contexts(pair, look, targets)], matches)
-    facts = replace(facts, repeats=shown.repeats, sibling=shown.sibling, crowd=shown.crowd)
+    near = shown.near.rules()
+    another = np.zeros(facts.rank.size, dtype=np.bool_)
+    for one in near:
+        another[one.target] = True
+    facts = replace(
+        facts, repeats=shown.repeats, sibling=shown.sibling, crowd=shown.crowd, another=another
+    )
     why = reasons(facts)[missed]
+    return Study(pair, facts, counted, n_units, n_found, missed, why, shown, near)
+
+
+def explain_misses(
+    pair: Matched,
+    k: int,
+    *,
+    corpus: CorpusSource = None,
+    candidates: StageSource = None,
+    exact: StageSource = None,
+) -> Misses:
+    """Explain the misses of a pair; ``candidates`` and ``exact`` override stages in the records."""
+    study = study_misses(pair, k, corpus=corpus, candidates=candidates, exact=exact)
+    facts, missed = study.facts, study.missed
     names = pl.Series([reason.name for reason in REASONS])
     columns = {
-        "reason": names.gather(why),
+        "reason": names.gather(study.why),
         "rank": ranks_or_null(facts.rank[missed]),
+        "near": study.near_names(),
         "candidate_rank": ranks_or_null(facts.stage_rank["candidates"][missed]),
         "exact_rank": ranks_or_null(facts.stage_rank["exact"][missed]),
-        "expected_text": _expected_text(pair, missed, studied),
+        "expected_text": _expected_text(pair, missed, facts.corpus),
     }
-    counts = np.bincount(why, minlength=len(REASONS)).tolist()
     return Misses(
         k=k,
-        targets=n_units,
-        found=n_found,
+        targets=study.targets,
+        found=study.found,
         missed=missed.size,
-        reasons={one.name: n for one, n in zip(REASONS, counts, strict=True) if n},
+        reasons=study.reasons,
         table=misses_table(
-            matches,
+            pair.matches,
             pair.targets,
             missed,
             columns=columns,
-            instead=shown.instead,
+            instead=study.shown.instead,
             tags=pair.ground_truth.tags,
         ),
         numbers=missed,
-        given=frozenset(
-            [
-                *(["corpus"] if studied is not None else []),
-                *(name for name in STAGES if facts.known[name].any()),
-            ]
-        ),
-        notes=tuple(_notes(pair, facts, counted)),
+        given=study.given,
+        notes=tuple(_notes(pair, facts, study.counted)),
+        map_ids=study.map_ids,
     )
 
 
@@ -171,7 +256,7 @@ def _expected_text(pair: Matched, missed: Ints, corpus: CorpusFacts | None) -> p
 
 
 def _documents(
-    pair: Matched, k: int, corpus: Any
+    pair: Matched, k: int, corpus: CorpusSource
 ) -> tuple[pl.DataFrame | None, CorpusFacts | None]:
     """The documents of results that name none, and the corpus facts of the targets."""
     if corpus is None and not pair.run.has("document"):
@@ -213,21 +298,40 @@ def _facts(
         stage_rank=stage_rank,
         sibling=nobody,
         crowd=nobody,
+        another=nobody,
         corpus=corpus,
     )
 
 
-def _study(corpus: Any, pair: Matched, items: pl.Series) -> CorpusFacts:
+def _study(corpus: CorpusSource, pair: Matched, items: pl.Series) -> CorpusFacts:
     opened = open_corpus(corpus)
     facts = study_corpus(opened.batches, pair.targets, pair.matching.rule, items)
     returned = np.unique(pair.matches.edge_target)
-    if returned.size and not (facts.whole | facts.split)[returned].any():
+    nothing = returned.size and not (facts.whole | facts.split)[returned].any()
+    if nothing and not _knows_results(opened.batches, pair.run):
         raise InvalidInput(
             f"The corpus {opened.name} holds nothing of the ground truth that the retriever "
             "returned, so it is not the one that was searched; give the chunks themselves, with "
             "the ids that the run uses."
         )
     return facts
+
+
+def _knows_results(batches: Batches, run: Run) -> bool:
+    """Whether the corpus has the id or the text of one of the first results.
+
+    Then it was searched, though every quote may be cut by the edge of a chunk.
+    """
+    some, _ = peek(run.as_matched, SAMPLE)
+    if some is None:
+        return False
+    frame = some.frame.head(SAMPLE)
+    known = {name: set(frame[name].drop_nulls()) for name in ("item", "text") if name in frame}
+    return any(
+        not known.get("item", set()).isdisjoint(batch["id"])
+        or not known.get("text", set()).isdisjoint(batch["text"])
+        for batch in batches()
+    )
 
 
 def _stage_runs(results: Run, given: Mapping[str, Any]) -> dict[str, Run]:
@@ -304,6 +408,7 @@ def reasons(facts: Facts) -> Ints:
     reachable = ~facts.known[CANDIDATES] | candidate
     room = facts.rank - facts.repeats <= facts.k
     rules = {
+        "another_id": facts.another & ~listed,
         "not_in_corpus": _nowhere(facts),
         "split_over_chunks": _split(facts),
         "below_k": listed & ~demoted & ~room,

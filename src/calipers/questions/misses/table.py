@@ -1,14 +1,15 @@
 """Misses as a table to read, filter and label."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 import polars as pl
 
+from calipers.match.near_ids import Ids, NearPairs
 from calipers.measures.views import NEVER
-from calipers.model.arrays import Bools, Ints
+from calipers.model.arrays import Bools, Ints, as_series
 from calipers.model.matched import Matches
 from calipers.questions.shown_results import Context
 
@@ -61,10 +62,14 @@ class MissFacts:
     """Whether the first k results of each target's query contain a repetition."""
     instead: pl.DataFrame
     """What was returned instead, for the wanted queries: code, instead, instead_text."""
+    near: NearPairs
+    """Targets and results whose ids may be alike; a result by its rank."""
 
     @classmethod
-    def of(cls, block: Context, k: int, named: pl.DataFrame | None, wanted: Bools) -> Self:
-        """The facts of one block of whole queries."""
+    def of(
+        cls, block: Context, k: int, named: pl.DataFrame | None, wanted: Bools, *, by_id: bool
+    ) -> Self:
+        """The facts of one block of whole queries; ``by_id``: near ids are looked for."""
         matches = block.matches
         query, rank = matches.target_query, best_ranks(matches)
         listed = rank < NEVER
@@ -77,6 +82,7 @@ class MissFacts:
             block.near(k, named),
             (block.summed(block.repeats, [k])[:, 0] > 0)[query],
             _came_instead(block, k, wanted),
+            near_pairs(block, rank) if by_id else NearPairs.joined([]),
         )
 
     @classmethod
@@ -90,7 +96,33 @@ class MissFacts:
             sibling[one.target_rows] = one.sibling
             crowd[one.target_rows] = one.crowd
         instead = pl.concat([_NOTHING_INSTEAD, *(one.instead for one in parts)])
-        return cls(np.arange(matches.n_queries), np.arange(n), repeats, sibling, crowd, instead)
+        near = NearPairs.joined([one.near for one in parts])
+        everyone, rows = np.arange(matches.n_queries), np.arange(n)
+        return cls(everyone, rows, repeats, sibling, crowd, instead, near)
+
+
+def near_pairs(block: Context, rank: Ints, *, elsewhere: bool = False) -> NearPairs:
+    """Missed targets of a block and results of their query whose ids may be alike.
+
+    ``rank`` is the best rank of each target. With ``elsewhere`` each query has the targets of
+    another one: what a rule meets then, it meets by chance.
+    """
+    if "item" not in block.frame.columns or block.frame["item"].null_count():
+        return NearPairs.joined([])
+    named = block.targets["item"].is_not_null().to_numpy()
+    missed = np.flatnonzero((rank == NEVER) & block.matches.relevant(block.rel) & named)
+    if not missed.size:
+        return NearPairs.joined([])
+    query = block.matches.target_query[missed]
+    if elsewhere:
+        codes, place = np.unique(query, return_inverse=True)
+        query = np.roll(codes, 1)[place]
+        if codes.size < 2:
+            return NearPairs.joined([])
+    wanted = Ids(query, block.targets["item"].gather(as_series(missed)))
+    pairs = NearPairs.of(wanted, Ids(block.code, block.frame["item"]))
+    rows = block.target_rows[missed][pairs.target]
+    return replace(pairs, target=rows, result=block.rank[pairs.result])
 
 
 _NOTHING_INSTEAD = pl.DataFrame(
