@@ -55,9 +55,14 @@ def grow() -> None:
     """
 
 
-@command(short_help="Look for the known failure modes of a retriever.")
+@command(short_help="Say why a retriever fails, and which change would help most.")
 def diagnose() -> None:
-    """Look for the known failure modes of a retriever, with evidence and what to do.
+    """Try every known cure on the recorded results, and say which would help most.
+
+    A cure changes the results on paper: their order, repetitions, how ids are written, k. What
+    it gains is tested query by query. All targets are accounted for: found, ranked below k,
+    under another id, not returned. A gap between precision and recall is explained: too
+    selective, or too wide.
 
     DATA is a file that holds results and ground truth; or give --ground-truth and --run; or
     questions and --retriever.
@@ -65,7 +70,7 @@ def diagnose() -> None:
     \b
     Examples:
       calipers diagnose evals.jsonl
-      calipers diagnose evals.jsonl -k 20
+      calipers diagnose evals.jsonl -k 20 --corpus chunks.jsonl
     """
 
 
@@ -89,9 +94,9 @@ def _write_misses(found: Any, path: str) -> None:
 def misses() -> None:
     """Give one reason for each piece of ground truth that is not in the first k results.
 
-    The rules are tried in a fixed order: not in the corpus; split over chunks; below rank k;
-    right document, wrong chunk; crowded out by duplicates; retriever error or nothing returned;
-    lost by the reranker; missed by the index; never a candidate.
+    The rules are tried in a fixed order: under another id; not in the corpus; split over
+    chunks; below rank k; right document, wrong chunk; crowded out by duplicates; retriever
+    error or nothing returned; lost by the reranker; missed by the index; never a candidate.
 
     \b
     Examples:

@@ -187,6 +187,14 @@ class NearPairs:
             self.called.gather(rows),
         )
 
+    def mapped(self, how: IdMap) -> "NearPairs":
+        """The pairs with their ids mapped, without the targets that are met then."""
+        wanted = spelled(self.wanted, how)
+        called = spelled(self.called, how)
+        met = np.unique(self.target[(wanted == called).to_numpy()])
+        pairs = NearPairs(self.target, self.result, wanted, called)
+        return pairs.only(~np.isin(self.target, met))
+
     def meet(self, how: IdMap) -> Bools:
         """Which pairs become equal, and may be one: see ``_DROPS``."""
         equal = self._become_equal(how)

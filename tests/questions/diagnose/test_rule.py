@@ -1,11 +1,20 @@
-"""Tests."""
+"""The first line, the cures, the leak, and that a cure keeps its promise."""
 
+import html
+import json
+import re
+
+import numpy as np
 import pytest
 
+import calipers
 from calipers import diagnose, evaluate
 from calipers.errors import InvalidInput
-from tests.systems import records, tagged
-from tests.zoo.animals import FAULTS
+from calipers.questions.diagnose.document import leak_line
+from simulations.diagnoses import CERTAIN, CERTAIN_CURES, LEAKS, healthy
+from simulations.diagnoses import records as world
+from tests.command import calipers_command
+from tests.systems import records
 
 LATE = [8] * 15 + [9] * 15
 
@@ -33,128 +42,196 @@ def test_nothing_to_find_is_refused():
         diagnose(made)
 
 
-N = 30
+def drawn(name, n, *, good=True, seed=3):
+    planted = {**CERTAIN, **LEAKS}[name]
+    return world(planted.plant, n, np.random.default_rng(seed), good=good)
 
 
-def many(make, n=N):
-    return [{"id": f"q{i}", "query": f"question {i}", **make(i)} for i in range(n)]
+@pytest.mark.parametrize("name", {**CERTAIN, **LEAKS})
+def test_a_planted_fault_is_named_first(name):
+    planted = {**CERTAIN, **LEAKS}[name]
+    assert diagnose(drawn(name, planted.from_queries)).named in planted.named
+    if planted.in_random_order:
+        assert diagnose(drawn(name, 30, good=False)).named in planted.named
 
 
-def listed(*places, length=10, targets=None):
-    """A list with targets at these places, as many targets in all as said."""
-    retrieved = [f"x{n}" for n in range(length)]
-    for number, place in enumerate(places):
-        retrieved[place - 1] = f"t{number}"
-    wanted = len(places) if targets is None else targets
-    return {"retrieved": retrieved, "ground_truth": [f"t{n}" for n in range(wanted)]}
+@pytest.mark.parametrize("good", [True, False])
+def test_a_healthy_retriever_is_advised_no_certain_cure(good):
+    rng = np.random.default_rng(5)
+    for n in (12, 30, 30, 120):
+        assert diagnose(world(healthy, n, rng, good=good)).named not in CERTAIN_CURES
 
 
-def in_document(document, missed_in):
-    return {
-        "retrieved": [{"id": f"{document}#{n}", "document": document} for n in range(4)],
-        "ground_truth": [
-            {"id": f"{document}#0", "document": document},
-            {"id": f"{missed_in}#9", "document": missed_in},
-        ],
-    }
+def ids(retrieved):
+    return [one if isinstance(one, str) else one["id"] for one in retrieved]
 
 
-LATE_TARGETS = many(lambda _: listed(8, 9, 10))
-WIDE = many(lambda _: listed(1, length=30))
+def once(retrieved, key):
+    """Results without those whose key was there before."""
+    kept = {}
+    for one in retrieved:
+        kept.setdefault(one if isinstance(one, str) else one[key], one)
+    return list(kept.values())
 
 
-def names(made, **settings):
-    return [finding.rule for finding in diagnose(made, **settings).findings]
+BY_HAND = {
+    "reversed": lambda found: found[::-1],
+    "first ten reversed": lambda found: found[:10][::-1] + found[10:],
+    "distances": lambda found: sorted(found, key=lambda one: one["score"]),
+    "not sorted by score": lambda found: sorted(found, key=lambda one: -one["score"]),
+    "ids repeated": lambda found: once(found, "id"),
+    "texts repeated": lambda found: once(found, "text"),
+    "hub": lambda found: [one for one in found if one != "cover page"],
+}
 
 
-@pytest.mark.parametrize(
-    ("rule", "made"),
-    [
-        ("hub", many(lambda i: {"retrieved": ["hub", f"t{i}"], "ground_truth": ["hub"]})),
-        ("wrong_chunk", many(lambda i: in_document(f"d{i}", f"other{i}"))),
-        ("slice_collapses", tagged({"fact": [1, 1, None] * 13, "list": [1, 1, None] * 4})),
-        ("finds_little", many(lambda _: listed(*range(1, 11), targets=20))),
-        ("ordered_badly", many(lambda _: listed(1, 2, targets=9))),
-    ],
-)
-def test_a_rule_stays_silent_where_something_else_is_wrong(rule, made):
+@pytest.mark.parametrize("name", BY_HAND)
+def test_the_cure_done_by_hand_gives_the_printed_number(name):
+    made = drawn(name, 40)
     diagnosis = diagnose(made)
-    assert rule not in [finding.rule for finding in diagnosis.findings]
-    assert rule not in [unchecked.rule for unchecked in diagnosis.unchecked]
+    cured = [{**one, "retrieved": ids(BY_HAND[name](one["retrieved"]))} for one in made]
+    scores = evaluate(cured, metrics="recall@10,ndcg@10")
+    for value in diagnosis.advised.values:
+        assert value.after == pytest.approx(scores[value.metric].mean, abs=1e-12)
+        assert value.before == pytest.approx(
+            evaluate(made, metrics=value.metric)[value.metric].mean, abs=1e-12
+        )
 
 
-def test_holes_in_a_pool_are_looked_for_where_bad_results_were_judged_too():
-    made = many(lambda _: listed(5) | {"ground_truth": {"t0": 1, "old": 0}})
-    assert names(made) == ["thin_ground_truth"]
-    known = many(
-        lambda _: listed(5) | {"ground_truth": {"t0": 1, **{f"x{n}": 0 for n in range(4)}}}
-    )
-    assert names(known) == ["ordered_badly"]
+@pytest.mark.parametrize("name", [one for one in CERTAIN if CERTAIN[one].named == {"ids"}])
+def test_the_printed_command_gives_the_promised_number(name, tmp_path):
+    path = tmp_path / "evals.jsonl"
+    path.write_text("\n".join(map(json.dumps, drawn(name, 40))), encoding="utf-8")
+    printed = calipers_command("diagnose", path, columns=200)
+    promised = re.search(r"recall@10 is (\d\.\d+), not", printed.out)[1]
+    line = next(line for line in printed.out.splitlines() if line.startswith("Try it: "))
+    words = line.removeprefix("Try it: calipers ").split()
+    assert words[0] == "eval"
+    again = calipers_command(*words, "--json", columns=200)
+    means = {one["metric"]: one["mean"] for one in json.loads(again.out)["summaries"]}
+    assert f"{means['recall@10']:.3f}" == promised
 
 
-def test_what_another_finding_settles_is_not_said_again():
-    left_out = {
-        one.rule: one.reason
-        for one in diagnose(FAULTS["the same list for all"].records(30)).unchecked
-    }
-    assert left_out["ordered_badly"] == "every query gets the same list"
+def test_a_larger_k_gives_the_promised_number(tmp_path):
+    path = tmp_path / "evals.jsonl"
+    path.write_text("\n".join(map(json.dumps, drawn("late", 40))), encoding="utf-8")
+    printed = calipers_command("diagnose", path, columns=200).out
+    k, promised = re.search(r"k = (\d+) finds (\d+)%, k = 10 finds 0%", printed).groups()
+    line = next(line for line in printed.splitlines() if line.startswith("Try it: "))
+    again = calipers_command(*line.removeprefix("Try it: calipers ").split(), "--json")
+    means = {one["metric"]: one["mean"] for one in json.loads(again.out)["summaries"]}
+    assert f"{means[f'recall@{k}']:.0%}" == f"{promised}%"
 
 
-def test_evidence_in_quotes_is_not_called_unjudged():
+TWICE = {
+    ("prefix", "reversed"): {"ids", "reverse"},
+    ("ids repeated", "reversed"): {"repeated_ids", "reverse"},
+    ("prefix", "hub"): {"ids", "hub"},
+}
+
+
+@pytest.mark.parametrize("names", TWICE)
+def test_of_two_faults_one_is_named_first_and_the_other_after_it(names):
+    rng = np.random.default_rng(8)
+    first, second = (CERTAIN[name].plant for name in names)
+
+    def both(rng, asked):
+        made = first(rng, asked)
+        return second(rng, type(asked)(asked.number, asked.targets, made["retrieved"]))
+
+    cures = diagnose(world(both, 60, rng)).cures
+    assert {cure.name for cure in cures[:2]} == TWICE[names]
+    assert cures[1].after == cures[0].name
+    assert cures[1].title.startswith("then ")
+
+
+def test_rules_for_ids_join():
+    rng = np.random.default_rng(9)
+
+    def both(rng, asked):
+        ways = ("idx2:{}", "{}/", "{}")
+        names = [ways[int(rng.integers(3))].format(name) for name in asked.results]
+        return {"query": f"q{asked.number}", "retrieved": names, "ground_truth": asked.targets}
+
+    made = world(both, 60, rng)
+    first, second, *_ = diagnose(made).cures
+    assert {first.option, second.option} >= {second.option}
+    joined = second.option.removeprefix("--map-ids ")
+    assert set(joined.split(",")) == {"prefix=idx2:", "slash"}
+    mean = evaluate(made, metrics="recall@10", map_ids=joined)["recall@10"].mean
+    assert second.values[0].after == pytest.approx(mean, abs=1e-12)
+
+
+def test_a_rule_that_meets_other_queries_as_often_is_not_advised():
+    """Ids that are alike by chance: every list has the other spelling of everything."""
     made = [
         {
             "query": f"q{i}",
-            "ground_truth": [{"quote": "the answer"}, {"quote": "its reason"}],
-            "retrieved": [
-                {"text": f"chunk {n}" if n else "the answer; its reason"} for n in range(10)
-            ],
+            "retrieved": [f"c-{n}" for n in range(20)],
+            "ground_truth": [f"c{i % 20}"] if i else ["c-3"],
         }
-        for i in range(30)
+        for i in range(40)
     ]
-    assert "thin_ground_truth" not in names(made)
+    assert diagnose(made).named != "ids"
 
 
-def test_confidence_follows_the_intervals_and_the_number_of_queries():
-    def confidence(made, rule):
-        return {one.rule: one.confidence for one in diagnose(made).findings}[rule]
+def wide(k=10, tokens=100):
+    return [
+        {
+            "query": f"q{i}",
+            "retrieved": [{"id": f"t{i}", "tokens": tokens}]
+            + [{"id": f"x{n}", "tokens": tokens} for n in range(i, i + k - 1)],
+            "ground_truth": [f"t{i}"],
+        }
+        for i in range(80)
+    ]
 
-    assert confidence(LATE_TARGETS, "ordered_badly") == "high"
-    assert confidence(LATE_TARGETS[:10], "ordered_badly") == "low"
-    doubtful = many(lambda i: listed(5) if i % 4 == 0 else listed(1, 2), 40)
-    assert confidence(doubtful, "ordered_badly") == "moderate"
+
+def test_too_wide_says_what_a_smaller_k_saves():
+    gap = diagnose(wide(), price=2.0).gap
+    assert gap.startswith("Gap between precision and recall: precision is 0.100 and recall 1.000")
+    assert "too wide; k = 1 keeps the recall and saves 90% of the tokens" in gap
+    assert "(1.80 per 1,000 queries)" in gap
 
 
-def test_a_smaller_k_says_what_it_saves():
+def test_too_selective_says_what_a_larger_k_finds():
     made = [
         {
-            **record,
-            "id": f"{record['id']} {again}",
-            "retrieved": [{"id": item, "tokens": 100} for item in record["retrieved"]],
+            "query": f"q{i}",
+            "retrieved": [f"t{i}-{n}" for n in range(8)],
+            "ground_truth": [f"t{i}-{n}" for n in range(8)],
         }
-        for again in range(3)
-        for record in WIDE
+        for i in range(40)
     ]
-    (finding,) = diagnose(made, k=30).findings
-    assert finding.advice == (
-        "Lower k: at k = 1 recall stays 1.000 in these queries and could fall by 0.033; 29 results "
-        "fewer per query.",
+    diagnosis = diagnose(made, k=2)
+    assert "so it is too selective; k = 8 finds 100%." in diagnosis.gap
+    assert (
+        "retrieve more"
+        in diagnose([{**one, "retrieved": one["retrieved"][:2]} for one in made]).gap
     )
 
 
-def test_a_smaller_k_that_is_not_settled_is_named_with_the_safe_one():
-    (finding,) = diagnose(WIDE, k=30).findings
-    assert finding.confidence == "moderate"
-    assert finding.evidence[0].startswith("Use k = 1: it finds 100%, as much as k = 30.")
-    assert "k = 30 is safe until there are more queries" in finding.advice[0]
+def test_candidates_and_a_corpus_say_more():
+    made = [
+        {"id": f"q{i}", "query": f"q {i}", "retrieved": ["x", "y"], "ground_truth": [f"t{i}"]}
+        for i in range(30)
+    ]
+    made[0]["retrieved"] = ["t0"]
+    before = {f"q{i}": ["z", f"t{i}"] for i in range(30)}
+    assert diagnose(made, candidates=before).leak[1].name == "lost_by_reranker"
+    corpus = [{"id": name, "text": name} for name in ("x", "y", "z", "t0")]
+    assert diagnose(made, corpus=corpus).leak[1].name == "not_in_corpus"
 
 
-def test_short_lists_are_no_fault_where_little_is_missed():
-    """Two of forty queries miss their target in a list of two; all others have it."""
-    made = many(lambda i: listed(1, length=10) if i > 1 else listed(length=2, targets=1), n=40)
-    assert "too_selective" not in names(made)
-
-
-def test_queries_that_failed_are_not_called_empty_as_well():
-    made = many(lambda i: listed(1) | ({"retrieved": [], "error": "timeout"} if i % 5 == 0 else {}))
-    assert names(made)[0] == "retriever_fails"
-    assert "nothing_returned" not in names(made)
+def test_the_document_is_the_same_in_every_face(tmp_path):
+    path = tmp_path / "evals.jsonl"
+    path.write_text("\n".join(map(json.dumps, drawn("prefix", 30))), encoding="utf-8")
+    diagnosis = diagnose(str(path))
+    assert str(diagnosis).startswith("Ids differ in the prefix 'idx2:'")
+    page = calipers.report(str(path)).to_html()
+    assert html.escape(diagnosis.sentence) in page
+    assert leak_line(diagnosis.leak) in page
+    asked = json.loads(calipers_command("diagnose", path, "--json").out)
+    assert asked["sentence"] == diagnosis.sentence
+    assert asked["cures"][0]["option"] == "--map-ids prefix=idx2:"
+    assert sum(leak["share"] for leak in asked["leak"]) == pytest.approx(1.0)

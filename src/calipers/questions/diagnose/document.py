@@ -1,6 +1,6 @@
-"""A diagnosis as a document: what is wrong, the evidence, and what to do."""
+"""A diagnosis as a document: what is wrong, the cures that matter, and where targets were lost."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 from calipers.model.document import (
     Block,
@@ -8,70 +8,97 @@ from calipers.model.document import (
     Cells,
     Column,
     Document,
+    Heads,
     Lines,
     Note,
     Table,
-    of_claim,
 )
-from calipers.questions.diagnose.result import Diagnosis, Finding
-from calipers.questions.diagnose.symptoms import RULES
+from calipers.questions.diagnose.result import (
+    CuredValue,
+    Diagnosis,
+    Leak,
+    TriedCure,
+    whole_percents,
+)
 from calipers.words import first_results, number
 
-FINE = {rule.title: rule.fine for rule in RULES}
-"""A short name for what is fine when a rule finds nothing."""
+MOST_LEAKS = 4
+"""Reasons that the line of the leak names; the others are summed up."""
 
 
 def document(diagnosis: Diagnosis) -> Document:
-    """What is wrong, the findings with evidence and advice, and what could not be checked."""
-    blocks: list[Block] = [_summary(diagnosis), *map(_finding, diagnosis.findings)]
-    claim = diagnosis.claim
-    if diagnosis.findings:  # their advice is in the table
-        claim = replace(claim, next=None)
-    return of_claim(claim, *_remarks(diagnosis), blocks=blocks, rows=lambda: diagnosis.findings)
-
-
-def _summary(diagnosis: Diagnosis) -> Table:
-    """What to do, what is fine, and what could not be checked."""
-    rows: list[Cells] = [
-        (Cell("Do", strong=True), f"{_sentence_case(one.title)}: {one.advice[0]}")
-        for one in diagnosis.findings
-        if one.advice
+    """The first line, the cures that matter, the leak, and the next command."""
+    blocks: list[Block] = []
+    if diagnosis.cures:
+        blocks.append(_table(diagnosis.cures))
+    blocks.append(Lines([leak_line(diagnosis.leak)], prose=True))
+    if diagnosis.gap:
+        blocks.append(Lines([diagnosis.gap], prose=True))
+    blocks.append(_tried(diagnosis.tried))
+    # What the first line says of ids is not said twice.
+    by_ids = diagnosis.named == "ids"
+    notes = [
+        Note("input", line)
+        for line in diagnosis.settings["notes"]
+        if not (by_ids and "called nearly so" in line)
     ]
-    if diagnosis.fine:
-        fine = ", ".join(FINE.get(name, name) for name in diagnosis.fine)
-        rows.append((Cell("Fine", strong=True), fine))
-    unknown = "; ".join(f"{rule.title} ({rule.reason})" for rule in diagnosis.unchecked)
-    if unknown:
-        rows.append((Cell("Unknown", strong=True), unknown))
-    return Table((Column("", words=True), Column("", prose=True)), rows)
+    notes.append(Note("counted", _counted(diagnosis)))
+    notes.append(Note("next", diagnosis.next))
+    return Document(diagnosis.sentence, blocks=blocks, notes=notes, rows=lambda: diagnosis.cures)
 
 
-def _finding(finding: Finding) -> Lines:
-    title = f"{_sentence_case(finding.title)}  (confidence: {finding.confidence})"
-    evidence = [f"  {one}" for one in finding.evidence]
-    advice = [f"  → {one}" for one in finding.advice]
-    return Lines([*evidence, *advice], title, prose=True, detail=True)
+def _table(cures: Sequence[TriedCure]) -> Table:
+    """One row for each cure: the deciding metrics, and how it is done."""
+    names = [value.metric.partition("@")[0] for value in cures[0].values]
+    cut = cures[0].values[0].metric.partition("@")[2]
+    same = all(value.metric.endswith(f"@{cut}") for one in cures for value in one.values)
+    heads = [f"{name}@{cut}" if same and cut else name for name in names]
+    rows: list[Cells] = [(one.title, *map(_value, one.values), _how(one)) for one in cures]
+    columns: Heads = (Column("cure", words=True), *heads, Column("how", words=True))
+    return Table(columns, rows)
 
 
-def _remarks(diagnosis: Diagnosis) -> list[Note]:
-    """How the input was read, the main metrics, and what confidence means."""
-    notes = [Note("input", line) for line in diagnosis.settings["notes"]]
+def _value(value: CuredValue) -> Cell:
+    """The mean after the cure, and what it gains."""
+    gain = f"{value.gain:+.3f}".replace("-", "−") if abs(value.gain) >= 0.0005 else "0.000"
+    standing = value.standing if value.standing in ("better", "worse") else None
+    return Cell(f"{number(value.after)}  {gain}", standing)
+
+
+def _how(cure: TriedCure) -> str:
+    """The option that applies it, or what to do."""
+    if cure.option is not None and cure.name in ("larger_k", "smaller_k"):
+        return f"{cure.option}: {cure.advice}"
+    if cure.option is not None:
+        return cure.option
+    return cure.advice if cure.kind == "would be" else f"at most, {cure.advice}"
+
+
+def leak_line(leaks: Sequence[Leak]) -> str:
+    """Where every target is, in shares that sum to 100 %."""
+    first = leaks[: MOST_LEAKS + 1]
+    percents = whole_percents([leak.targets for leak in leaks])
+    words = [f"{percents[0]}% found"]
+    words += [
+        f"{percent}% {leak.means}" for leak, percent in zip(first[1:], percents[1:], strict=False)
+    ]
+    rest = sum(percents[len(first) :])
+    words += [f"{rest}% for other reasons"] if len(leaks) > len(first) else []
+    return f"Of what it should find: {', '.join(words)}."
+
+
+def _tried(tried: Sequence[TriedCure]) -> Table:
+    """Every cure that was tried, for ``--explain``."""
+    rows: list[Cells] = [(one.title, *map(_value, one.values), one.kind) for one in tried]
+    columns = (Column("tried", words=True), "recall", "ndcg", Column("", words=True))
+    return Table(columns, rows, "What was tried on the run as it was recorded", detail=True)
+
+
+def _counted(diagnosis: Diagnosis) -> str:
+    """The main metrics as they are."""
     means = ", ".join(
         f"{one.metric} {number(one.mean)}"
         for one in diagnosis.summaries
         if one.mean is not None and not one.metric.startswith("judged")
     )
-    shown = f"{diagnosis.n:,} queries, {first_results(diagnosis.k)}: {means}."
-    notes.append(Note("counted", shown))
-    if diagnosis.findings:
-        how = (
-            "Confidence is high where the whole interval lies beyond the threshold, low where "
-            "fewer than 20 queries bear on it."
-        )
-        notes.append(Note("method", how))
-    return notes
-
-
-def _sentence_case(title: str) -> str:
-    """Capitalise the first letter, unless the first word is k."""
-    return title if title.startswith("k ") else title[:1].upper() + title[1:]
+    return f"{diagnosis.n:,} queries, {first_results(diagnosis.k)}: {means}."

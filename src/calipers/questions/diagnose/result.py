@@ -1,51 +1,98 @@
-"""What is wrong with a retriever, the evidence, and what to do."""
+"""Why a retriever fails: cures tried on the recorded run, and where each target was lost."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from calipers.model.claim import Claim
+from calipers.model.claim import Standing
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Summary, with_version
-from calipers.words import number, plural, whole_commands
+from calipers.words import whole_commands
 
-Confidence = Literal["high", "moderate", "low"]
-"""high: the intervals also lie beyond the thresholds; low: based on fewer than 20 queries."""
-FEW = 20
-"""With fewer queries than this a finding has low confidence."""
+CureKind = Literal["would be", "at most"]
+"""Whether the change is certain to give the number, or the number is the best that it can do."""
 
 
 @dataclass(frozen=True)
-class Finding(Plain):
-    """One failure mode found in the data."""
+class CuredValue:
+    """One metric as it is, and as it would be."""
 
-    rule: str
-    title: str
-    confidence: Confidence
-    evidence: tuple[str, ...]
-    advice: tuple[str, ...]
+    metric: str
+    before: float
+    after: float
+    better: int
+    """Queries that gain."""
+    worse: int
+    p: float | None
+    """Adjusted for all cures; None where the best that can be is not tested."""
+    standing: Standing | None
+    """None where it was not tested."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values, with commands ready to paste."""
-        return {**super().to_dict(), "advice": [*map(whole_commands, self.advice)]}
+    @property
+    def gain(self) -> float:
+        """How much the mean would rise."""
+        return self.after - self.before
 
 
 @dataclass(frozen=True)
-class Unchecked:
-    """A rule that could not be checked on this data."""
+class TriedCure(Plain):
+    """One change of the recorded run, and what it would do."""
 
-    rule: str
+    name: str
     title: str
-    reason: str
+    kind: CureKind
+    values: tuple[CuredValue, ...]
+    option: str | None
+    """The option of ``eval`` that applies it."""
+    advice: str
+    k: int
+    """The cut-off of its values."""
+    tokens: float | None = None
+    """What it needs more of a language model's tokens per query; below 0: what it saves."""
+    after: str | None = None
+    """The cure that was applied before it; its values are those after both."""
+
+    @property
+    def gain(self) -> float:
+        """The largest gain of a deciding metric."""
+        return max(value.gain for value in self.values)
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A part of what should be found: found, or lost for one reason."""
+
+    name: str
+    means: str
+    targets: int
+    share: float
+    remedy: str = ""
+
+
+def whole_percents(counts: Sequence[int]) -> list[int]:
+    """Whole percents that sum to 100: the largest remainders are rounded up.
+
+    >>> whole_percents([1, 1, 1]), whole_percents([995, 5]), whole_percents([0])
+    ([33, 33, 34], [99, 1], [100])
+    """
+    total = sum(counts)
+    if not total:
+        return [100, *([0] * (len(counts) - 1))]
+    exact = [100 * count / total for count in counts]
+    whole = [int(share) for share in exact]
+    by_rest = sorted(range(len(counts)), key=lambda at: (whole[at] - exact[at], -at))
+    for at in by_rest[: 100 - sum(whole)]:
+        whole[at] += 1
+    return whole
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis(Plain, HasRows):
-    """The findings on one system."""
+    """What would help most, and where every target was lost."""
 
     shown_by: ClassVar[str] = "calipers.questions.diagnose.document"
     dict_keys: ClassVar[str] = (
-        "k queries n summaries claim findings fine unchecked fingerprints settings"
+        "k queries n summaries sentence named cures tried leak gap next fingerprints settings"
     )
 
     k: int
@@ -53,44 +100,30 @@ class Diagnosis(Plain, HasRows):
     n: int
     """Queries for which recall is defined."""
     summaries: tuple[Summary, ...]
-    findings: tuple[Finding, ...]
-    fine: tuple[str, ...]
-    """The titles of the rules that were checked and found nothing."""
-    unchecked: tuple[Unchecked, ...]
+    sentence: str
+    """What is wrong, in one line."""
+    named: str | None
+    """The cure, group or leak that the sentence is about; None where nothing known is wrong."""
+    cures: tuple[TriedCure, ...]
+    """Cures that matter, the one that is advised first."""
+    tried: tuple[TriedCure, ...]
+    """Every cure that was tried on the run as it was recorded."""
+    leak: tuple[Leak, ...]
+    """All targets: found first, then by reason; the shares sum to 1."""
+    gap: str | None
+    """The gap between precision and recall in words, where it says something."""
+    next: str
+    """What to do next, with a command."""
     fingerprints: Mapping[str, str]
     settings: Mapping[str, Any]
 
     @property
-    def claim(self) -> Claim:
-        """The most serious finding with its evidence, or that none was found."""
-        if not self.findings:
-            return self._nothing_found
-        first = self.findings[0]
-        return Claim(
-            "no clear difference" if first.confidence == "low" else "failed",
-            f"{first.title}: {first.evidence[0]}",
-            next=first.advice[0] if first.advice else None,
-        )
-
-    @property
-    def _nothing_found(self) -> Claim:
-        """The claim if nothing was found, which says that smaller or other faults are possible."""
-        recall = next(one for one in self.summaries if one.metric.startswith("recall"))
-        between = ""
-        if recall.interval:
-            low, high = number(recall.interval.low), number(recall.interval.high)
-            between = f"Recall lies between {low} and {high} as far as these queries can tell. "
-        hits = next(one.mean for one in self.summaries if one.metric.startswith("hit_rate"))
-        empty = round(self.n * (1.0 - (1.0 if hits is None else hits)))
-        but = f"; {empty} {'finds' if empty == 1 else 'find'} nothing in the first {self.k} results"
-        return Claim(
-            "no clear difference" if self.n < FEW else "passed",
-            f"No known failure mode in {plural(self.n, 'query', 'queries')}{but if empty else ''}.",
-            next="See why: `calipers misses`" if empty else None,
-            range=f"{between}Smaller faults than the thresholds, and faults no rule looks for, are "
-            "possible.",
-        )
+    def advised(self) -> TriedCure | None:
+        """The certain cure that the first line is about; None where there is none."""
+        first = next(iter(self.cures), None)
+        is_named = first is not None and first.name == self.named
+        return first if is_named and first is not None and first.kind == "would be" else None
 
     def to_dict(self) -> dict[str, Any]:
         """The whole diagnosis as plain values: what ``--json`` prints."""
-        return with_version(super().to_dict())
+        return with_version({**super().to_dict(), "next": whole_commands(self.next)})

@@ -23,6 +23,18 @@ if TYPE_CHECKING:
     from calipers.questions.misses.result import Misses
 
 
+Candidates = Annotated[
+    RunInput | None,
+    Setting(
+        "The list before the reranker, as a run.",
+        metavar="FILE",
+        file="candidates",
+        path=True,
+        unchecked=True,
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class MissesSettings(Settings):
     """What `misses` takes."""
@@ -31,16 +43,7 @@ class MissesSettings(Settings):
 
     k: FirstK = 10
     corpus: Searched = None
-    candidates: Annotated[
-        RunInput | None,
-        Setting(
-            "The list before the reranker, as a run.",
-            metavar="FILE",
-            file="candidates",
-            path=True,
-            unchecked=True,
-        ),
-    ] = None
+    candidates: Candidates = None
     exact: Annotated[
         RunInput | None,
         Setting(

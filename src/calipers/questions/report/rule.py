@@ -124,7 +124,7 @@ def _read(document: Document) -> Document:
     blocks: list[Block] = [
         replace(one, more="") if isinstance(one, Table) else one
         for one in document.blocks
-        if not isinstance(one, Lines) or one.detail
+        if not isinstance(one, Lines) or one.detail or one.prose
     ]
     notes = [one for one in in_order(document.notes) if one.kind != "next"]
     return replace(document, blocks=blocks, notes=notes)

@@ -1,0 +1,404 @@
+"""Cures: what can be changed on paper in a run as it was recorded.
+
+Each cure is one function from what was seen to trials: the two deciding metrics of every query
+after the change, and the run as it would be. A new cure is one function in ``CURES`` and a world in
+the tests that needs it.
+"""
+
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Literal
+
+import numpy as np
+
+from calipers.engines.scoring import compute
+from calipers.errors import InvalidInput
+from calipers.match.near_ids import NearPairs
+from calipers.match.notes import differ_in
+from calipers.match.pair import match_pair
+from calipers.measures import Metric
+from calipers.measures.views import Gains
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.matched import Matched, Matches
+from calipers.model.matching import IdMap
+from calipers.present.escape import printable
+from calipers.questions.diagnose.lists import Lists, matches_after
+from calipers.questions.shown_results import over_contexts, wanted_per_query
+
+Kind = Literal["would be", "at most"]
+"""Whether the change is certain to give the number, or the number is the best that it can do."""
+_RULES = 3
+"""At most so many rules for ids are tried."""
+_HUB = 0.2
+"""A document is a hub if it stands first for at least this share of the queries."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A run as it was recorded, or as it is after a cure."""
+
+    pair: Matched
+    matches: Matches
+    lists: Lists
+    recorded: Lists
+    """The lists before any cure."""
+    k: int
+    metrics: tuple[Metric, ...]
+    """recall and ndcg at k."""
+    near: NearPairs
+    """Missed targets and results whose ids may be alike."""
+    by_chance: NearPairs
+    """The same where each query has the targets of another."""
+
+    @cached_property
+    def values(self) -> Floats:
+        """recall and ndcg, one row per query; NaN where it is not measured."""
+        return self.measured(self.matches)
+
+    def measured(self, matches: Matches) -> Floats:
+        """recall and ndcg of other matches of the same targets."""
+        return compute(matches, self.metrics, self.pair.policy)
+
+    @property
+    def by_id(self) -> bool:
+        """Whether targets are matched by id."""
+        return self.pair.matching.rule.kind == "id"
+
+    @cached_property
+    def wanted(self) -> Ints:
+        """How many targets each query has."""
+        return wanted_per_query(self.matches, self.pair.rel)
+
+    @cached_property
+    def measured_queries(self) -> Bools:
+        """Which queries have targets and are measured."""
+        return (self.wanted > 0) & ~np.isnan(self.values[:, 0])
+
+    def moved(self, place: Ints) -> "Seen":
+        """The run with every result at its new rank."""
+        matches = matches_after(self.matches, self.lists, place, by_id=self.by_id)
+        return replace(self, matches=matches, lists=self.lists.moved(place))
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One cure, tried."""
+
+    name: str
+    title: str
+    """What is changed, as a row of a table."""
+    kind: Kind
+    values: Floats
+    """recall and ndcg of every query after the change."""
+    says: str
+    """The first line, up to the numbers."""
+    advice: str
+    """What to do."""
+    option: str | None = None
+    """The option that applies it."""
+    beyond_chance: Floats | None = None
+    """What the gain is held against besides: per query, above 0 where it is more than chance."""
+    at_full_depth: Floats | None = None
+    """The gain in recall at the full depth of the lists, less what the same change gains by
+    chance: where it is there, it is what counts, as a target below k is under another id, too."""
+    after: Callable[[], Seen] | None = None
+    """The run as it would be, for a second round."""
+
+
+Cure = Callable[[Seen], Iterator[Trial]]
+
+
+def _same(seen: Seen) -> Seen:
+    """What is known already."""
+    return seen
+
+
+def reverse(seen: Seen) -> Iterator[Trial]:
+    """Every list from its end."""
+    lists = seen.lists
+    after = seen.moved(lists.lengths[lists.query] + 1 - lists.rank)
+    yield Trial(
+        "reverse",
+        "in reverse order",
+        "would be",
+        after.values,
+        "The lists are in reverse order: turned round,",
+        "sort the other way round",
+        beyond_chance=after.values - shuffled(seen, None),
+        after=partial(_same, after),
+    )
+
+
+def reverse_first(seen: Seen) -> Iterator[Trial]:
+    """The first k of every list in reverse order."""
+    lists = seen.lists
+    if (lists.lengths <= seen.k).all():
+        return
+    last = np.minimum(lists.lengths, seen.k)[lists.query]
+    after = seen.moved(np.where(lists.rank <= seen.k, last + 1 - lists.rank, lists.rank))
+    yield Trial(
+        "reverse_first",
+        f"first {seen.k} reversed",
+        "would be",
+        after.values,
+        f"The first {seen.k} results are in reverse order: turned round,",
+        "see what orders them",
+        beyond_chance=after.values - shuffled(seen, seen.k),
+        after=partial(_same, after),
+    )
+
+
+def sort_by_score(seen: Seen) -> Iterator[Trial]:
+    """Every list by its scores, the smallest or the largest first."""
+    score = seen.lists.score
+    if score is None:
+        return
+    ways = (
+        ("distances", score, "smallest score first", "The scores are distances:"),
+        ("scores", -score, "largest score first", "The lists are not sorted by score:"),
+    )
+    for name, keys, title, says in ways:
+        place = seen.lists.ranked_by(keys)
+        if (place == seen.lists.rank).all():
+            continue
+        after = seen.moved(place)
+        smallest = name == "distances"
+        yield Trial(
+            f"sort_{name}",
+            title,
+            "would be",
+            after.values,
+            f"{says} sorted, the {'smallest' if smallest else 'largest'} first,",
+            "sort by score",
+            option="--distance score" if smallest else None,
+            beyond_chance=after.values - shuffled(seen, None),
+            after=partial(_same, after),
+        )
+
+
+def shuffled(seen: Seen, depth: int | None) -> Floats:
+    """What a random order of each list without repetitions would have, on average.
+
+    ``depth``: only the first so many results are shuffled.
+    """
+    lists, matches = seen.lists, seen.matches
+    last = np.iinfo(np.int64).max if depth is None else depth
+    shown = (lists.rank <= last) & ~lists.text_repeats
+    length = np.bincount(lists.query[shown], minlength=lists.n_queries)
+    places = np.minimum(length, seen.k)
+    room = np.divide(places, length, out=np.zeros(length.size), where=length > 0)
+    discounts = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, seen.k + 2)))])
+    discount = np.divide(discounts[places], length, out=np.zeros(length.size), where=length > 0)
+    there = matches.edge_rank <= last
+    target, first = np.unique(matches.edge_target[there], return_index=True)
+    query = matches.edge_query[there][first]
+    relevant = matches.relevant(seen.pair.rel)[target]
+    found = np.bincount(query[relevant], minlength=lists.n_queries)
+    grade = np.maximum(matches.target_grade[target], 0.0)
+    gain = np.bincount(query, grade, minlength=lists.n_queries)
+    gains = Gains.of(matches)
+    best = gains.ideal(gains.ideal_grade, seen.k)
+    recall = found / np.maximum(seen.wanted, 1) * room
+    ndcg = np.divide(gain * discount, best, out=np.zeros(gain.size), where=best > 0)
+    return np.column_stack([recall, ndcg])
+
+
+def without_repetitions(seen: Seen) -> Iterator[Trial]:
+    """Every list without results that were there before, by id or word for word."""
+    lists = seen.lists
+    ways = (
+        ("repeated_ids", lists.repeats, "repeated ids"),
+        ("repeated_texts", lists.text_repeats, "repeated texts"),
+    )
+    for name, repeats, words in ways:
+        again = int(repeats[lists.rank <= seen.k].sum())
+        if not again or (
+            name == "repeated_texts" and again == int(lists.repeats[lists.rank <= seen.k].sum())
+        ):
+            continue
+        after = seen.moved(lists.without(repeats))
+        share = again / max(1, int((lists.rank <= seen.k).sum()))
+        yield Trial(
+            name,
+            f"without {words}",
+            "would be",
+            after.values,
+            f"{share:.0%} of the first {seen.k} results repeat one above them: without these",
+            "remove them before the cut",
+            after=partial(_same, after),
+        )
+
+
+def ids(seen: Seen) -> Iterator[Trial]:
+    """Ids alike but for the spelling, by the rules of ``--map-ids``."""
+    if not seen.by_id:
+        return
+    for near in seen.near.rules()[:_RULES]:
+        if near.option is None:
+            continue
+        option = ",".join(filter(None, (seen.pair.matching.map_ids, near.option)))
+        pair = _mapped(seen.pair, option)
+        if pair is None:
+            continue
+        own = _share_met(seen, near.target)
+        other = _share_met(seen, seen.by_chance.meeting(near.how).target)
+        beyond = np.where(seen.measured_queries, own - other, np.nan)
+        words = differ_in(near.how, mapped=False).removeprefix("They differ in ")
+        words = words.partition(": write")[0]
+        yield Trial(
+            "ids",
+            _without_words(near.how),
+            "would be",
+            seen.measured(_in_place(pair.matches, seen)),
+            f"Ids differ in {printable(words, 48)}: matched,",
+            "write the ids alike",
+            option=f"--map-ids {shlex.quote(option)}",
+            at_full_depth=beyond,
+            after=partial(_after_mapping, seen, pair, near.how),
+        )
+
+
+def _in_place(matches: Matches, seen: Seen) -> Matches:
+    """Matches of the recorded run, with results where earlier cures put them."""
+    if seen.lists is seen.recorded:
+        return matches
+    place = seen.lists.places(seen.recorded)
+    return matches_after(matches, seen.recorded, place, by_id=True)
+
+
+def _after_mapping(seen: Seen, pair: Matched, how: IdMap) -> Seen:
+    """The run with its ids mapped; read again, as two spellings may have become one id."""
+    n_queries = pair.matches.n_queries
+    recorded = Lists.joined([*over_contexts(pair, Lists.of)], n_queries)
+    place = seen.lists.places(seen.recorded)
+    is_moved = seen.lists is not seen.recorded
+    return replace(
+        seen,
+        pair=pair,
+        matches=matches_after(pair.matches, recorded, place, by_id=True)
+        if is_moved
+        else pair.matches,
+        lists=recorded.moved(place) if is_moved else recorded,
+        recorded=recorded,
+        near=seen.near.mapped(how),
+        by_chance=seen.by_chance.mapped(how),
+    )
+
+
+def _without_words(how: IdMap) -> str:
+    """What ids are without, as a row of a table."""
+    words = [f'without "{printable(prefix, 24)}"' for prefix in how.prefixes]
+    words += [f"by {', '.join(how.rules)}"] if how.rules else []
+    return f"ids {' and '.join(words)}"
+
+
+def _share_met(seen: Seen, target: Ints) -> Floats:
+    """Per query, the share of its targets that are among these."""
+    query = seen.matches.target_query[target]
+    met = np.bincount(query, minlength=seen.matches.n_queries)
+    return met / np.maximum(seen.wanted, 1)
+
+
+def _mapped(pair: Matched, option: str) -> Matched | None:
+    """The pair matched as ``--map-ids`` would; None where two ids would become one."""
+    try:
+        mapped = match_pair(*pair.as_read, replace(pair.asked, map_ids=option))
+    except InvalidInput:
+        return None
+    same = mapped.matches.target_query.size == pair.matches.target_query.size
+    return mapped if same and mapped.matching.rule.kind == "id" else None
+
+
+def hub(seen: Seen) -> Iterator[Trial]:
+    """Lists without the document that stands first nearly everywhere."""
+    lists = seen.lists
+    first = lists.name[lists.rank == 1]
+    if first.size < 3:
+        return
+    names, counts = np.unique(first, return_counts=True)
+    most = int(np.argmax(counts))
+    if counts[most] < max(3, _HUB * first.size):
+        return
+    is_hub = lists.name == names[most]
+    called = lists.called(names[most])
+    called = "One result" if called is None else printable(called, 24)
+    after = seen.moved(lists.without(is_hub))
+    yield Trial(
+        "hub",
+        "without the hub",
+        "would be",
+        after.values,
+        f"{called} stands first in {int(counts[most]):,} of {first.size:,} lists: without it",
+        "leave it out of the index",
+        after=partial(_same, after),
+    )
+
+
+def best_order(seen: Seen, depth: int | None = None) -> Iterator[Trial]:
+    """What was returned, in the best order: a perfect reranker, perhaps of a few results."""
+    lists, matches = seen.lists, seen.matches
+    row = lists.starts[matches.edge_query] + matches.edge_rank - 1
+    grade = np.zeros(lists.rank.size)
+    relevant = matches.relevant(seen.pair.rel)[matches.edge_target]
+    if depth is not None:
+        relevant &= matches.edge_rank <= depth
+    np.maximum.at(grade, row[relevant], matches.target_grade[matches.edge_target[relevant]])
+    after = seen.moved(lists.ranked_by(-grade))
+    yield Trial(
+        "best_order",
+        "the best order",
+        "at most",
+        np.fmax(after.values, seen.values),
+        "Found, but ranked low: in the best order",
+        "by reranking",
+    )
+
+
+CERTAIN: tuple[Cure, ...] = (
+    ids,
+    without_repetitions,
+    sort_by_score,
+    reverse,
+    reverse_first,
+    hub,
+)
+"""Cures that would give their number; where two gain the same, the first is named."""
+
+
+# The best that can be.
+
+
+def right_document(seen: Seen, near: Bools) -> Iterator[Trial]:
+    """Targets whose document is in the first k, as if the right chunk of it were."""
+    matches = seen.matches
+    found = np.zeros(matches.target_grade.size, dtype=np.bool_)
+    found[matches.edge_target[matches.edge_rank <= seen.k]] = True
+    close = np.flatnonzero(near & ~found & matches.relevant(seen.pair.rel))
+    if not close.size:
+        return
+    units = np.unique(matches.target_unit[close], return_index=True)[1]
+    more = np.bincount(matches.target_query[close[units]], minlength=matches.n_queries)
+    recall = seen.values[:, 0] + more / np.maximum(seen.wanted, 1)
+    yield Trial(
+        "right_document",
+        "the right chunk",
+        "at most",
+        np.column_stack([np.minimum(recall, 1.0), seen.values[:, 1]]),
+        "The right document comes back, the wrong chunk of it: with the right one",
+        "with neighbouring chunks",
+    )
+
+
+def as_the_rest(
+    seen: Seen, which: Bools, name: str, title: str, says: str, advice: str
+) -> Iterator[Trial]:
+    """Some queries as good as the others are on average."""
+    inside = which & seen.measured_queries
+    others = ~which & seen.measured_queries
+    if not inside.any() or not others.any():
+        return
+    rest = seen.values[others].mean(axis=0)
+    values = np.where(inside[:, np.newaxis], np.maximum(rest, seen.values), seen.values)
+    yield Trial(name, title, "at most", values, says, advice)

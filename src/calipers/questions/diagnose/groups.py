@@ -1,0 +1,146 @@
+"""Queries that fail together: the retriever failed, returned nothing, or always the same."""
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from calipers.model.arrays import Bools
+from calipers.model.matched import EMPTY, FAILED, MISSING
+from calipers.model.scores import Scores
+from calipers.model.slicing import MOST_SLICES, auto_cuts, cut
+from calipers.present.escape import printable
+from calipers.questions.diagnose.cures import Seen
+from calipers.questions.slices.result import Slice
+from calipers.questions.slices.rule import slice_scores
+from calipers.words import number, plural
+
+FEWEST = 5
+"""A slice of fewer queries is not named."""
+ALIKE = 0.5
+"""From this share of the queries on, one list for all of them is a fault of its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Some queries, and what they have in common."""
+
+    name: str
+    title: str
+    which: Bools
+    says: str
+    advice: str
+    next: str
+
+
+def groups(seen: Seen, scores: Scores) -> Iterator[Group]:
+    """The groups of queries that may fail together, the most certain cause first."""
+    yield from _by_status(seen)
+    yield from _same_list(seen)
+    yield from _slices(scores)
+
+
+_STATUSES = (
+    (FAILED, "the retriever failed on {}", "no failures", "look at their errors"),
+    (EMPTY, "nothing was returned for {}", "no empty lists", "check filters and thresholds"),
+    (MISSING, "{} not in the run", "no missing queries", "run every query"),
+)
+
+
+def _by_status(seen: Seen) -> Iterator[Group]:
+    """Queries that failed, came back empty, or are not in the run."""
+    for status, words, title, advice in _STATUSES:
+        which = seen.matches.having_status(status) & seen.measured_queries
+        n = int(which.sum())
+        if not n:
+            continue
+        queries = f"{n:,} of {plural(int(seen.measured_queries.sum()), 'query', 'queries')}"
+        verb = " are" if n > 1 else " is"
+        what = words.format(queries + (verb if status == MISSING else ""))
+        rest = _recall(seen, ~which)
+        yield Group(
+            status,
+            title,
+            which,
+            f"{what[:1].upper()}{what[1:]}; the others have {seen.metrics[0]} {rest}.",
+            advice,
+            "Why: `calipers misses`",
+        )
+
+
+def _same_list(seen: Seen) -> Iterator[Group]:
+    """Queries that all get the same list, though they look for different things."""
+    lists = seen.lists
+    shown = lists.rank <= seen.k
+    if not shown.any():
+        return
+    code = lists.query[shown]
+    weight = lists.rank[shown].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    hashes = np.zeros(lists.n_queries, dtype=np.uint64)
+    np.add.at(hashes, code, lists.name[shown] * (weight | np.uint64(1)))
+    answered = (lists.lengths > 0) & seen.measured_queries
+    _, place, counts = np.unique(hashes[answered], return_inverse=True, return_counts=True)
+    most = int(np.argmax(counts)) if counts.size else 0
+    if not counts.size or counts[most] < max(3, ALIKE * answered.sum()):
+        return
+    which = np.zeros(lists.n_queries, dtype=np.bool_)
+    which[np.flatnonzero(answered)[place == most]] = True
+    if _needs(seen, which) < counts[most] / 2:
+        return
+    yield Group(
+        "same_list",
+        "no list for all",
+        which,
+        f"{int(counts[most]):,} of {plural(int(answered.sum()), 'query', 'queries')} get the same "
+        f"list of results, though they look for different things.",
+        "see if the question is embedded",
+        "Why: `calipers misses`",
+    )
+
+
+def _needs(seen: Seen, which: Bools) -> int:
+    """How many different targets these queries have, at least: by their first target."""
+    targets = seen.pair.targets
+    matches = seen.matches
+    query, first = np.unique(matches.target_query, return_index=True)
+    rows = first[which[query]]
+    named = targets[rows].select("item", "quote", "document")
+    return named.n_unique()
+
+
+def _slices(scores: Scores) -> Iterator[Group]:
+    """Slices whose recall is significantly below that of the rest, the worst first."""
+    few = [name for name, values in scores.tags.items() if 1 < values.n_unique() <= MOST_SLICES]
+    cuts = list(dict.fromkeys([*few, *auto_cuts(scores)]))
+    if not cuts:
+        return
+    recall = next(metric.name for metric in scores.metrics if metric.kind == "recall")
+    worse = [
+        row
+        for row in slice_scores(scores, cuts, metrics=[recall]).rows
+        if row.is_worse and row.n >= FEWEST
+    ]
+    for row in sorted(worse, key=lambda row: row.difference or 0.0):
+        yield _slice(scores, row)
+
+
+def _slice(scores: Scores, row: Slice) -> Group:
+    """A slice as a group."""
+    which = next(mask for value, mask in cut(scores, row.by) if value == row.value)
+    chosen = f"{row.by}={row.value}"
+    return Group(
+        "slice",
+        f"{printable(chosen, 16)} as the rest",
+        which,
+        f"Queries with {printable(row.by, 20)} = {printable(row.value, 20)} fail: {row.metric} is "
+        f"{number(row.mean or 0.0)} on {row.n:,}, {number(row.rest or 0.0)} on the rest.",
+        "see what they share",
+        f"Why: `calipers misses --where {shlex.quote(chosen)}`",
+    )
+
+
+def _recall(seen: Seen, which: Bools) -> str:
+    """The mean recall of some queries, as printed."""
+    some = seen.values[which & seen.measured_queries, 0]
+    return number(float(some.mean())) if some.size else "unknown"

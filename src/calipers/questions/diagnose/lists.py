@@ -1,0 +1,237 @@
+"""The results of every query as arrays, and matches after the results were put in another order."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from calipers.model.arrays import Bools, Floats, Hashes, Ints
+from calipers.model.fingerprint import mixed_hashes, suspected_duplicates
+from calipers.model.matched import Matches
+from calipers.questions.shown_results import Context
+from calipers.questions.tokens import count_tokens
+
+NOWHERE = 0
+"""The new rank of a result that is left out."""
+
+
+_NO_TOPS = pl.DataFrame(schema={"hash": pl.UInt64, "name": pl.String})
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Every result that was returned, one row each, the results of a query in their order."""
+
+    query: Ints
+    rank: Ints
+    row: Ints
+    """The number of each result in the run as it was recorded."""
+    same_id: Ints
+    """The first row of the same query with the same id: its own number where it is new."""
+    same_text: Ints
+    """The same by text."""
+    name: Hashes
+    """A hash of the document, or else of the id."""
+    score: Floats | None
+    """NaN where a result has none; None where no result has one."""
+    tops: pl.DataFrame
+    """The names of what stands first: hash, name."""
+    tokens: Ints | None
+    """What each costs a language model; None where that is not known of all results."""
+    n_queries: int
+
+    @classmethod
+    def joined(cls, parts: "list[Lists]", n_queries: int) -> "Lists":
+        """The rows of several blocks."""
+        if not parts:
+            none = np.empty(0, dtype=np.int64)
+            hashes = np.empty(0, dtype=np.uint64)
+            return cls(none, none, none, none, none, hashes, None, _NO_TOPS, None, n_queries)
+        before = np.cumsum([0, *(part.query.size for part in parts)])[:-1]
+        scores = [part.score for part in parts if part.score is not None]
+        tokens = [part.tokens for part in parts if part.tokens is not None]
+        return cls(
+            np.concatenate([part.query for part in parts]),
+            np.concatenate([part.rank for part in parts]),
+            np.arange(sum(part.query.size for part in parts)),
+            np.concatenate([part.same_id + at for part, at in zip(parts, before, strict=True)]),
+            np.concatenate([part.same_text + at for part, at in zip(parts, before, strict=True)]),
+            np.concatenate([part.name for part in parts]),
+            np.concatenate(scores) if len(scores) == len(parts) else None,
+            pl.concat([part.tops for part in parts]).unique("hash", maintain_order=True),
+            np.concatenate(tokens) if len(tokens) == len(parts) else None,
+            n_queries,
+        )
+
+    @classmethod
+    def of(cls, block: Context) -> "Lists":
+        """The rows of one block, with the codes of the whole ground truth."""
+        frame = block.frame
+        own = np.arange(frame.height)
+        named = [name for name in ("document", "item", "text") if name in frame.columns]
+        name = frame.select(pl.coalesce(*named)).to_series()
+        score = None
+        if "score" in frame.columns and frame["score"].null_count() < frame.height:
+            score = frame["score"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return cls(
+            block.codes[block.code],
+            block.rank,
+            own,
+            _first_with(block.code, frame, "item", own),
+            _first_with(block.code, frame, "text", own),
+            name.hash().to_numpy(),
+            score,
+            pl.DataFrame({"hash": name.hash(), "name": name}).filter(block.rank == 1),
+            next((counts for _, counts in count_tokens(frame)), None),
+            0,
+        )
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """The number of results of each query."""
+        return np.bincount(self.query, minlength=self.n_queries)
+
+    @cached_property
+    def starts(self) -> Ints:
+        """The row of the first result of each query; meaningless where it has none."""
+        starts = np.zeros(self.n_queries, dtype=np.int64)
+        first = np.flatnonzero(self.rank == 1)
+        starts[self.query[first]] = first
+        return starts
+
+    @cached_property
+    def repeats(self) -> Bools:
+        """Which results repeat the id of one above them."""
+        repeats: Bools = self.same_id != np.arange(self.rank.size)
+        return repeats
+
+    @cached_property
+    def text_repeats(self) -> Bools:
+        """Which results repeat the id or the text of one above them."""
+        repeats: Bools = self.repeats | (self.same_text != np.arange(self.rank.size))
+        return repeats
+
+    def ranked_by(self, keys: Floats) -> Ints:
+        """The rank of each result when each query is sorted by a key, smallest first.
+
+        Equal keys keep their order, and NaN comes last.
+        """
+        order = np.lexsort((self.rank, keys, self.query))
+        place = np.empty(self.rank.size, dtype=np.int64)
+        query = self.query[order]
+        new = np.flatnonzero(np.diff(query, prepend=-1))
+        sizes = np.diff(new, append=query.size)
+        place[order] = np.arange(query.size) - np.repeat(new, sizes) + 1
+        return place
+
+    def without(self, left_out: Bools) -> Ints:
+        """The rank of each result once some are left out and the others move up."""
+        before: Ints = np.cumsum(left_out) - left_out
+        above: Ints = before - before[self.starts[self.query]]
+        return np.where(left_out, NOWHERE, self.rank - above)
+
+    def called(self, name: np.uint64) -> str | None:
+        """What something is called that stood first in a recorded list."""
+        found = self.tops.filter(pl.col("hash") == int(name))["name"]
+        return None if found.is_empty() else found[0]
+
+    def places(self, recorded: "Lists") -> Ints:
+        """Where each result of the recorded lists is now; ``NOWHERE``: it was left out."""
+        place = np.full(recorded.rank.size, NOWHERE, dtype=np.int64)
+        place[self.row] = self.rank
+        return place
+
+    def tokens_at(self, k: int) -> float | None:
+        """The mean tokens of the first k results; None where tokens are not known."""
+        if self.tokens is None:
+            return None
+        return float(self.tokens[self.rank <= k].sum()) / max(1, int((self.lengths > 0).sum()))
+
+    def moved(self, place: Ints) -> "Lists":
+        """The lists with each result at its new rank."""
+        kept = np.flatnonzero(place != NOWHERE)
+        order = kept[np.lexsort((place[kept], self.query[kept]))]
+        return Lists(
+            self.query[order],
+            place[order],
+            self.row[order],
+            _renumbered(self.same_id, order),
+            _renumbered(self.same_text, order),
+            self.name[order],
+            None if self.score is None else self.score[order],
+            self.tops,
+            None if self.tokens is None else self.tokens[order],
+            self.n_queries,
+        )
+
+
+def _first_with(query: Ints, frame: pl.DataFrame, column: str, own: Ints) -> Ints:
+    """The first row of the same query with the same value; a row's own number without one."""
+    if column not in frame.columns or frame[column].null_count() == frame.height:
+        return own
+    known = np.flatnonzero(frame[column].is_not_null().to_numpy())
+    values = frame[column].gather(known)
+    hashes = mixed_hashes(query[known].astype(np.uint64), values.hash().to_numpy())
+    # Few results are repeated: only those with equal hashes are compared.
+    few = np.sort(suspected_duplicates(hashes))
+    if not few.size:
+        return own
+    rows = known[few]
+    groups = pl.DataFrame({"query": query[rows], "value": values.gather(few), "row": rows})
+    first = groups.select(pl.col("row").first().over("query", "value")).to_series()
+    found = own.copy()
+    found[rows] = first.to_numpy()
+    return found
+
+
+def _renumbered(same: Ints, order: Ints) -> Ints:
+    """Which row is the first of its kind, after rows were put in another order."""
+    kind = same[order]
+    rows = np.arange(order.size)
+    first = np.full(same.size, order.size, dtype=np.int64)
+    np.minimum.at(first, kind, rows)
+    return first[kind]
+
+
+def matches_after(matches: Matches, lists: Lists, place: Ints, *, by_id: bool) -> Matches:
+    """The matches after every result went to its new rank; ``NOWHERE``: it is left out.
+
+    By id this is what matching the changed lists would give. By quote and span the share of a
+    target that several results hold together is taken as it was.
+    """
+    row = lists.starts[matches.edge_query] + matches.edge_rank - 1
+    edge = np.arange(row.size)
+    if lists.repeats.any():
+        # A copy holds what the first one holds.
+        copies = np.flatnonzero(lists.repeats)
+        order = np.argsort(row, kind="stable")
+        first = np.searchsorted(row[order], lists.same_id[copies])
+        behind = np.searchsorted(row[order], lists.same_id[copies], side="right")
+        many = behind - first
+        at = np.arange(many.sum()) + np.repeat(first - (np.cumsum(many) - many), many)
+        edge = np.concatenate([edge, order[at]])
+        row = np.concatenate([row, np.repeat(copies, many)])
+    rank = place[row]
+    kept = rank != NOWHERE
+    edge = edge[kept]
+    rank = rank[kept]
+    target = matches.edge_target[edge]
+    if by_id or lists.repeats.any():
+        order = np.lexsort((rank, target))
+        best = order[np.flatnonzero(np.diff(target[order], prepend=-1))]
+        edge, rank, target = edge[best], rank[best], target[best]
+    query = matches.edge_query[edge]
+    order = np.lexsort((target, rank, query))
+    retrieved = matches.retrieved.copy()
+    retrieved[lists.lengths > 0] = np.bincount(
+        lists.query[place != NOWHERE], minlength=lists.n_queries
+    )[lists.lengths > 0]
+    return replace(
+        matches,
+        edge_query=query[order],
+        edge_rank=rank[order],
+        edge_target=target[order],
+        edge_overlap=matches.edge_overlap[edge][order],
+        retrieved=retrieved,
+    )
