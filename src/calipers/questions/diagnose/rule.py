@@ -49,7 +49,7 @@ from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.words import number, plural
 
-METRICS = ("recall", "ndcg", "precision", "mrr", "hit_rate", "judged")
+METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
 DECIDING = ("recall", "ndcg")
 DEFAULT_K = 10
 LEAST = 0.03
