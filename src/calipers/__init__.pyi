@@ -420,10 +420,13 @@ def diagnose(
     corpus_size: int | None = None,
     fingerprints: bool = True,
     k: int | None = None,
+    corpus: CorpusInput | None = None,
+    candidates: RunInput | None = None,
+    price: float | None = None,
     confidence: float = 0.95,
     cluster: str | None = None,
 ) -> Diagnosis:
-    """Look for the known failure modes in the first k results (default: 10, or fewer if shorter)."""
+    """Try every known cure on the recorded run, and say where each target was lost."""
 
 def calls(
     data: DataInput | None = None,

@@ -172,7 +172,6 @@ def sort_by_score(seen: Seen) -> Iterator[Trial]:
             after.values,
             f"{says} sorted, the {'smallest' if smallest else 'largest'} first,",
             "sort by score",
-            option="--distance score" if smallest else None,
             beyond_chance=after.values - shuffled(seen, None),
             after=partial(_same, after),
         )

@@ -13,6 +13,7 @@ from calipers.model.document import (
     Note,
     Table,
 )
+from calipers.model.recorded import Recorded
 from calipers.questions.diagnose.result import (
     CuredValue,
     Diagnosis,
@@ -39,7 +40,7 @@ def document(diagnosis: Diagnosis) -> Document:
     by_ids = diagnosis.named == "ids"
     notes = [
         Note("input", line)
-        for line in diagnosis.settings["notes"]
+        for line in Recorded(diagnosis.settings).notes
         if not (by_ids and "called nearly so" in line)
     ]
     notes.append(Note("counted", _counted(diagnosis)))

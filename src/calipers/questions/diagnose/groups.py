@@ -94,7 +94,7 @@ def _same_list(seen: Seen) -> Iterator[Group]:
         which,
         f"{int(counts[most]):,} of {plural(int(answered.sum()), 'query', 'queries')} get the same "
         f"list of results, though they look for different things.",
-        "see if the question is embedded",
+        "like the rest",
         "Why: `calipers misses`",
     )
 
@@ -131,11 +131,11 @@ def _slice(scores: Scores, row: Slice) -> Group:
     chosen = f"{row.by}={row.value}"
     return Group(
         "slice",
-        f"{printable(chosen, 16)} as the rest",
+        f"{printable(chosen, 20)}",
         which,
         f"Queries with {printable(row.by, 20)} = {printable(row.value, 20)} fail: {row.metric} is "
         f"{number(row.mean or 0.0)} on {row.n:,}, {number(row.rest or 0.0)} on the rest.",
-        "see what they share",
+        "like the rest",
         f"Why: `calipers misses --where {shlex.quote(chosen)}`",
     )
 

@@ -6,11 +6,11 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from calipers.match.tokens import count_tokens
 from calipers.model.arrays import Bools, Floats, Hashes, Ints
 from calipers.model.fingerprint import mixed_hashes, suspected_duplicates
 from calipers.model.matched import Matches
 from calipers.questions.shown_results import Context
-from calipers.questions.tokens import count_tokens
 
 NOWHERE = 0
 """The new rank of a result that is left out."""

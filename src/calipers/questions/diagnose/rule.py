@@ -268,7 +268,7 @@ def _sweep(seen: Seen, scores: Scores) -> RecallAdvice | None:
     return advise_recall(
         ks,
         np.column_stack(columns),
-        confidence=scores.settings["confidence"],
+        confidence=scores.recorded.confidence,
         clusters=clusters_in(scores),
     )
 
