@@ -966,6 +966,7 @@ def report(
     k: int | Sequence[int] | None = None,
     corpus: CorpusInput | None = None,
     by: Collection[str] | None = None,
+    price: float | None = None,
     cluster: str | None = None,
     confidence: float = 0.95,
     ground_truth: GroundTruthInput | None = None,
@@ -1088,6 +1089,7 @@ def sweep(
     metrics: str | Collection[str] | None = None,
     k: int | Sequence[int] | None = None,
     margin: float = 0.05,
+    price: float | None = None,
     confidence: float = 0.95,
     cluster: str | None = None,
 ) -> Sweep:

@@ -64,6 +64,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "html": ("--html", "page.html"),
     "markdown": ("--markdown", "short.md"),
     "corpus": ("--corpus", "corpus.jsonl"),
+    "price": ("--price", "0.5"),
     "save": ("--save", "night", "--store", "history.db"),
     "as_json": (),
     "form": ("--as", "csv"),

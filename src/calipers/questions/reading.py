@@ -176,6 +176,16 @@ Cluster = Annotated[
         recorded=True,
     ),
 ]
+Price = Annotated[
+    float | None,
+    Setting(
+        "The price of a million tokens, in any currency: what 1,000 queries cost is then shown "
+        "beside tokens.",
+        metavar="PRICE",
+        file="price",
+        changes_nothing=True,
+    ),
+]
 WeightBy = Annotated[
     str | None,
     Setting(

@@ -61,15 +61,21 @@ class TokenUse:
     p95: float
     """The 95th percentile over queries."""
     highest: int
+    cost: float | None = None
+    """What they cost for 1,000 queries, in the currency of the price; None without a price."""
 
 
-def token_use(column: Ints) -> TokenUse:
+def token_use(column: Ints, price: float | None = None) -> TokenUse:
     """Summarise the tokens of the first k results over all queries.
 
-    >>> token_use(np.array([100, 300]))
-    TokenUse(mean=200.0, p95=300.0, highest=300)
+    ``price`` is that of a million tokens.
+
+    >>> token_use(np.array([100, 300]), price=0.5)
+    TokenUse(mean=200.0, p95=300.0, highest=300, cost=0.1)
     """
     ordered = np.sort(column)
     # The smallest number that at least 95 of 100 queries do not exceed.
     p95 = float(ordered[max(0, int(np.ceil(0.95 * len(ordered) - 1e-9)) - 1)])
-    return TokenUse(exact_mean(column.astype(np.float64)), p95, int(ordered[-1]))
+    mean = exact_mean(column.astype(np.float64))
+    cost = None if price is None else mean * 1_000 * price / 1_000_000
+    return TokenUse(mean, p95, int(ordered[-1]), cost)

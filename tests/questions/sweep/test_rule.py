@@ -1,5 +1,6 @@
 import pytest
 
+import calipers
 from calipers import evaluate, sweep
 from calipers.errors import InvalidInput
 from tests.systems import records
@@ -59,3 +60,35 @@ def test_nothing_retrieved_is_said():
     empty = [{**record, "retrieved": []} for record in records(HITS)]
     with pytest.raises(InvalidInput, match="nothing to sweep over"):
         sweep(empty)
+
+
+def test_a_price_says_what_a_thousand_queries_cost() -> None:
+    texts = [
+        {
+            "query": f"q{i}",
+            "retrieved": [{"id": "x", "text": "x" * 400}, {"id": "a", "text": "y" * 100}],
+            "ground_truth": ["a"],
+        }
+        for i in range(3)
+    ]
+    found = calipers.sweep(texts, price=2.5)
+    costs = [point.tokens.cost for point in found.points if point.tokens]
+    assert costs == pytest.approx([100 * 1_000 * 2.5e-6, 125 * 1_000 * 2.5e-6])
+    assert "1,000 queries" in str(found)
+    assert found.to_polars()["cost_of_1000_queries"].to_list() == pytest.approx(costs)
+    assert "1,000 queries" not in str(calipers.sweep(texts))
+    page = calipers.report(texts, price=2.5).to_html()
+    assert "1,000 queries" in page
+    assert "1,000 queries" not in calipers.report(texts).to_html()
+
+
+def test_a_price_without_tokens_is_said_to_be_of_no_use() -> None:
+    ids = [{"query": "q", "retrieved": ["x", "a"], "ground_truth": ["a"]}]
+    assert "What 1,000 queries cost is not known" in str(calipers.sweep(ids, price=2.5))
+    with pytest.raises(InvalidInput, match="price of a million tokens"):
+        calipers.sweep(ids, price=-1)
+
+
+def test_tokens_stand_once_in_the_table() -> None:
+    texts = [{"query": "q", "retrieved": [{"id": "a", "text": "four"}], "ground_truth": ["a"]}]
+    assert str(calipers.sweep(texts, metrics="recall,tokens")).count("tokens") == 1

@@ -196,7 +196,8 @@ def report_of(found: EvaluationAnswer, settings: "EvaluateSettings") -> "Report"
     refuse_weighted(found.scores, "The parts of a report")
     intervals = settings.evaluating.measures.intervals
     browse = Browse(name_of(found.pair), found.scores, found.pair, corpus=settings.corpus)
-    return Report((describe(browse, intervals, by=settings.by or None),))
+    by = settings.by or None
+    return Report((describe(browse, intervals, by=by, price=settings.price),))
 
 
 def document(found: EvaluationAnswer) -> Document:

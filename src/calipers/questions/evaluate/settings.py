@@ -20,6 +20,7 @@ from calipers.questions.reading import (
     Data,
     Evaluating,
     MetricsAsked,
+    Price,
     Primary,
     Reading,
     Sampled,
@@ -227,6 +228,7 @@ class EvaluateSettings(Settings):
         str | None,
         _output("Write a page with everything that is known.", excludes=("corrected_by",)),
     ] = None
+    price: Price = None
     corpus: Annotated[
         str | None,
         Setting(

@@ -16,6 +16,7 @@ from calipers.questions.compare.settings import CompareSettings, compare
 from calipers.questions.diagnose.rule import diagnose_pair
 from calipers.questions.reading import Intervals, MatchingSettings
 from calipers.questions.report.browse import Browse
+from calipers.questions.report.curve import recall_curve
 from calipers.questions.report.result import Report, SystemReport
 from calipers.questions.slices.result import Slices
 from calipers.questions.slices.rule import slice_scores
@@ -29,6 +30,7 @@ MOST_SLICES = 12
 """A tag with more values than this is not sliced by default."""
 PARTS = {
     "sweep": ("over-k", "Which k"),
+    "curve": ("curve", "Precision over recall"),
     "diagnosis": ("diagnosis", "Diagnosis"),
     "misses": ("lost", "Where recall is lost"),
     "slices": ("slices", "Slices"),
@@ -37,9 +39,16 @@ PARTS = {
 
 
 def describe(
-    browse: Browse, intervals: Intervals = _AS_USUAL, *, by: Iterable[str] | None = None
+    browse: Browse,
+    intervals: Intervals = _AS_USUAL,
+    *,
+    by: Iterable[str] | None = None,
+    price: float | None = None,
 ) -> SystemReport:
-    """Ask every question of a report of one retriever."""
+    """Ask every question of a report of one retriever.
+
+    ``price``: what a million tokens cost.
+    """
     pair, k = browse.pair, browse.k
     if pair is None:
         raise InvalidInput(
@@ -48,7 +57,8 @@ def describe(
         )
     swept = _swept(pair.depth, k)
     asked: Mapping[str, Callable[[], ShowsItself]] = {
-        "sweep": lambda: _sweep(pair, swept, intervals),
+        "sweep": lambda: _sweep(pair, swept, intervals, price),
+        "curve": lambda: recall_curve(pair),
         "diagnosis": lambda: diagnose_pair(
             pair, k=k, confidence=intervals.confidence, cluster=intervals.cluster
         ),
@@ -115,7 +125,7 @@ def parts(system: SystemReport) -> list[ReportPart]:
         )
         for name, found in system.answers.items()
         # Queries without tags have no slices, and nothing is said of it.
-        if name != "slices" or not isinstance(found, str)
+        if name not in ("slices", "curve") or not isinstance(found, str)
     ]
 
 
@@ -156,10 +166,16 @@ def _swept(depth: int, k: int) -> list[int] | None:
     return sorted({*usual, min(k, depth), depth})
 
 
-def _sweep(pair: Matched, ks: list[int] | None, intervals: Intervals) -> Sweep:
+def _sweep(pair: Matched, ks: list[int] | None, intervals: Intervals, price: float | None) -> Sweep:
     if not pair.depth:
         raise InvalidInput("No query got any results, so there is no k to choose.")
-    return sweep_over_k(pair, k=ks, confidence=intervals.confidence, cluster=intervals.cluster)
+    return sweep_over_k(
+        pair,
+        k=ks,
+        confidence=intervals.confidence,
+        cluster=intervals.cluster,
+        price=price,
+    )
 
 
 def _slices(browse: Browse, by: Iterable[str] | None) -> Slices:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from calipers.input_types import CorpusInput
 from calipers.operation import PYTHON, Setting, Settings, operation
-from calipers.questions.reading import Cluster, Confidence, Cutoffs, Data, Metrics, Reading
+from calipers.questions.reading import (
+    Cluster,
+    Confidence,
+    Cutoffs,
+    Data,
+    Metrics,
+    Price,
+    Reading,
+)
 
 if TYPE_CHECKING:
     from calipers.questions.report.result import Report
@@ -27,6 +35,7 @@ class ReportSettings(Settings):
         Collection[str] | None,
         Setting("Tags to slice by. [default: all that have a few values]", only=PYTHON),
     ] = None
+    price: Price = None
     cluster: Cluster = None
     confidence: Confidence = 0.95
     reading: Reading = Reading()
@@ -67,4 +76,4 @@ def report(data: Data = None, *, settings: ReportSettings) -> "Report":
     intervals = Intervals(confidence=settings.confidence, cluster=settings.cluster)
     scores = score(pair, chosen, confidence=settings.confidence, cluster=settings.cluster)
     browse = Browse(name, scores, pair, corpus=settings.corpus)
-    return Report((describe(browse, intervals, by=settings.by),))
+    return Report((describe(browse, intervals, by=settings.by, price=settings.price),))

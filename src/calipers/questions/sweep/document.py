@@ -52,20 +52,39 @@ def document(sweep: Sweep) -> Document:
 
 
 def sweep_table(sweep: Sweep, points: list[SweepPoint], more: str = "") -> Table:
-    """One row per k: the means and tokens."""
-    has_tokens = any(one.tokens for one in points)
+    """One row per k: the means, tokens and what they cost."""
+    has_tokens = any(point.tokens for point in points)
+    has_price = any(point.tokens and point.tokens.cost is not None for point in points)
     # The metrics that decide k; the others are in the chart, CSV and JSON.
-    shown = DECISIVE if sweep.metrics == DEFAULT_METRICS else sweep.metrics
-    heads: Heads = [Column("k"), *shown, *["tokens"] * has_tokens]
+    decisive = DECISIVE if sweep.metrics == DEFAULT_METRICS else sweep.metrics
+    shown = [metric for metric in decisive if metric != "tokens" or not has_tokens]
+    heads: Heads = [
+        Column("k"),
+        *shown,
+        *(["tokens"] if has_tokens else []),
+        *(["1,000 queries"] if has_price else []),
+    ]
     called = _called(sweep)
     rows: list[Cells] = []
     for point in points:
         means, use = [point.values[metric].mean for metric in shown], point.tokens
         row: list[Cell | str] = [Cell(f"{point.k}", strong=point.k in called)]
         row += ("" if mean is None else number(mean) for mean in means)
-        row += [f"{use.mean:,.0f}" if use else ""] * has_tokens
+        if has_tokens:
+            row.append(f"{use.mean:,.0f}" if use else "")
+        if has_price:
+            row.append(_money(use.cost) if use and use.cost is not None else "")
         rows.append(row)
     return Table(heads, rows, more=more)
+
+
+def _money(cost: float) -> str:
+    """An amount with two places, or two digits where it is small.
+
+    >>> _money(1234.5), _money(0.731), _money(0.0042)
+    ('1,234.50', '0.73', '0.0042')
+    """
+    return f"{cost:,.2f}" if cost >= 0.1 or not cost else f"{cost:.2g}"
 
 
 def leading_claim(sweep: Sweep) -> Claim:
@@ -113,6 +132,7 @@ def sweep_rows(sweep: Sweep) -> Iterator[dict[str, Any]]:
             row |= {f"{metric}{end}": value for end, value in ends}
         for name in ("mean", "p95", "highest"):
             row[f"tokens_{name}"] = point.tokens and getattr(point.tokens, name)
+        row["cost_of_1000_queries"] = point.tokens and point.tokens.cost
         yield row
 
 

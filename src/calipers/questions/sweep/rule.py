@@ -43,6 +43,10 @@ from calipers.statistics.queries_to_detect import queries_to_detect
 
 MARGIN = 0.05
 CONFIDENCE = 0.95
+NO_TOKENS = (
+    "What 1,000 queries cost is not known: not every result has 'tokens', and not every one a "
+    "'text'."
+)
 NEEDED = ("precision", "recall")
 """The metrics that every sweep measures."""
 
@@ -55,9 +59,12 @@ def sweep_over_k(
     margin: float = MARGIN,
     confidence: float = 0.95,
     cluster: str | None = None,
+    price: float | None = None,
 ) -> Sweep:
     """Measure every metric at every k, and advise a k by recall."""
     depth = pair.depth
+    if price is not None:
+        check_number("The price of a million tokens", price, least=0, such_as=0.5)
     if not depth:
         raise InvalidInput(
             "There is nothing to sweep over: no query of the ground truth got any results."
@@ -82,10 +89,12 @@ def sweep_over_k(
         SweepPoint(
             one,
             {stem: each[at] for stem, each in values.items()},
-            token_use(counted.table[:, at]) if counted else None,
+            token_use(counted.table[:, at], price) if counted else None,
         )
         for at, one in enumerate(ks)
     )
+    if price is not None and counted is None:
+        settings = {**settings, "notes": [*settings["notes"], NO_TOKENS]}
     return Sweep(
         points=points,
         metrics=tuple(chosen),

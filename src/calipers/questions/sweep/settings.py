@@ -10,6 +10,7 @@ from calipers.questions.reading import (
     Confidence,
     Data,
     FirstK,
+    Price,
     Reading,
     cutoff_list,
 )
@@ -49,6 +50,7 @@ class SweepSettings(Settings):
             metavar="LOSS",
         ),
     ] = 0.05
+    price: Price = None
     confidence: Confidence = 0.95
     cluster: Cluster = None
 
@@ -58,7 +60,8 @@ def sweep(data: Data = None, *, settings: SweepSettings) -> "Sweep":
     """Measure at every k (1 to the longest list, or the ``k`` given) and advise one.
 
     ``data`` is a pair, or anything that ``read`` takes. The result says where its tokens come from.
-    The k that is advised loses, with the ``confidence``, at most a ``margin`` of recall.
+    The k that is advised loses, with the ``confidence``, at most a ``margin`` of recall. With a
+    ``price`` of a million tokens, every point says what the results of 1,000 queries cost.
 
     >>> found = sweep([{"query": "q", "retrieved": ["x", "a", "b"], "ground_truth": ["a", "b"]}])
     >>> [point.values["recall"].mean for point in found.points]
@@ -80,6 +83,7 @@ def sweep(data: Data = None, *, settings: SweepSettings) -> "Sweep":
         margin=settings.margin,
         confidence=settings.confidence,
         cluster=settings.cluster,
+        price=settings.price,
     )
 
 
