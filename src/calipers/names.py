@@ -160,7 +160,7 @@ WANTED_IDS = (
     *_combined(_WANTED, (*_LISTS_OF_THINGS, *_THINGS)),
     *_combined(("reference_outputs", "reference_output", "expected_output"), _EXPORTED),
     *words_in("expected_retrieved_context expected_context expected_contexts expected_retrieved"),
-    *words_in("relevant gold expected targets relevance_ids positives positive_ctxs"),
+    *words_in("relevant gold expected target targets relevance_ids positives positive_ctxs"),
     *words_in("erwartet erwartete attendu attendus esperado esperados atteso attesi verwacht"),
 )
 """Columns with ids of targets: they mark a table as a ground truth."""

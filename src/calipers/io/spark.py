@@ -10,14 +10,19 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast
 
 import polars as pl
 
-from calipers.errors import CalipersError, InvalidInput
+from calipers.errors import CalipersError, InvalidInput, Unclear
+from calipers.io.files.open import Source
+from calipers.io.files.probe import Probe
 from calipers.io.formats.table import read_long
+from calipers.io.registry import read_probe
 from calipers.io.tables.cells import cast_columns, check_ranks
 from calipers.io.tables.columns import IDENTITIES, Columns
+from calipers.io.tables.propose import settled
 from calipers.io.tables.resolve import no_column, resolve_fields
 from calipers.io.tables.scan import in_memory
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
@@ -104,15 +109,12 @@ _BROKEN = ("float", "double", "decimal")
 
 def _in_our_names(frame: Any, name: str, said: Columns) -> tuple[Any, dict[str, str]]:
     """A run in our names and types, and which of its columns has each name."""
-    sample = in_memory(pl.DataFrame(frame.limit(SAMPLE).toArrow()).lazy(), name).renamed(said)
-    _, understood = resolve_fields(sample, "run")
+    understood = _understood(frame, name, said)
     given = {new: old for old, new in said.rename(frame.columns, name).items()}
     columns = {ours: given.get(theirs, theirs) for theirs, ours in understood.items()}
     _check_order(columns, name)
     # The query first: sorting must keep the rows of a query together.
     called = {ours: columns[ours] for ours in ("query", *columns) if ours in RUN_SCHEMA}
-    if not {*IDENTITIES} & set(called):
-        raise no_column(sample, "item", "run")
     kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
     # A column that the user maps to score is one, whatever its name.
     distances = {ours for theirs, ours in understood.items() if is_distance(theirs)}
@@ -127,6 +129,21 @@ def _in_our_names(frame: Any, name: str, said: Columns) -> tuple[Any, dict[str, 
         column = _typed(ours, theirs, kind, dtype)
         made.append((-column.try_cast("double") if ours in distances else column).alias(ours))
     return frame.select(*made), called
+
+
+def _understood(frame: Any, name: str, said: Columns) -> dict[str, str]:
+    """The columns of a run, each with our name for it, as in a file with the same columns."""
+    rows = in_memory(pl.DataFrame(frame.limit(SAMPLE).toArrow()).lazy(), name)
+    sample = rows.renamed(said)
+    try:
+        _, understood = resolve_fields(sample, "run")
+        if not {*IDENTITIES} & {*understood.values()}:
+            raise no_column(sample, "item", "run")
+    except Unclear as unclear:
+        # Refused with the lines that a file would get, tried on the sample.
+        probe = Probe(Source(Path(name)), said, rows)
+        raise settled(unclear, probe, "run", read_probe) from None
+    return understood
 
 
 def _check_order(columns: Mapping[str, str], name: str) -> None:

@@ -1,12 +1,13 @@
 """Traces of OpenTelemetry, LangSmith and Langfuse; ``test_tools`` has what their fixtures hold."""
 
 import json
+import re
 from typing import Any
 
 import polars as pl
 import pytest
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.formats.ubi import read_traces
 from calipers.io.load import load
 from tests.io.formats.expect import FIXTURES, put, results
@@ -144,7 +145,9 @@ def test_opentelemetrys_own_spans_are_read_and_what_they_lack_is_named(tmp_path)
         rows = [(row["query"], row["item"], row["score"]) for row in results(path, "run")]
         assert rows == [("Who?", "a", 0.9), ("Who?", "b", 0.5)]
         assert len(list(read_traces(path))) == 1
-    with pytest.raises(InvalidInput, match="no call of a retriever; export spans"):
+    with pytest.raises(
+        InvalidInput, match="no retrieval span among the one span of the file; export spans"
+    ):
         load(put(tmp_path, "chat.json", export(**{"gen_ai.operation.name": "chat"})), "run")
     with pytest.raises(InvalidInput, match=r"no attribute 'gen_ai\.retrieval\.documents'"):
         load(put(tmp_path, "none.json", export()), "run")
@@ -180,3 +183,112 @@ def test_a_time_without_its_zone_is_utc():
         "child_runs": 3,
     }
     assert load([run], "run").run.queries["latency_ms"].to_list() == [1500.0]
+
+
+def test_traces_without_a_retrieval_span_are_called_that(tmp_path):
+    steps = [span("openinference", number, "Who?") for number in range(7)]
+    path = put(tmp_path, "trace.jsonl", steps)
+    with pytest.raises(InvalidInput, match="no retrieval span among 7 spans"):
+        load(path, "run")
+    with pytest.raises(InvalidInput, match=r"no retrieval span among 7 spans of .*trace\.jsonl"):
+        list(read_traces(path))
+
+
+@pytest.mark.parametrize("name", ["child_spans", "children"])
+def test_spans_inside_of_spans_are_read(name):
+    call = span("openinference", 2, "the first step", ["c4", "c2"])
+    again = span("openinference", 3, "the second step", ["c9"])
+    del call["context"], again["context"]
+    middle = {"name": "chain", "attributes": {}, name: [call, again]}
+    assert calls([{**span("openinference", 1, "Who owns it?"), name: [middle]}]) == CALLS
+
+
+def in_snake_case(value: Any) -> Any:
+    """The names of the protocol as other exports write them: ``start_time_unix_nano``."""
+    if isinstance(value, list):
+        return [in_snake_case(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        re.sub("(?<=[a-z])([A-Z])", r"_\1", key).lower(): in_snake_case(held)
+        for key, held in value.items()
+    }
+
+
+def test_otlp_in_snake_case_is_the_same(tmp_path):
+    camel = FIXTURES / "otlp.json"
+    path = put(tmp_path, "otlp.json", in_snake_case(json.loads(camel.read_text())))
+    assert "resource_spans" in path.read_text()
+    one, other = load(camel, "run").run, load(path, "run").run
+    assert other.frame.equals(one.frame)
+    assert other.queries.equals(one.queries)
+    broken = put(tmp_path, "broken.json", {"resource_spans": [{"scope_spans": 3}]})
+    with pytest.raises(InvalidInput, match=r"wrong type at .*resourceSpans\[0\]\.scopeSpans"):
+        load(broken, "run")
+
+
+def test_spans_that_a_program_prints_one_after_another_are_read(tmp_path):
+    """The console exporter: objects on several lines, with nothing between them."""
+    spans = [span("openinference", 1, "Who owns it?"), span("openinference", 2, "s", ["c4", "c2"])]
+    spans.append(span("openinference", 3, "the second step", ["c9"]))
+    path = tmp_path / "console.txt"
+    path.write_text("\n".join(json.dumps(one, indent=4) for one in spans), encoding="utf-8")
+    assert calls(path) == CALLS
+    assert len(list(read_traces(path))) == 1
+    path.write_text(path.read_text() + "\nDone.", encoding="utf-8")
+    with pytest.raises(UnreadableFile, match="goes on after the end of its value"):
+        load(path, "run")
+
+
+def recorded(ids: list[str], **more: Any) -> dict[str, Any]:
+    """A span of a vector store as OpenLLMetry records it."""
+    events = [
+        {
+            "name": "db.query.result",
+            "attributes": {
+                "db.query.result.id": name,
+                "db.query.result.distance": 0.1 * place,
+                "db.query.result.document": f"Text {name}.",
+            },
+        }
+        for place, name in enumerate(ids)
+    ]
+    attributes = {"db.system": "chroma", "db.operation": "query"}
+    embedded = {"name": "db.query.embeddings", "attributes": {"db.query.embeddings.vector": "[]"}}
+    context = {"trace_id": "t"}
+    return {
+        "name": "chroma.query",
+        "context": context,
+        "start_time": "2",
+        "attributes": attributes,
+        "events": [embedded, *events],
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"args": ["Who owns it?"], "kwargs": {}},
+        {"args": [], "kwargs": {"question": "Who owns it?"}},
+        {"inputs": {"query": "Who owns it?"}, "tags": []},
+    ],
+)
+def test_retrieval_spans_of_openllmetry_have_the_question_of_their_workflow(given):
+    workflow = {
+        "context": {"trace_id": "t"},
+        "start_time": "1",
+        "attributes": {
+            "traceloop.span.kind": "workflow",
+            "traceloop.entity.input": json.dumps(given),
+        },
+    }
+    rows = results([workflow, recorded(["c4", "c2"])], "run")
+    assert [(row["query"], row["item"], row["text"]) for row in rows] == [
+        ("Who owns it?", "c4", "Text c4."),
+        ("Who owns it?", "c2", "Text c2."),
+    ]
+    again = [workflow, recorded(["c4", "c2"]), recorded(["c9"], start_time="3")]
+    assert calls(again) == CALLS
+    with pytest.raises(InvalidInput, match=r"has no question .* 'traceloop\.entity\.input'"):
+        load([recorded(["c4"])], "run")

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
+from calipers import evaluate
 from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
-from calipers.io.records.documents import as_result, is_document
+from calipers.io.records.documents import as_result, is_document, read_document, results_in
 from calipers.live.answers import Layout, read_answer
 
 
@@ -120,3 +121,28 @@ def test_pairs_of_document_and_score_keep_the_order_of_the_list():
     found = load(run, "run").run
     assert found is not None
     assert found.frame["item"].to_list() == ["a", "b"]
+
+
+class Part:
+    type = "text"
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+@pytest.mark.parametrize("part", [Part, lambda text: {"type": "text", "text": text}])
+def test_the_search_of_openai_gives_its_texts_in_parts(part):
+    """Two chunks of one file are two results, each with its text."""
+    data = [
+        {"file_id": "f-1", "filename": "a.md", "score": 0.9, "content": [part("The refund.")]},
+        {"file_id": "f-1", "filename": "a.md", "score": 0.8, "content": [part("30"), part("days")]},
+    ]
+    answer = {"object": "vector_store.search_results.page", "search_query": ["q"], "data": data}
+    rows = [read_document(one) for one in results_in(answer)]
+    assert [(row.text, row.document, row.id) for row in rows] == [
+        ("The refund.", "a.md", None),
+        ("30\ndays", "a.md", None),
+    ]
+    run = {"How long?": answer}
+    truth = [{"query": "How long?", "ground_truth": [{"quote": "30 days"}]}]
+    assert evaluate(run=run, ground_truth=truth, metrics="mrr")["mrr"].mean == 0.5

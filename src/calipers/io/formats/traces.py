@@ -6,6 +6,7 @@ LangSmith runs and Langfuse observations, which differ only in their field names
 
 import re
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from calipers.io.records.documents import (
     read_document,
     results_in,
 )
+from calipers.io.records.json_files import explain_mismatch
 from calipers.io.records.records import At, Id, Record, Result
 from calipers.names import EXPECTED, LISTS, QUESTION_IN_INPUT, WANTED_IDS, plain_name
 
@@ -46,14 +48,31 @@ def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
         traces.setdefault(str(span.trace or f"span {number}"), []).append(span)
     for steps in traces.values():
         calls = [(span.at, span.record) for span in steps if span.record is not None]
-        asking = [one for one in steps if one.record is None and one.question is not None]
-        if len(calls) > 1 and asking:
-            # The question of an agent is that of its outermost span, which begins first.
-            first = min(asking, key=lambda one: one.began)
-            ordered = sorted(steps, key=lambda one: one.began)
-            records = [one.record for one in ordered if one.record is not None]
+        asking = [step for step in steps if step.record is None and step.question is not None]
+        # The question of an agent is that of its outermost span, which begins first.
+        first = min(asking, key=lambda step: step.began, default=None)
+        if len(calls) > 1 and first is not None:
+            ordered = sorted(steps, key=lambda step: step.began)
+            records = [step.record for step in ordered if step.record is not None]
             calls = [(calls[0][0], _merge_calls(str(first.question), records))]
-        yield from calls
+        for at, record in calls:
+            if record.query == UNASKED:
+                record.query = _asked_outside(first, at)
+            yield at, record
+
+
+UNASKED = ""
+"""The question of a call that only a step around it can say."""
+
+
+def _asked_outside(step: Span | None, at: At) -> str:
+    """The question of the step around a call."""
+    if step is None:
+        raise InvalidInput(
+            f"A span of a vector store has no question at {at()}: no step of its trace has "
+            f"{TRACED_INPUT!r}; export the spans of the workflow around it, too."
+        )
+    return str(step.question)
 
 
 def _merge_calls(question: str, records: list[Record]) -> Record:
@@ -89,18 +108,24 @@ def once_each(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
             )
 
 
-NO_CALLS = (
-    "The traces hold no call of a retriever; export spans of the kind RETRIEVER, or of the "
-    "operation retrieval (gen_ai.operation.name), too."
+_EXPORT_CALLS = (
+    "export spans of the kind RETRIEVER, or of the operation retrieval (gen_ai.operation.name), too"
 )
+NO_CALLS = f"The traces hold no call of a retriever; {_EXPORT_CALLS}."
+
+
+def no_calls(name: str, spans: int) -> InvalidInput:
+    """The error for traces in which nothing was retrieved."""
+    counted = "the one span" if spans == 1 else f"{spans:,} spans"
+    return InvalidInput(f"There is no retrieval span among {counted} of {name}; {_EXPORT_CALLS}.")
 
 
 class TraceFormat(RowFormat):
     """Spans of traces, one or several per row."""
 
     row: Any = dict[str, Any]
-    without_calls = NO_CALLS
-    """What to say where no span is a call."""
+    without_calls: str = ""
+    """What to say where no span is a call, if there is more to say than that."""
 
     @abstractmethod
     def spans(self, rows: Rows) -> Iterator[Span]:
@@ -108,12 +133,20 @@ class TraceFormat(RowFormat):
 
     def records(self, rows: Rows) -> Iterator[Record]:
         """Yield one record per retriever call, or per trace with several calls."""
-        found = False
-        for _, record in once_each(self.spans(rows)):
-            found = True
+        counts = Counter[str]()
+        for _, record in once_each(_counted(self.spans(rows), counts)):
+            counts["calls"] += 1
             yield record
-        if not found:
-            raise InvalidInput(self.without_calls)
+        if not counts["calls"]:
+            if self.without_calls:
+                raise InvalidInput(self.without_calls)
+            raise no_calls("the file", counts["spans"])
+
+
+def _counted(spans: Iterable[Span], counts: Counter[str]) -> Iterator[Span]:
+    for span in spans:
+        counts["spans"] += 1
+        yield span
 
 
 def opened(value: Any) -> Any:
@@ -325,6 +358,10 @@ class LangSmithExamples(EachRow):
 DOCUMENTS, OWN_DOCUMENTS = "retrieval.documents", "gen_ai.retrieval.documents"
 ASKED, OWN_ASKED = "input.value", "gen_ai.retrieval.query.text"
 """The attributes of OpenInference, and those of OpenTelemetry's own conventions."""
+TRACED_INPUT, TRACED_RESULT = "traceloop.entity.input", "db.query.result"
+"""The attribute of a workflow, and the event of a result, as OpenLLMetry records them."""
+_CHILDREN = ("child_spans", "children", "childSpans")
+"""Fields of a span that hold the spans inside of it."""
 PART = re.compile(r"(?:gen_ai\.)?retrieval\.documents\.(\d+)\.(?:document\.)?(.+)")
 
 
@@ -345,7 +382,7 @@ def _attributes(span: Mapping[str, Any], at: At) -> dict[str, Any]:
         for key, value in span.items()
         if value is not None and key.startswith(("attributes.", DOCUMENTS, "input."))
     }
-    about = ("retrieval", "input", "openinference", "gen_ai")
+    about = ("retrieval", "input", "openinference", "gen_ai", "traceloop", "db")
     every = {**found, **columns}.items()
     return dict(_flat({key: one for key, one in every if str(key).split(".")[0] in about}))
 
@@ -388,7 +425,8 @@ def _document(part: Mapping[str, Any]) -> dict[str, Any]:
 
 def _latency(span: Mapping[str, Any], at: At) -> float | None:
     """Milliseconds from begin to end, from dates or from the nanoseconds of OTLP."""
-    begin, end = span.get("startTimeUnixNano"), span.get("endTimeUnixNano")
+    begin = _one_of(span, "startTimeUnixNano", "start_time_unix_nano")
+    end = _one_of(span, "endTimeUnixNano", "end_time_unix_nano")
     if begin is None or end is None:
         return milliseconds(span.get("start_time"), span.get("end_time"))
     try:
@@ -398,6 +436,44 @@ def _latency(span: Mapping[str, Any], at: At) -> float | None:
             f"A span lasts from {begin!r:.40} to {end!r:.40} at {at()}; times are whole "
             "nanoseconds."
         ) from None
+
+
+def _traced_question(value: Any) -> str | None:
+    """The question in the input of a workflow, as OpenLLMetry records the arguments of a function.
+
+    >>> _traced_question('{"args": [], "kwargs": {"question": "Who?"}}')
+    'Who?'
+    """
+    value = opened(value)
+    if not isinstance(value, Mapping):
+        return question_in(value)
+    for name in ("kwargs", "inputs"):
+        if isinstance(value.get(name), Mapping) and (asked := question_in(value[name])):
+            return asked
+    args = value.get("args")
+    texts = [text for text in args if isinstance(text, str)] if isinstance(args, list) else []
+    return texts[0] if texts else question_in(value)
+
+
+def _recorded_results(span: Mapping[str, Any], at: At) -> list[Id | Result] | None:
+    """The results that OpenLLMetry records as events of a span of a vector store; None if none."""
+    events = opened(span.get("events"))
+    listed = events if isinstance(events, list) else ()
+    own = [event for event in listed if isinstance(event, Mapping)]
+    found = [event for event in own if event.get("name") == TRACED_RESULT]
+    if not found:
+        return None
+    documents = []
+    for event in found:
+        values = _attributes(event, at)
+        parts = {
+            key.removeprefix(f"{TRACED_RESULT}."): value
+            for key, value in values.items()
+            if key.startswith(f"{TRACED_RESULT}.")
+        }
+        text = parts.pop("document", None)
+        documents.append(parts if text is None else {**parts, "text": text})
+    return documents_in(documents, at)
 
 
 def _failure(span: Mapping[str, Any]) -> str | None:
@@ -424,24 +500,38 @@ class OpenInference(TraceFormat):
             key.startswith(("attributes.retrieval.", "retrieval.documents")) for key in keys
         )
 
-    def spans(self, rows: Rows) -> Iterator[Span]:
-        """Yield every span in the shape that all trace formats share."""
+    def spans(self, rows: Rows, trace: Any = None) -> Iterator[Span]:
+        """Yield every span in the shape that all trace formats share, and those inside of it."""
         for at, span in rows:
             flat = _attributes(span, at)
-            value = _one_of(flat, OWN_ASKED, ASKED)
-            asked = value if isinstance(value, str) and value.strip() else None
-            asked = asked and (question_in(asked) or asked)
-            asked = asked or question_in(flat.get("gen_ai.input.messages"))
+            asked = self._asked(flat)
             record = self._record(span, flat, asked, at)
-            began = str(span.get("startTimeUnixNano") or span.get("start_time") or "")
+            began = _one_of(span, "startTimeUnixNano", "start_time_unix_nano", "start_time")
             context = span.get("context")
             inner = context.get("trace_id") if isinstance(context, Mapping) else None
-            trace = inner or _one_of(span, "trace_id", "traceId", "context.trace_id")
-            yield Span(trace, began, at, asked if record is None else None, record)
+            own = inner or _one_of(span, "trace_id", "traceId", "context.trace_id") or trace
+            yield Span(own, str(began or ""), at, asked if record is None else None, record)
+            for name in _CHILDREN:
+                listed = opened(span.get(name))
+                children = listed if isinstance(listed, list) else ()
+                within = ((at, child) for child in children if isinstance(child, dict))
+                yield from self.spans(within, own)
+
+    def _asked(self, flat: Mapping[str, Any]) -> str | None:
+        """The question in the attributes of a span."""
+        value = _one_of(flat, OWN_ASKED, ASKED)
+        asked = value if isinstance(value, str) and value.strip() else None
+        asked = asked and (question_in(asked) or asked)
+        asked = asked or question_in(flat.get("gen_ai.input.messages"))
+        return asked or _traced_question(flat.get(TRACED_INPUT))
 
     def _record(
         self, span: Mapping[str, Any], flat: Mapping[str, Any], asked: str | None, at: At
     ) -> Record | None:
+        recorded = _recorded_results(span, at)
+        if recorded is not None:
+            latency = _latency(span, at)
+            return Record(asked or UNASKED, retrieved=recorded, latency_ms=latency)
         parts: dict[int, dict[str, Any]] = {}
         for key, value in flat.items():
             if (found := PART.fullmatch(key)) and value is not None:
@@ -488,20 +578,44 @@ class Otlp(TraceFormat):
 
     name = "otlp"
     title = "OpenInference spans in an OTLP export"
-    row = Export
     example = '{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": […]}]}]}]}'
-    known_by = ({"resourceSpans"},)
+    known_by = ({"resourceSpans"}, {"resource_spans"})
     results_field = "retrieval.documents"
 
     def spans(self, rows: Rows) -> Iterator[Span]:
         """Yield every span of all exports, each with its place."""
         yield from OpenInference().spans(
             (partial(_inside, at, i, j, k), span)
-            for at, whole in rows
-            for i, resource in enumerate(whole.resource_spans)
+            for at, row in rows
+            for i, resource in enumerate(self._export(row, at).resource_spans)
             for j, scope in enumerate(resource.scope_spans)
             for k, span in enumerate(scope.spans)
         )
+
+    def _export(self, row: dict[str, Any], at: At) -> Export:
+        """One export, whose names may be written in either style of the protocol."""
+        try:
+            return msgspec.convert(_in_camel_case(row), Export)
+        except msgspec.ValidationError as error:
+            raise InvalidInput(explain_mismatch(str(error), at(), self.example)) from None
+
+
+_SNAKE = {"resource_spans": "resourceSpans", "scope_spans": "scopeSpans"}
+
+
+def _in_camel_case(value: Any) -> Any:
+    """The lists of an export under the names of its JSON, down to the spans."""
+    if isinstance(value, list):
+        return [_in_camel_case(part) for part in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        _SNAKE.get(key, key): _in_camel_case(held) if _SNAKE.get(key, key) in _CAMEL else held
+        for key, held in value.items()
+    }
+
+
+_CAMEL = frozenset(_SNAKE.values())
 
 
 def _inside(at: At, i: int, j: int, k: int) -> str:

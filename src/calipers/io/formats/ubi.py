@@ -21,6 +21,7 @@ from calipers.io.formats.traces import (
     Otlp,
     Span,
     TraceFormat,
+    no_calls,
     opened,
     retrievals,
 )
@@ -162,5 +163,8 @@ def read_traces(file: Probe | str | os.PathLike[str]) -> Iterator[Record]:
     form, owner = next(chosen, (Ubi() if Ubi.may_hold(sight.look.keys) else None, None))
     if form is None:
         raise InvalidInput(f"{sight.name} is no part of a trace; {_ALLOWED}")
-    for _, record in retrievals(form.spans(typed_rows(form, sight.records(owner)))):
+    spans = [*form.spans(typed_rows(form, sight.records(owner)))]
+    if not form.without_calls and not any(span.record for span in spans):
+        raise no_calls(sight.name, len(spans))
+    for _, record in retrievals(spans):
         yield record

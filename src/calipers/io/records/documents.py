@@ -25,6 +25,7 @@ from calipers.names import (
     SCORE_IN_METADATA,
     WRAPPED,
 )
+from calipers.text import field
 
 SCALARS = (str, bytes, Real, type(None), list, tuple)
 
@@ -271,6 +272,8 @@ def from_object(one: Any) -> Row:
         inner = get(place)
         if inner is not None and not isinstance(inner, SCALARS):
             _fill(row, from_object(inner))
+    if row.text is None:
+        row.text = _text_in_parts(get("content"))
     if row.text is None and _is_node(one):
         row.text = checked("text", one.get_content())
     for place in metadata:
@@ -284,6 +287,19 @@ def from_object(one: Any) -> Row:
     if row.id is None and isinstance(one, Mapping):
         _take(row, "id", get, ITEM_IDS)
     return row
+
+
+def _text_in_parts(content: Any) -> str | None:
+    """The text of a result that is given in parts, as the search of OpenAI's vector stores does.
+
+    >>> _text_in_parts([{"type": "text", "text": "One."}, {"type": "text", "text": "Two."}])
+    'One.\\nTwo.'
+    """
+    if not isinstance(content, list | tuple) or not content:
+        return None
+    texts = [field(part, "text") for part in content if not isinstance(part, str)]
+    known = [text for text in texts if isinstance(text, str)]
+    return "\n".join(known) if known and len(known) == len(content) else None
 
 
 def from_metadata(metadata: Mapping[str, Any]) -> Row:

@@ -21,13 +21,15 @@ from calipers.io.records.records import Place
 from calipers.io.tables.columns import Columns, is_long, renaming
 from calipers.io.tables.scan import InputTable, lazily
 
-Shape = Literal["list", "lines", "object"]
+Shape = Literal["list", "lines", "object", "values"]
+"""``values`` are objects one after another, each on several lines, as programs print them."""
 
 _ANYTHING = msgspec.json.Decoder()
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What a decoder raises for text that is not JSON, or is nested too deeply."""
+_BLANKS = re.compile(r"\s*")
 _POSITION = re.compile(r"byte (\d+)")
 
 
@@ -78,7 +80,31 @@ def look(source: Source) -> Look:
     whole = as_object(first)
     if whole and goes_on(source, first):
         return Look("lines", whole)
-    return Look("object", decoded(source.read(), source, decoder=_OBJECT))
+    content = source.read()
+    try:
+        return Look("object", _OBJECT.decode(content))
+    except BROKEN as error:
+        values = _values(content) if "trailing characters" in str(error) else []
+        if len(values) < 2:
+            raise UnreadableFile(explain_broken(str(error), content, source)) from None
+    return Look("values", as_object(values[0]))
+
+
+def _values(content: bytes) -> list[bytes]:
+    """The objects that stand one after another in a text; none if there is anything else."""
+    text = content.decode(errors="replace")
+    decoder = json.JSONDecoder()
+    values: list[bytes] = []
+    at = 0
+    while at < len(text):
+        try:
+            _, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return []
+        values.append(text[at:end].encode())
+        blanks = _BLANKS.match(text, end)
+        at = end if blanks is None else blanks.end()
+    return values if all(value.startswith(b"{") for value in values) else []
 
 
 def raw_records(source: Source, seen: Look, key: str | None = None) -> RawRecords:
@@ -86,6 +112,8 @@ def raw_records(source: Source, seen: Look, key: str | None = None) -> RawRecord
     if seen.shape == "lines":
         return _lines(source)
     content = source.read()
+    if seen.shape == "values":
+        return RawRecords(_values(content), lambda i: f"{source.name} $[{i}]", source=source)
     if seen.shape == "list":
         listed = decoded(content, source, decoder=_RAW_LIST)
         return RawRecords(iter(listed), lambda i: f"{source.name} $[{i}]", source=source)
