@@ -14,11 +14,10 @@ from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
 from calipers.io.format import Rows, typed_rows
+from calipers.io.formats.spans import OpenInference, Otlp
 from calipers.io.formats.traces import (
     Langfuse,
     LangSmith,
-    OpenInference,
-    Otlp,
     Span,
     TraceFormat,
     no_calls,

@@ -1,0 +1,293 @@
+"""Spans of OpenTelemetry: alone, nested, as a program prints them, or in an OTLP export.
+
+Their attributes have the names of OpenInference, OpenTelemetry's own, or those of OpenLLMetry.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from calipers.errors import InvalidInput
+from calipers.io.format import Rows
+from calipers.io.formats.traces import (
+    TRACED_INPUT,
+    UNASKED,
+    Span,
+    TraceFormat,
+    documents_in,
+    milliseconds,
+    one_of,
+    opened,
+    question_in,
+)
+from calipers.io.records.json_files import explain_mismatch
+from calipers.io.records.records import At, Id, Record, Result
+
+DOCUMENTS, OWN_DOCUMENTS = "retrieval.documents", "gen_ai.retrieval.documents"
+ASKED, OWN_ASKED = "input.value", "gen_ai.retrieval.query.text"
+"""The attributes of OpenInference, and those of OpenTelemetry's own conventions."""
+TRACED_RESULT = "db.query.result"
+"""The event of a result, as OpenLLMetry records it."""
+_CHILDREN = ("child_spans", "children", "childSpans")
+"""Fields of a span that hold the spans inside of it."""
+PART = re.compile(r"(?:gen_ai\.)?retrieval\.documents\.(\d+)\.(?:document\.)?(.+)")
+
+
+def _attributes(span: Mapping[str, Any], at: At) -> dict[str, Any]:
+    """The retrieval attributes of a span, flattened from any form."""
+    found = opened(span.get("attributes") or {})
+    if isinstance(found, list) and all(
+        isinstance(one, Mapping) and isinstance(one.get("key"), str) for one in found
+    ):
+        found = {one["key"]: _otlp_value(one.get("value")) for one in found}
+    if not isinstance(found, Mapping):
+        raise InvalidInput(
+            f"The attributes of a span cannot be read at {at()}: found {found!r:.60}; they are a "
+            "mapping, or a list of objects with a text as 'key' and a 'value'."
+        )
+    columns = {
+        key.removeprefix("attributes."): value
+        for key, value in span.items()
+        if value is not None and key.startswith(("attributes.", DOCUMENTS, "input."))
+    }
+    about = ("retrieval", "input", "openinference", "gen_ai", "traceloop", "db")
+    every = {**found, **columns}.items()
+    return dict(_flat({key: one for key, one in every if str(key).split(".")[0] in about}))
+
+
+def _otlp_value(value: Any) -> Any:
+    """Decode an OTLP value: a scalar, a list, or a list of keys and values."""
+    if not isinstance(value, Mapping):
+        return value
+    one = next((one for one in value.values() if one is not None), None)
+    if isinstance(one, Mapping) and isinstance(one.get("values"), list):
+        held = one["values"]
+        if all(isinstance(part, Mapping) and "key" in part for part in held) and held:
+            return {part["key"]: _otlp_value(part.get("value")) for part in held}
+        return [_otlp_value(part) for part in held]
+    return one
+
+
+def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if path.endswith((DOCUMENTS, ".metadata")):
+        value = opened(value)
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list) and value:
+        for number, inner in enumerate(value):
+            yield from _flat(inner, f"{path}.{number}")
+    else:
+        yield path, value
+
+
+def _document(part: Mapping[str, Any]) -> dict[str, Any]:
+    """One document of a span as an object of id, content, score and metadata."""
+    made = {name: part[name] for name in ("id", "content", "score") if name in part}
+    # The text of an indexed table cell may be a number.
+    made |= {name: str(made[name]) for name in ("id", "content") if name in made}
+    mark = "metadata."
+    about = {key.removeprefix(mark): one for key, one in part.items() if key.startswith(mark)}
+    return {**made, "metadata": about}
+
+
+def _latency(span: Mapping[str, Any], at: At) -> float | None:
+    """Milliseconds from begin to end, from dates or from the nanoseconds of OTLP."""
+    begin = one_of(span, "startTimeUnixNano", "start_time_unix_nano")
+    end = one_of(span, "endTimeUnixNano", "end_time_unix_nano")
+    if begin is None or end is None:
+        return milliseconds(span.get("start_time"), span.get("end_time"))
+    try:
+        return (int(end) - int(begin)) / 1e6
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(
+            f"A span lasts from {begin!r:.40} to {end!r:.40} at {at()}; times are whole "
+            "nanoseconds."
+        ) from None
+
+
+def _traced_question(value: Any) -> str | None:
+    """The question in the input of a workflow, as OpenLLMetry records the arguments of a function.
+
+    >>> _traced_question('{"args": [], "kwargs": {"question": "Who?"}}')
+    'Who?'
+    """
+    value = opened(value)
+    if not isinstance(value, Mapping):
+        return question_in(value)
+    for name in ("kwargs", "inputs"):
+        if isinstance(value.get(name), Mapping) and (asked := question_in(value[name])):
+            return asked
+    args = value.get("args")
+    texts = [text for text in args if isinstance(text, str)] if isinstance(args, list) else []
+    return texts[0] if texts else question_in(value)
+
+
+def _recorded_results(span: Mapping[str, Any], at: At) -> list[Id | Result] | None:
+    """The results that OpenLLMetry records as events of a span of a vector store; None if none."""
+    events = opened(span.get("events"))
+    listed = events if isinstance(events, list) else ()
+    own = [event for event in listed if isinstance(event, Mapping)]
+    found = [event for event in own if event.get("name") == TRACED_RESULT]
+    if not found:
+        return None
+    documents = []
+    for event in found:
+        values = _attributes(event, at)
+        parts = {
+            key.removeprefix(f"{TRACED_RESULT}."): value
+            for key, value in values.items()
+            if key.startswith(f"{TRACED_RESULT}.")
+        }
+        text = parts.pop("document", None)
+        documents.append(parts if text is None else {**parts, "text": text})
+    return documents_in(documents, at)
+
+
+def _failure(span: Mapping[str, Any]) -> str | None:
+    code, said = span.get("status_code"), span.get("status_message")
+    if isinstance(status := span.get("status"), Mapping):
+        code = status.get("code", status.get("status_code"))
+        said = status.get("message") or status.get("description")
+    if code in (2, "2", "ERROR", "STATUS_CODE_ERROR"):
+        return str(said or "the span ended with an error")
+    return None
+
+
+class OpenInference(TraceFormat):
+    """OpenTelemetry spans, one per row."""
+
+    name = "openinference"
+    title = "OpenInference spans"
+    example = '{"attributes": {"input.value": …, "retrieval.documents.0.document.content": …}}'
+    results_field = "retrieval.documents"
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """``attributes`` of a span, as one value or as columns."""
+        return "attributes" in keys or any(
+            key.startswith(("attributes.retrieval.", "retrieval.documents")) for key in keys
+        )
+
+    def spans(self, rows: Rows, trace: Any = None) -> Iterator[Span]:
+        """Yield every span in the shape that all trace formats share, and those inside of it."""
+        for at, span in rows:
+            flat = _attributes(span, at)
+            asked = self._asked(flat)
+            record = self._record(span, flat, asked, at)
+            began = one_of(span, "startTimeUnixNano", "start_time_unix_nano", "start_time")
+            context = span.get("context")
+            inner = context.get("trace_id") if isinstance(context, Mapping) else None
+            own = inner or one_of(span, "trace_id", "traceId", "context.trace_id") or trace
+            yield Span(own, str(began or ""), at, asked if record is None else None, record)
+            for name in _CHILDREN:
+                listed = opened(span.get(name))
+                children = listed if isinstance(listed, list) else ()
+                within = ((at, child) for child in children if isinstance(child, dict))
+                yield from self.spans(within, own)
+
+    def _asked(self, flat: Mapping[str, Any]) -> str | None:
+        """The question in the attributes of a span."""
+        value = one_of(flat, OWN_ASKED, ASKED)
+        asked = value if isinstance(value, str) and value.strip() else None
+        asked = asked and (question_in(asked) or asked)
+        asked = asked or question_in(flat.get("gen_ai.input.messages"))
+        return asked or _traced_question(flat.get(TRACED_INPUT))
+
+    def _record(
+        self, span: Mapping[str, Any], flat: Mapping[str, Any], asked: str | None, at: At
+    ) -> Record | None:
+        recorded = _recorded_results(span, at)
+        if recorded is not None:
+            latency = _latency(span, at)
+            return Record(asked or UNASKED, retrieved=recorded, latency_ms=latency)
+        parts: dict[int, dict[str, Any]] = {}
+        for key, value in flat.items():
+            if (found := PART.fullmatch(key)) and value is not None:
+                parts.setdefault(int(found[1]), {})[found[2]] = value
+        is_call = "RETRIEVER" in (span.get("span_kind"), flat.get("openinference.span.kind"))
+        is_call |= flat.get("gen_ai.operation.name") == "retrieval"
+        if not parts and not is_call and not {DOCUMENTS, OWN_DOCUMENTS} & flat.keys():
+            return None
+        if asked is None:
+            raise InvalidInput(
+                f"A span of a retriever has no question at {at()}: no attribute {ASKED!r} (or "
+                f"{OWN_ASKED!r}); a span has {self.example}."
+            )
+        own = flat.get("gen_ai.operation.name") == "retrieval" and OWN_DOCUMENTS not in flat
+        if own and not parts and not _failure(span):
+            raise InvalidInput(
+                f"A span of a retriever has no documents at {at()}: no attribute "
+                f"{OWN_DOCUMENTS!r}; record it, as instruments leave it out unless asked."
+            )
+        results = documents_in([_document(parts[number]) for number in sorted(parts)], at)
+        return Record(asked, retrieved=results, latency_ms=_latency(span, at), error=_failure(span))
+
+
+class Scope(msgspec.Struct):
+    """The spans of one instrumentation scope."""
+
+    spans: list[dict[str, Any]] = []
+
+
+class Resource(msgspec.Struct):
+    """The spans of one resource."""
+
+    scope_spans: list[Scope] = msgspec.field(name="scopeSpans", default_factory=list)
+
+
+class Export(msgspec.Struct):
+    """One export."""
+
+    resource_spans: list[Resource] = msgspec.field(name="resourceSpans")
+
+
+class Otlp(TraceFormat):
+    """Spans in OTLP exports."""
+
+    name = "otlp"
+    title = "OpenInference spans in an OTLP export"
+    example = '{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": […]}]}]}]}'
+    known_by = ({"resourceSpans"}, {"resource_spans"})
+    results_field = "retrieval.documents"
+
+    def spans(self, rows: Rows) -> Iterator[Span]:
+        """Yield every span of all exports, each with its place."""
+        yield from OpenInference().spans(
+            (partial(_inside, at, i, j, k), span)
+            for at, row in rows
+            for i, resource in enumerate(self._export(row, at).resource_spans)
+            for j, scope in enumerate(resource.scope_spans)
+            for k, span in enumerate(scope.spans)
+        )
+
+    def _export(self, row: dict[str, Any], at: At) -> Export:
+        """One export, whose names may be written in either style of the protocol."""
+        try:
+            return msgspec.convert(_in_camel_case(row), Export)
+        except msgspec.ValidationError as error:
+            raise InvalidInput(explain_mismatch(str(error), at(), self.example)) from None
+
+
+_SNAKE = {"resource_spans": "resourceSpans", "scope_spans": "scopeSpans"}
+
+
+def _in_camel_case(value: Any) -> Any:
+    """The lists of an export under the names of its JSON, down to the spans."""
+    if isinstance(value, list):
+        return [_in_camel_case(part) for part in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        _SNAKE.get(key, key): _in_camel_case(held) if _SNAKE.get(key, key) in _CAMEL else held
+        for key, held in value.items()
+    }
+
+
+_CAMEL = frozenset(_SNAKE.values())
+
+
+def _inside(at: At, i: int, j: int, k: int) -> str:
+    return f"{at()}.resourceSpans[{i}].scopeSpans[{j}].spans[{k}]"
