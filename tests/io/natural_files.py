@@ -26,14 +26,21 @@ NAMES = {
     "pl": ("Pytanie", "Fragment", "Trafność", "Wyniki", "gold"),
     "free": ("User Query", "Expected Chunk ID", "is_relevant", "results", "gold_ids"),
     "free2": ("Prompt", "gold", "Rating (0-3)", "hits", "correct_chunks"),
+    "sv": ("Fråga", "Dokument-ID", "Relevans", "Träffar", "Förväntat"),
+    "ja": ("質問", "文書ID", "関連度", "検索結果", "正解"),
+    "ru": ("Вопрос", "ID документа", "Релевантность", "Найдено", "Ожидается"),
     "odd": ("q text", "where", "our view", "what came", "what should"),
     "odd2": ("Kysymys", "Kohta", "Osuvuus", "Löydetty", "Odotettu"),
 }
-UNKNOWN_GRADE = ("Zutreffend", "passt", "OK?", "match", "helpful", "fits?", "Qualität", "1=gut")
+UNKNOWN_GRADE = (
+    *("Zutreffend", "passt", "OK?", "match", "helpful", "fits?", "Qualität", "1=gut"),
+    *("Relevant? yes/no", "is_correct_id", "page_relevant", "grade_num", "Punkte"),
+)
 GRADES = (
     *(("1", "0"), ("yes", "no"), ("TRUE", "FALSE"), ("good", "bad"), ("hit", "miss")),
     *(("👍", "👎"), ("○", "×"), ("x", ""), ("1", ""), ("ja", "nein"), ("correct", "wrong")),
     *(("sí", "no"), ("não", "sim")[::-1], ("tak", "nie"), ("X", "-"), ("wahr", "falsch")),
+    *(("2/3", "0/3"), ("2 - ok", "0 - off"), ("3 (exact)", "0 (none)")),
     *(("✓", ""), ("y", "n"), ("1.0", "0.0"), ("relevant", "irrelevant"), ("50%", "0%")),
 )
 SCALES = (("0", "1", "2", "3"), ("0", "0.5", "1"), ("-1", "0", "1"), ("0", "10", "100"))
@@ -58,7 +65,7 @@ EXTRA = {
     "": lambda *_: "",
     "Unnamed: 0": lambda _, n: n,
 }
-EMPTY = ("N/A", "none", "-", "", "nan")
+EMPTY = ("N/A", "none", "-", "", "nan", "no answer", "unanswerable")
 Truth = dict[str, dict[str, float]]
 Ranked = dict[str, list[str]]
 
@@ -75,19 +82,36 @@ class File:
     """Which part the file holds: truth, run or both."""
     shape: str
     encoding: str = "utf-8"
+    nothing: frozenset[str] = frozenset(("", "Unnamed: 0"))
+    """Columns that mean nothing to the author."""
+    returned_only: bool = False
+    """Whether only what was returned was judged."""
+    refused: bool = False
+    """Whether nobody could say what it means without changing it."""
+
+    @property
+    def metrics(self) -> str:
+        """What is measured: the mean reciprocal rank and nDCG, or precision."""
+        return "mrr,precision@5" if self.returned_only else "mrr,ndcg@5"
 
     @property
     def value(self) -> tuple[float, float]:
-        """The mean reciprocal rank and nDCG over queries with something to find."""
-        ranks, gains = [], []
+        """The mean reciprocal rank and nDCG over queries with something to find.
+
+        Where only what was returned was judged, precision in place of nDCG, over all queries.
+        """
+        ranks, gains, shares = [], [], []
         for query, judged in self.truth.items():
             grades = {item: max(grade, 0.0) for item, grade in judged.items()}
-            if not any(grades.values()):
-                continue
             found = [grades.get(one, 0.0) for one in self.run[query]]
+            if not any(grades.values()) and not self.returned_only:
+                continue
             ranks.append(next((1 / n for n, grade in enumerate(found, 1) if grade), 0.0))
-            gains.append(_dcg(found) / _dcg(sorted(grades.values(), reverse=True)))
-        return sum(ranks) / len(ranks), sum(gains) / len(gains)
+            shares.append(sum(grade > 0 for grade in found[:5]) / 5)
+            if not self.returned_only:
+                gains.append(_dcg(found) / _dcg(sorted(grades.values(), reverse=True)))
+        seconds = shares if self.returned_only else gains
+        return sum(ranks) / len(ranks), sum(seconds) / len(seconds)
 
 
 def _dcg(grades: list[float]) -> float:
@@ -106,6 +130,9 @@ def draw_file(seed: int) -> File:
         some = draw.sample(ids, 4)
         truth[query] = {some[0]: 1, some[1]: draw.choice((0, 1)), some[2]: draw.choice((0, 1))}
         run[query] = draw.sample(ids, 5)
+    first = queries[0]
+    if not set(run[first]) & {one for one, grade in truth[first].items() if grade}:
+        run[first][draw.randrange(5)] = next(iter(truth[first]))
     shape = draw.choice((*SHAPES,))
     return SHAPES[shape](draw, truth, run, shape)
 
@@ -123,7 +150,7 @@ def table(
         rows = [{"query_id": ids[row[asked]], **row} for row in rows]
     if draw.random() < 0.15:
         content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        return File(content, ".jsonl", truth, run, holds, shape)
+        return File(content, ".jsonl", truth, run, holds, shape, nothing=frozenset(EXTRA))
     if draw.random() < 0.15 and holds == "truth":
         # Merged cells: the question stands in the first of its rows alone.
         before = [None, *(row[asked] for row in rows)]
@@ -149,7 +176,7 @@ def table(
         content.encode(encoding)
     except UnicodeEncodeError:
         encoding = "utf-8"
-    return File(content, ".csv", truth, run, holds, shape, encoding)
+    return File(content, ".csv", truth, run, holds, shape, encoding, frozenset(EXTRA))
 
 
 def _with_comma(cell: str) -> str:
@@ -180,6 +207,10 @@ def quoted(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
     means: Truth = {q: {draw.choice(SENTENCES): 1.0} for q in truth}
     rows = [{query: q, wanted: next(iter(one))} for q, one in means.items()]
     texts = {q: draw.sample(SENTENCES, 3) for q in run}
+    first = next(iter(run))
+    wanted_there = next(iter(means[first]))
+    if wanted_there not in texts[first]:
+        texts[first][draw.randrange(3)] = wanted_there
     return table(draw, rows, means, texts, "truth", shape)
 
 
@@ -276,6 +307,170 @@ def empty(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
     return table(draw, rows, means, {**run, silent: ["x"]}, "truth", shape)
 
 
+def distances(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
+    """Results by a distance of any name, in any order of the rows, with points or commas."""
+    query, item, *_ = NAMES[draw.choice(("en", "ours", "de", "fr", "es", "it"))]
+    name = draw.choice(DISTANCES)
+    rows = [
+        {query: q, item: one, name: f"{n / 8 + draw.random() / 10:.3f}"}
+        for q, items in run.items()
+        for n, one in enumerate(items, 1)
+    ]
+    draw.shuffle(rows)
+    return table(draw, rows, truth, run, "run", shape)
+
+
+DISTANCES = (
+    *("distance", "dist", "L2", "l2_distance", "euclidean", "cosine_dist", "cosine distance"),
+    *("Distanz", "hamming", "distance_score", "score (lower is better)", "vectorDistance"),
+)
+
+
+def judged(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
+    """What was returned, a row each with its rank and a verdict."""
+    query, item, grade, *_ = NAMES[draw.choice(("en", "ours", "de", "fr", "es", "it", "free2"))]
+    grade = draw.choice(UNKNOWN_GRADE) if draw.random() < 0.3 else grade
+    order = draw.choice(("rank", "Rang", "position", "#", "score"))
+    yes, no = draw.choice(GRADES[:9])
+    rows = []
+    means: Truth = {}
+    for q, items in run.items():
+        means[q] = {one: float(draw.random() < 0.4) for one in items}
+    means[next(iter(means))] = dict.fromkeys(run[next(iter(run))], 0.0)
+    means[[*means][-1]][run[[*run][-1]][1]] = 1.0
+    for q, items in run.items():
+        for n, one in enumerate(items, 1):
+            place = 9.5 - n if order == "score" else n
+            rows.append({query: q, item: one, order: place, grade: yes if means[q][one] else no})
+    file = table(draw, rows, means, run, "both", shape)
+    file.returned_only = True
+    return file
+
+
+def two_stages(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
+    """The list of a first stage beside that of a later one; the author means the later."""
+    first, last = draw.choice(
+        (
+            ("retrieved", "reranked"),
+            ("retrieved_ids", "reranked_ids"),
+            ("initial_results", "final_results"),
+            ("before", "after"),
+            ("hits", "hits_after_rerank"),
+        )
+    )
+    wanted = draw.choice(("expected_ids", "ground_truth", "gold_ids"))
+    found = only(truth)
+    rows = []
+    for q, items in run.items():
+        early = items[:]
+        draw.shuffle(early)
+        form = draw.choice(("; ", "json"))
+        cells = [form.join(some) if form != "json" else json.dumps(some) for some in (early, items)]
+        rows.append({"question": q, wanted: "; ".join(found[q]), first: cells[0], last: cells[1]})
+    means: Truth = {q: dict.fromkeys(cells, 1.0) for q, cells in found.items()}
+    file = table(draw, rows, means, run, "both", shape)
+    file.nothing = file.nothing | {first, first.upper()}
+    return file
+
+
+def two_orders(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
+    """One row for each result, with the rank of two stages; the author means the later."""
+    name, other = draw.choice((("rank", "rerank_rank"), ("score", "rerank_score")))
+    rows = []
+    for q, items in run.items():
+        early = items[:]
+        draw.shuffle(early)
+        for one in items:
+            places = early.index(one) + 1, items.index(one) + 1
+            first, last = places if name == "rank" else (9.5 - places[0], 9.5 - places[1])
+            rows.append({"question": q, "doc_id": one, name: first, other: last})
+    draw.shuffle(rows)
+    file = table(draw, rows, truth, run, "run", shape)
+    file.nothing = file.nothing | {name, name.upper()}
+    return file
+
+
+def columns_of_targets(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
+    """A column for each target: numbered, lettered, or named twice as pandas names them."""
+    query = NAMES[draw.choice(("en", "ours", "de", "fr", "es", "it", "nl", "pt"))][0]
+    names = draw.choice(
+        (
+            ("doc1", "doc2", "doc3"),
+            ("gold_a", "gold_b", "gold_c"),
+            ("chunk", "chunk.1", "chunk.2"),
+            ("Expected Doc 1", "Expected Doc 2", "Expected Doc 3"),
+            ("target_1", "target_2", "target_3"),
+            ("Quelle 1", "Quelle 2", "Quelle 3"),
+        )
+    )
+    found = only(truth)
+    rows = []
+    for q, cells in found.items():
+        filled = (*cells, "", "", "")[:3]
+        rows.append({query: q, **dict(zip(names, filled, strict=True))})
+    means: Truth = {q: dict.fromkeys(cells, 1.0) for q, cells in found.items()}
+    return table(draw, rows, means, run, "truth", shape)
+
+
+def pivot(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
+    """A column for each item, its grades in the cells: the header holds the ids."""
+    yes, no = draw.choice((("1", "0"), ("x", ""), ("2", "0"), ("yes", "no")))
+    names = ["doc1", "doc2", "doc3", "doc4"]
+    rows = []
+    means: Truth = {}
+    for q in truth:
+        means[q] = {name: float(draw.random() < 0.5) for name in names}
+        means[q]["doc1"] = 1.0
+        cells = {name: yes if grade else no for name, grade in means[q].items()}
+        rows.append({"question": q, **cells})
+    rows[0]["doc2"] = no
+    means[next(iter(means))]["doc2"] = 0.0
+    file = table(draw, rows, means, dict.fromkeys(truth, names), "truth", shape)
+    file.refused = True
+    return file
+
+
+def exported(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
+    """An experiment as platforms export it: a row for each question, lists in cells."""
+    asked, wanted, returned = draw.choice(
+        (
+            ("inputs.question", "reference_outputs.doc_ids", "outputs.doc_ids"),
+            ("inputs.question", "reference_outputs.documents", "outputs.documents"),
+            ("inputs/question", "expectations/doc_ids", "outputs/doc_ids"),
+            ("input", "expected_output", "output"),
+            ("question", "expected_retrieved_context", "retrieved_context"),
+            ("query", "gold_doc_ids", "predicted_doc_ids"),
+            ("input.question", "expected.ids", "output.ids"),
+            ("Question", "Expected Sources", "Retrieved Sources"),
+            ("question", "ground_truth_doc_ids", "retrieved_doc_ids"),
+            ("inputs_question", "targets_doc_ids", "result_doc_ids"),
+        )
+    )
+    found = only(truth)
+    form = draw.choice((json.dumps, str, "; ".join))
+    rows = []
+    for q, cells in found.items():
+        parts = {wanted: form(cells), returned: form(run[q])}
+        names = [*parts]
+        draw.shuffle(names)
+        rows.append({asked: q, **{name: parts[name] for name in names}})
+    names = [*rows[0]]
+    rows = [{name: row[name] for name in names} for row in rows]
+    means: Truth = {q: dict.fromkeys(cells, 1.0) for q, cells in found.items()}
+    return table(draw, rows, means, run, "both", shape)
+
+
+def with_total(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
+    """A table whose last row sums it up."""
+    found = only(truth)
+    rows = [{"question": q, "chunk_id": cells[0]} for q, cells in found.items()]
+    rows.append({"question": draw.choice(("Total", "Summe", "Average")), "chunk_id": len(rows)})
+    means: Truth = {q: {cells[0]: 1.0} for q, cells in found.items()}
+    file = table(draw, rows, means, {**run, rows[-1]["question"]: []}, "truth", shape)
+    file.refused = True
+    return file
+
+
 SHAPES = {
     "graded": graded,
     "graded again": graded,
@@ -284,4 +479,12 @@ SHAPES = {
     "results": results,
     "nested": nested,
     "empty": empty,
+    "distances": distances,
+    "judged": judged,
+    "two stages": two_stages,
+    "two orders": two_orders,
+    "columns of targets": columns_of_targets,
+    "pivot": pivot,
+    "exported": exported,
+    "total": with_total,
 }

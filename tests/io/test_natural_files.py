@@ -1,7 +1,8 @@
 """Files as people have them: the value that is meant, or a sentence; never another value.
 
-``CALIPERS_NATURAL_FILES=5000`` draws so many of them and prints how many were read right at once,
-and after the one line that the refusal proposes.
+Whatever line a sentence proposes is followed until it ends: each line that is shown gives a number,
+and none leads back. ``CALIPERS_NATURAL_FILES=5000`` draws so many files and prints how many were
+read right at once, and after the first line that the refusal proposes.
 """
 
 import collections
@@ -13,11 +14,12 @@ import pytest
 
 from calipers import evaluate
 from calipers.errors import CalipersError, command_line
-from tests.io.natural_files import EXTRA, File, draw_file
+from tests.io.natural_files import File, draw_file
 
 N = int(os.environ.get("CALIPERS_NATURAL_FILES", "160"))
-_OPTION = r"--(?:column|distance|grades) (?:'[^']*'|[^\s;,'(]+[^\s;,'(.])"
+_OPTION = r"--(?:column|distance|grades) (?:'[^']*'|[^\s;'(]*[^\s;,'(.:])"
 PROPOSED = re.compile(rf"{_OPTION}(?: {_OPTION})*")
+MOST_STEPS = 5
 
 
 def value_of(file: File, path, columns=()):
@@ -27,48 +29,70 @@ def value_of(file: File, path, columns=()):
     given = {"truth": {"ground_truth": path, "run": run}}
     given["run"] = {"ground_truth": file.truth, "run": path}
     given["both"] = {"data": path}
-    scores = evaluate(**given[file.holds], metrics="mrr,ndcg@5", columns=list(columns))
-    return scores["mrr"].mean, scores["ndcg@5"].mean
+    scores = evaluate(**given[file.holds], metrics=file.metrics, columns=list(columns))
+    return tuple(scores[name].mean for name in file.metrics.split(","))
 
 
 def said(line: str) -> list[str]:
-    """What a proposed line says, as ``columns=`` takes it; its author knows what is beside it."""
+    """What a proposed line says, as ``columns=`` takes it."""
     words = iter(shlex.split(line))
-    told = [f"{option[2:]}={next(words)}".removeprefix("column=") for option in words]
-    beside = [f"ignore={one.split('=')[1]}" for one in told if one.split("=")[1] in EXTRA]
-    return [
-        *beside,
-        *(one for one in told if one.split("=")[1] not in EXTRA and not one.startswith("ignore")),
-    ]
+    return [f"{option[2:]}={next(words)}".removeprefix("column=") for option in words]
+
+
+def fits(file: File, line: str) -> bool:
+    """Whether the author, who knows which columns mean nothing, could take a line."""
+    pairs = [one.split("=", 1) for one in said(line)]
+    return all(
+        (ours == "grades") or (ours == "ignore") == (theirs in file.nothing)
+        for ours, theirs in pairs
+    )
 
 
 def outcome(file: File, path) -> str:
     columns: list[str] = []
-    for number in range(2):
+    taken = "right"
+    for _ in range(MOST_STEPS):
         try:
             with command_line():
                 found = value_of(file, path, columns)
         except CalipersError as error:
-            proposed = PROPOSED.search(str(error))
-            if proposed is None or not (new := [o for o in said(proposed[0]) if o not in columns]):
+            lines = [match[0] for match in PROPOSED.finditer(str(error))]
+            for line in lines:
+                try:
+                    value_of(file, path, [*columns, *said(line)])
+                except CalipersError as further:
+                    return f"nowhere: {line} -> {further}"
+            chosen = next((line for line in lines if fits(file, line)), None)
+            if chosen is None:
                 return f"refused: {file.shape}"
-            columns += new
+            if not [one for one in said(chosen) if one not in columns]:
+                return "circle"
+            first = chosen == lines[0] and taken == "right"
+            taken = "first line" if first else "another line"
+            columns += said(chosen)
             continue
         right = found == pytest.approx(file.value)
-        return ("right", "proposed")[number] if right else f"wrong {columns}"
-    return f"refused: {file.shape}"
+        return taken if right else f"wrong {columns}"
+    return "circle"
 
 
 def test_a_file_gives_the_value_that_is_meant_or_a_sentence(tmp_path):
     outcomes: collections.Counter[str] = collections.Counter()
+    must = 0
     for seed in range(N):
         file = draw_file(seed)
         path = tmp_path / f"data{file.ending}"
         path.write_bytes(file.content.encode(file.encoding))
         found = outcome(file, path)
+        bad = found.startswith(("wrong", "nowhere", "circle"))
+        assert not bad, (seed, found, file.shape, file.content)
+        if file.refused:
+            must += 1
+            assert found.startswith("refused"), (seed, found, file.content)
+            continue
         outcomes[found] += 1
-        assert not found.startswith("wrong"), (seed, found, file.shape, file.content)
     if "CALIPERS_NATURAL_FILES" in os.environ:
-        print(outcomes.most_common())  # noqa: T201
-    assert outcomes["right"] >= 0.7 * N, outcomes.most_common()
-    assert outcomes["right"] + outcomes["proposed"] >= 0.95 * N, outcomes.most_common()
+        print(f"{must} refused as they must", outcomes.most_common())  # noqa: T201
+    read = N - must
+    assert outcomes["right"] >= 0.6 * read, outcomes.most_common()
+    assert outcomes["right"] + outcomes["first line"] >= 0.85 * read, outcomes.most_common()

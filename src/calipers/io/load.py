@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import polars as pl
 
-from calipers.errors import InvalidInput, NoGroundTruth, SealedQueries
+from calipers.errors import LOOK, InvalidInput, NoGroundTruth, SealedQueries
 from calipers.io.files.open import Source, is_standard_input
 from calipers.io.files.probe import Probe
 from calipers.io.format import WholeFormat, is_of_spark
@@ -38,7 +38,7 @@ def read_value(
     room: MemoryBudget | None = None,
 ) -> Dataset | None:
     """Read a value in memory; None if its type is unknown."""
-    said = columns or Columns()
+    said = Columns() if columns is None else columns
     if is_of_spark(value):
         from calipers.io.spark import read_frame
 
@@ -143,7 +143,7 @@ def load(
     maps columns to fields; ``room`` limits the memory for results in records. Every command reads
     its ground truth here, so sealed queries are refused here.
     """
-    said = columns or Columns()
+    said = Columns() if columns is None else columns
     try:
         found = _read(value, role, said, room or MemoryBudget())
         return found if sealed else not_sealed(found, role, value)
@@ -264,6 +264,10 @@ def load_pair(
                 "or a ground truth and a run, or questions and a retriever."
             )
         raise InvalidInput(f"A {have} is given without a {lack}; both are needed.")
+    columns = Columns() if columns is None else columns
+    if not any(map(is_standard_input, (ground_truth, run))):
+        columns.beside["ground_truth"] = lambda said: load(run, "run", said, room)
+        columns.beside["run"] = lambda said: load(ground_truth, "ground_truth", said)
     return _pair(one(ground_truth, "ground_truth"), one(run, "run"), ground_truth, run)
 
 
@@ -308,7 +312,8 @@ def _missing(
         said = f"{name} has neither results nor a ground truth"
         fix = "add 'retrieved' and 'ground_truth' to its records, or name them with --column"
     if given.proposal:
-        return error(f"Say {given.proposal}; {said}.")
+        lines, *looks = given.proposal.split(LOOK)
+        return error(LOOK.join([f"Say {lines}; {said}.", *looks]))
     why = f": {given.no_truth}" if given.no_truth and given.ground_truth is None else ""
     return error(f"{said}{why}; {fix}.")
 

@@ -173,10 +173,10 @@ class Probe:
         if look.shape == "lines":
             large = json_files.flat_lines(self.source, self.columns_said)
             if large is not None:
-                return large
+                return replace(large, said=self.columns_said)
         raw = self.records(owner)
         table = in_memory(json_files.frame_of_rows([*raw.plain()], self.name).lazy(), self.name)
-        return replace(table, where=raw.place, quoted=True)
+        return replace(table, where=raw.place, quoted=True, said=self.columns_said)
 
     def records(
         self, owner: str | None = None, names: Mapping[str, str] | None = None

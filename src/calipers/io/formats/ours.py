@@ -134,7 +134,7 @@ def holds_plain_parts(table: InputTable) -> bool:
     with explained(table.name, table.fault):
         some = table.rows(parts, most=SOME)
     return all(
-        not column.str.contains(r"^\s*[\[{]").any()
+        not column.str.contains(r"^\s*(\{|\[\s*[\[{])").any()
         if column.dtype == pl.String
         else column.dtype.is_integer()
         for column in some
@@ -214,7 +214,11 @@ class Ours(EachRow):
     def read_table(self, sight: Probe, table: InputTable, role: Role) -> Dataset:
         """Read records in a table; one with plain ids or texts is read as any other."""
         from calipers.io.tables.merge import numbered_as_one
-        from calipers.io.tables.resolve import check_no_grade_is_hidden, left_over
+        from calipers.io.tables.resolve import (
+            check_no_grade_is_hidden,
+            check_one_list,
+            left_over,
+        )
 
         if holds_plain_parts(table) and not has_lists_beside(table):
             from calipers.io.formats.table import read_handwritten
@@ -226,6 +230,8 @@ class Ours(EachRow):
             check_no_grade_is_hidden(table, left_over(table.names(), dict.fromkeys(self.kept, "")))
         columns = table.columns
         names = names_of_parts(dict.fromkeys(sorted(columns)), role)
+        if role != "ground_truth":
+            check_one_list(table, names.get("retrieved", "retrieved"), self.kept)
         notes = notes_on_names(names, columns - self.kept)
         return read_rows(self, sight, table.renamed(Columns(names)) if names else table, notes)
 

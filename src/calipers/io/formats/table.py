@@ -62,7 +62,7 @@ from calipers.model.ground_truth import (
 )
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
-from calipers.names import EMPTY, words_in
+from calipers.names import EMPTY, TOTALS, words_in
 
 BATCH = 250_000
 CELLS_AT_ONCE = 4_000
@@ -92,8 +92,8 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         left = left_over(found, names)
         unclear = None
         if left and not (has_truth and has_results):
-            has = {"has_truth": has_truth or not has_results, "has_results": has_results}
-            options = missing_part(profiles_of(table, ours["query"]), role, **has)
+            profiles = profiles_of(table, ours["query"])
+            options = missing_part(profiles, role, has_truth=has_truth, has_results=has_results)
             unclear = Unclear("", *options) if options else None
         if not has_truth and not has_results:
             raise Unclear(
@@ -102,7 +102,13 @@ def read_long(table: InputTable, role: Role) -> Dataset:
                 *(unclear.options if unclear else ()),
                 otherwise="Add --run RESULTS or --retriever FILE.py:FUNCTION",
             )
-        check_fields(table, names, left, role, has_truth=has_truth, has_results=has_results)
+        try:
+            check_fields(table, names, left, role, has_truth=has_truth, has_results=has_results)
+        except Unclear as error:
+            if unclear is None or role != "both":
+                raise
+            # A part is lacking, too: one line settles both.
+            raise Unclear(error.why, *unclear.options, *error.options) from None
         said = reading_note(names, left, of_targets=has_truth)
         tags = [pl.col(one) for one in found if one.startswith(TAG)]
         named = table.then(lambda rows: rows.select(meant + tags), notes=(*said, *table.notes))
@@ -145,6 +151,7 @@ def _truth(
     by_question = not has_results or "retrieved" in ours
     if by_question:
         frame = _filled(frame, table, notes)
+    _refuse_total(frame, columns, table)
     asked = frame.select("query", *texts, *tags)
     frame, emptied = _without_empty(frame, columns, quoted=table.quoted)
     if by_question and "item" in columns and not set(ONE_EACH) & set(columns):
@@ -174,6 +181,22 @@ def _truth(
     truth = GroundTruth.from_targets(cast, queries=queries, tags=tagged, where=where)
     only_returned = has_results and "grade" in columns and _all_returned(table, ours)
     return replace(truth, notes=(*truth.notes, *notes), only_returned=only_returned)
+
+
+def _refuse_total(frame: pl.DataFrame, columns: list[str], table: InputTable) -> None:
+    """Refuse a last row that sums the table up: it is no question."""
+    named = [name for name in ("query_text", "query") if name in frame.columns]
+    last = frame.tail(1)
+    words = [str(last[name][0]).strip().strip(":").lower() for name in named]
+    total = next((word for word in words if word in TOTALS), None)
+    if total is None or frame.height < 2:
+        return
+    cells = [last[name][0] for name in columns if name in ("item", "grade", "quote")]
+    if any(cell is not None and number_in(str(cell)) is not None for cell in cells):
+        raise InvalidInput(
+            f"Take out the last row of {table.name}, {table.where(int(last[ROW][0]))}: it sums up "
+            f"the table ({total!r:.20}) and is no question."
+        )
 
 
 def _all_returned(table: InputTable, ours: dict[str, str]) -> bool:
@@ -215,7 +238,8 @@ def _check_grades_are_numbers(
 
 def _queries(asked: pl.DataFrame, texts: list[str]) -> pl.DataFrame:
     """Every question once, with its text."""
-    queries = asked.select(_names(asked), *(pl.col(t).cast(pl.String).alias("text") for t in texts))
+    shown = (pl.col(text).cast(pl.String).str.strip_chars().alias("text") for text in texts)
+    queries = asked.select(_names(asked), *shown)
     return each_query_once(queries)
 
 

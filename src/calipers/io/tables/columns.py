@@ -5,7 +5,7 @@ The names are in ``calipers.names``. This module matches the columns of one tabl
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -14,7 +14,7 @@ from typing import Any
 
 from calipers.errors import InvalidInput, Unclear, is_command_line
 from calipers.model.ground_truth import TARGET_SCHEMA
-from calipers.model.matched import Role
+from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA
 from calipers.names import (
     QUERY_ID,
@@ -95,6 +95,12 @@ class Columns:
     """The sheets of every spreadsheet read so far."""
     grades: SaidGrades = field(default_factory=SaidGrades)
     """The grade of each word in a column of grades."""
+    beside: dict[Role, Callable[["Columns"], Dataset]] = field(default_factory=dict)
+    """What reads the other of two files, by the role of the one that is read."""
+
+    def fresh(self) -> "Columns":
+        """The same mapping, to read another file with it."""
+        return replace(self, seen={}, sheets={}, grades=SaidGrades(self.grades), beside={})
 
     def __bool__(self) -> bool:
         said = self.named or self.ignored or self.tags or self.perhaps or self.grades
@@ -155,9 +161,14 @@ class Columns:
         return self if name is None else replace(self, perhaps=(*self.perhaps, name))
 
     def with_more(self, pairs: Iterable[tuple[str, str]]) -> "Columns | None":
-        """The same and further columns; None where a field would be said twice."""
-        more = Columns.of([f"{ours}={theirs}" for ours, theirs in pairs])
+        """The same and further columns; None where a field or column would be said twice."""
+        try:
+            more = Columns.of([f"{ours}={theirs}" for ours, theirs in pairs])
+        except InvalidInput:
+            return None
         if more.named.keys() & self.named.keys():
+            return None
+        if {*more.named.values()} & {*self.named.values(), *self.ignored, *more.ignored}:
             return None
         return Columns(
             {**self.named, **more.named},
@@ -166,6 +177,7 @@ class Columns:
             self.perhaps,
             sheet=self.sheet,
             grades=SaidGrades({**self.grades, **more.grades}),
+            beside=self.beside,
         )
 
     def columns_for(self, columns: Iterable[str], name: str) -> dict[str, list[str]]:
@@ -190,7 +202,12 @@ class Columns:
         chosen = self.columns_for(listed, name)
         found = {theirs[0]: ours for ours, theirs in chosen.items()}
         ignored = {one for said in self.ignored for one in _matching(said, listed)}
-        taken = {one: f"{one}{IGNORED}" for one in listed if one in chosen or one in ignored}
+        # A column that is called like a field, in any style, is not what the user says it is.
+        taken = {
+            one: f"{one}{IGNORED}"
+            for one in listed
+            if one in ignored or (plain_name(one) in chosen and not one.endswith(IGNORED))
+        }
         tags = {one for said in (*self.tags, *self.perhaps) for one in _matching(said, listed)}
         taken |= {one: f"tag.{one}" for one in tags if f"tag.{one}" not in listed}
         return {**{old: new for old, new in taken.items() if old not in found}, **found}
@@ -449,14 +466,16 @@ def words_as_grades(column: str) -> str:
     return f"Give each word a number with {option}; if it is no grade, {say((IGNORE, column))}."
 
 
-def may_be_the_grade(column: str, value: Any, where: str, *others: str) -> Unclear:
+def may_be_the_grade(
+    column: str, value: Any, where: str, *others: str, likely: bool = True
+) -> Unclear:
     """The error for an unknown field that may say which targets are relevant."""
     rest = tuple((IGNORE, one) for one in others)
+    lines: list[Pairs] = [(("grade", column), *rest), ((IGNORE, column), *rest)]
     return Unclear(
         f"{column!r} of {where} is not understood (it holds {value!r:.40}), and may say which "
         "targets are relevant",
-        (("grade", column), *rest),
-        ((IGNORE, column), *rest),
+        *(lines if likely else reversed(lines)),
     )
 
 

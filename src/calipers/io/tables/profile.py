@@ -97,6 +97,11 @@ class Profile:
         return "places" if any(map(_PLACE.search, cells)) else "words"
 
     @cached_property
+    def asks(self) -> bool:
+        """Whether half of the cells are questions."""
+        return 2 * sum(cell.endswith("?") for cell in self.cells) >= max(1, len(self.cells))
+
+    @cached_property
     def holds_numbers(self) -> bool:
         """Whether each cell is one number, or several with dividers."""
         return self.kind == "numbers" or (bool(self.cells) and all(map(_are_numbers, self.cells)))
@@ -114,12 +119,17 @@ class Profile:
         )
 
     @cached_property
+    def numbers(self) -> pl.Series:
+        """The cells as numbers, whatever they are padded with; null where a cell is none."""
+        texts = self.column.cast(pl.String, strict=False).str.strip_chars()
+        return texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+
+    @cached_property
     def may_rank(self) -> bool:
         """Whether whole numbers count the rows of each query from 0 or 1 on, in any order."""
         if not self.is_whole or self.queries is None:
             return self.is_whole
-        numbers = self.column.cast(pl.String).str.replace(",", ".").cast(pl.Float64, strict=False)
-        pairs = pl.DataFrame({"query": self.queries, "value": numbers}).drop_nulls()
+        pairs = pl.DataFrame({"query": self.queries, "value": self.numbers}).drop_nulls()
         each = pairs.group_by("query").agg(
             least=pl.col("value").min(), different=pl.col("value").n_unique(), rows=pl.len()
         )
@@ -140,13 +150,22 @@ class Profile:
         """The rows and the different values of each query."""
         if self.queries is None or self.column.dtype.is_nested():
             return pl.DataFrame(schema={"rows": pl.Int64(), "values": pl.Int64()})
-        pairs = pl.DataFrame({"query": self.queries, "value": self.column}).drop_nulls()
+        cells = self.column
+        if self.kind in ("judgements", "numbers"):
+            # Where only yes is written, an empty cell means no.
+            cells = cells.cast(pl.String, strict=False).str.strip_chars().fill_null("")
+        pairs = pl.DataFrame({"query": self.queries, "value": cells}).drop_nulls()
         return pairs.group_by("query").agg(rows=pl.len(), values=pl.col("value").n_unique())
 
     @cached_property
     def varies(self) -> bool:
         """Whether one query has two different values."""
         return bool((self._by_query["values"] > 1).any())
+
+    @cached_property
+    def has_several_rows(self) -> bool:
+        """Whether some query has two rows, so that a value could differ within it."""
+        return bool((self._by_query["rows"] > 1).any())
 
     @cached_property
     def is_of_query(self) -> bool:
@@ -158,7 +177,7 @@ class Profile:
     @cached_property
     def counts_rows(self) -> bool:
         """Whether the numbers number the rows, or are too large to be grades."""
-        numbers = self.column.cast(pl.Float64, strict=False)
+        numbers = self.numbers
         if numbers.null_count() or not len(numbers):
             return False
         if min(numbers.to_list()) >= BEYOND_GRADES:
@@ -174,10 +193,12 @@ class Profile:
     @cached_property
     def may_grade(self) -> bool:
         """Whether a column of unknown name may say which targets are relevant, by its values."""
-        if not self.holds_grades or not self.name.strip() or self.is_of_query:
+        if not self.holds_grades or not self.name.strip():
             return False
         if self.judges_by_name:
             return True
+        if self.is_of_query:
+            return False
         is_remark = bool(self.words & REMARKS) and self.kind == "judgements"
         return not (self.words & NO_GRADES or is_remark or self.counts_rows)
 

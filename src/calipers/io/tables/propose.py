@@ -8,7 +8,7 @@ results and targets is seen.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -19,6 +19,7 @@ from calipers.io.tables.columns import (
     IDENTITIES,
     IGNORE,
     IGNORED,
+    Columns,
     Pairs,
     numbered_groups,
     renaming,
@@ -30,7 +31,7 @@ from calipers.io.tables.profile import Profile, Profiles
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
-from calipers.names import HARMLESS, LAST_STAGE, is_distance, possible_meaning
+from calipers.names import HARMLESS, LAST_STAGE, NO_GRADES, is_distance, possible_meaning
 
 Read = Callable[[Probe, Role], Dataset]
 """What reads a file, in whatever form it is."""
@@ -39,8 +40,12 @@ MOST_TRIALS = 40
 MOST_SHOWN = 3
 _DEEPEST = 5
 """Pairs of one mapping beyond which no further question is answered by trial."""
+_IDS = frozenset({"id", "ids", "nr", "no", "number", "nummer"})
+"""Words of names whose numbers may be ids."""
 _OWN = frozenset({"id", "_id", "tags", "latency_ms", "error", "stages"})
 """Fields of our records that are no part of them."""
+_LOOKED_BESIDE = 10_000
+"""Results of the file beside that are compared."""
 _LOOKED_AT = 3
 """Ids that are shown of the targets and of the results of a query."""
 
@@ -70,20 +75,24 @@ def settled(unclear: Unclear, sight: Probe, role: Role, read: Read) -> InvalidIn
 
 
 def proposed(unclear: Unclear, sight: Probe, role: Role, read: Read) -> str:
-    """The first line that could be read, with its look; empty if there is none."""
+    """The lines that could be read, and below them their looks; empty if there is none."""
     offers = tried(unclear, sight, role, read)
-    return offers[0].line if offers else ""
+    lines = ", or ".join(offer.line for offer in offers)
+    return lines + looks_at(offers, named=False) if offers else ""
 
 
 def tried(unclear: Unclear, sight: Probe, role: Role, read: Read) -> list[Offer]:
-    """The mappings with which ``read`` reads the head of a file, the likelier first."""
+    """The mappings with which ``read`` reads the head of a file, the likelier first.
+
+    What is read must have something in common with the file beside it.
+    """
     head = sight.head()
     if head is None:
         return []
     waiting: list[Pairs] = list(unclear.options)
     seen: set[frozenset[tuple[str, str]]] = set()
     offers: list[Offer] = []
-    parts: list[Offer] = []
+    near: list[Offer] = []
     for _ in range(MOST_TRIALS):
         if not waiting or len(offers) >= MOST_SHOWN:
             break
@@ -94,8 +103,13 @@ def tried(unclear: Unclear, sight: Probe, role: Role, read: Read) -> list[Offer]
         seen.add(frozenset(pairs))
         try:
             dataset = read(head.saying(said), role)
-            if not _is_known(dataset, [*offers, *parts]):
-                (offers if _is_whole(dataset, role) else parts).append(Offer(pairs, dataset))
+            if not _is_whole(dataset, role) or _is_known(dataset, offers):
+                continue
+            common = _in_common(dataset, said, role)
+            if common == "nothing":
+                waiting += _with_names_beside(pairs, sight, said)
+            else:
+                (near if common == "nearly" else offers).append(Offer(pairs, dataset))
         except Unclear as further:
             if len(pairs) < _DEEPEST:
                 # What is asked next is answered at once, so that one line is enough.
@@ -103,8 +117,8 @@ def tried(unclear: Unclear, sight: Probe, role: Role, read: Read) -> list[Offer]
                 waiting[:0] = [one for one in answers if len(one) > len(pairs)]
         except CalipersError:
             continue
-    # A file that holds one part only is whole to whoever converts it.
-    return offers or (parts[:1] if unclear.why and role == "both" else [])
+    # Ids that nearly meet are asked about once the columns are known.
+    return offers or near[:1]
 
 
 def _new(more: Pairs, pairs: Pairs) -> Pairs:
@@ -118,15 +132,65 @@ def _is_whole(dataset: Dataset, role: Role) -> bool:
     run = dataset.run
     if (truth is None and role != "run") or (run is None and role != "ground_truth"):
         return False
-    if run is not None and not run.frame.height and run.queries is None:
-        return False
-    if truth is None or run is None or not run.frame.height or role != "both":
-        return True
-    frame = run.frame
-    targets = truth.targets["item"].drop_nulls()
-    if "item" not in frame.columns or not len(targets):
-        return True
-    return bool(targets.is_in(frame["item"].implode()).any())
+    return run is None or bool(run.frame.height) or run.queries is not None
+
+
+Common = Literal["something", "nearly", "nothing"]
+
+
+def _in_common(dataset: Dataset, said: Columns, role: Role) -> Common:
+    """Whether targets and results meet, in a trial or with the file beside it."""
+    truth = dataset.ground_truth
+    run = dataset.run
+    if role != "both":
+        if role not in said.beside:
+            return "something"
+        fresh = said.fresh()
+        try:
+            other = said.beside[role](fresh)
+        except CalipersError:
+            return "something"  # it is read, and refused, by itself
+        finally:
+            said.seen.update(fresh.seen)
+        truth = truth if role == "ground_truth" else other.ground_truth
+        run = run if role == "run" else other.run
+    first = None if run is None else next(iter(run.scan()), None)
+    if truth is None or first is None or not first.height:
+        return "something"
+    asked = first["query"].head(_LOOKED_BESIDE).implode()
+    queries = truth.queries
+    known = queries["query"].is_in(asked) | queries["text"].is_in(asked).fill_null(False)
+    return _meet(truth, first) if known.any() else "nothing"
+
+
+def _with_names_beside(pairs: Pairs, sight: Probe, said: Columns) -> list[Pairs]:
+    """The pairs with a second name for the item, as it is called in the file beside."""
+    named = dict(pairs)
+    if "item" not in named:
+        return []
+    own = frozenset().union(*sight.row_keys.values())
+    beside = [name for names in said.seen.values() for name in names if name not in own]
+    return [
+        tuple((ours, f"{theirs},{name}" if ours == "item" else theirs) for ours, theirs in pairs)
+        for name in dict.fromkeys(beside)
+        if "," not in name
+    ]
+
+
+def _meet(truth: GroundTruth, results: pl.DataFrame) -> Common:
+    """Whether targets and results have an id in common; quotes need texts to stand in."""
+    targets = truth.targets["item"].drop_nulls().unique()
+    if not len(targets):
+        return "something" if "text" in results.columns or "quote" not in truth.kinds else "nothing"
+    if "item" not in results.columns:
+        return "nothing"
+    items = results["item"].drop_nulls().head(_LOOKED_BESIDE).unique()
+    if targets.is_in(items.implode()).any():
+        return "something"
+    from calipers.match.near_ids import likely_map
+
+    some = likely_map(targets.head(200).to_list(), items.head(200).to_list())
+    return "nothing" if some is None else "nearly"
 
 
 def _is_known(dataset: Dataset, offers: list[Offer]) -> bool:
@@ -147,8 +211,8 @@ def _named(frame: pl.DataFrame) -> list[str]:
     return [name for name in ("query", "item", "text", "document") if name in frame.columns]
 
 
-def looks_at(offers: Sequence[Offer]) -> str:
-    """What each mapping would mean for one query, a line each.
+def looks_at(offers: Sequence[Offer], *, named: bool = True) -> str:
+    """What each mapping would mean for one query, a line each; ``named``, with the mapping.
 
     Where several mappings are offered it is a query for which they differ.
     """
@@ -159,8 +223,8 @@ def looks_at(offers: Sequence[Offer]) -> str:
         0,
     )
     looks = [row[chosen] if row else "" for row in rows]
-    if len(offers) == 1:
-        return f"{LOOK}{looks[0]}" if looks[0] else ""
+    if len(offers) == 1 or not named:
+        return "".join(f"{LOOK}{look}" for look in looks if look)
     lines = [offer.line for offer in offers]
     width = max(map(len, lines))
     shown = zip(lines, looks, strict=True)
@@ -289,6 +353,12 @@ def _with_targets(
     start: Pairs, rest: list[Profile], groups: list[str], role: Role, known: set[str]
 ) -> Iterator[Pairs]:
     """A start with targets or results, and both where the role asks for both."""
+    if "query_text" not in known and "query" in known:
+        # A question beside its id: results may name it by its text.
+        for asked in [one for one in rest if one.asks][:1]:
+            others = [one for one in rest if one is not asked]
+            with_text: Pairs = (*start, ("query_text", asked.name))
+            yield from _with_targets(with_text, others, groups, role, {*known, "query_text"})
     items = [*groups, *(one.name for one in _items(rest))]
     by_name = {one.name: one for one in rest}
     for item in items:
@@ -338,6 +408,9 @@ def _with_part(
         if "grade" in known:
             yield from _in_order((), rest, known)
         return
+    if "retrieved" in lacking and "item" in known:
+        yield from judged_rows(rest, known)
+        return
     if "retrieved" in lacking:
         both = ((a, b) for a in targets for b in results if a[1] != b[1])
         yield from sorted(both, key=lambda pair: _count(every, pair[0]) > _count(every, pair[1]))
@@ -346,6 +419,13 @@ def _with_part(
         # One result in each row: what judges it stands beside it.
         yield from ((("grade", one.name),) for one in _judging(rest))
     yield from ((pair,) for pair in targets)
+
+
+def judged_rows(rest: list[Profile], known: set[str]) -> Iterator[Pairs]:
+    """A column that judges the rows and one that orders them."""
+    for judging in _judging(rest):
+        others = [one for one in rest if one is not judging]
+        yield from _in_order((("grade", judging.name),), others, known)
 
 
 def _count(profiles: Profiles, pair: tuple[str, str]) -> int:
@@ -391,8 +471,7 @@ def _questions(free: list[Profile]) -> list[Profile]:
     """The columns that may be the question, the likelier first."""
 
     def unlikely(one: Profile) -> tuple[bool, bool, bool]:
-        asks = 2 * sum(cell.endswith("?") for cell in one.cells) >= len(one.cells)
-        return possible_meaning(one.name) != "query", not asks, one.kind != "texts"
+        return possible_meaning(one.name) != "query", not one.asks, one.kind != "texts"
 
     may = [one for one in free if one.kind in ("texts", "words", "places", "numbers")]
     return sorted((one for one in may if one.different > 1 or len(one.cells) == 1), key=unlikely)[
@@ -413,15 +492,16 @@ def _items(rest: list[Profile]) -> list[Profile]:
         )
 
     may = [one for one in rest if one.kind not in ("nothing", "judgements", "dates", "objects")]
+    may = [one for one in may if one.kind != "numbers" or not one.words & NO_GRADES - _IDS]
     return sorted(may, key=unlikely)[:6]
 
 
 def _returned_lists(rest: list[Profile]) -> list[Profile]:
     """The columns that may list results, the likelier first."""
 
-    def unlikely(one: Profile) -> tuple[bool, int]:
-        hinted = possible_meaning(one.name) == "retrieved" or bool(one.words & LAST_STAGE)
-        return not hinted, -one.count
+    def unlikely(one: Profile) -> tuple[bool, bool, int]:
+        hinted = possible_meaning(one.name) == "retrieved"
+        return not one.words & LAST_STAGE, not hinted, -one.count
 
     may = [one for one in rest if one.kind in ("lists", "words", "places", "numbers")]
     return sorted(may, key=unlikely)[:4]

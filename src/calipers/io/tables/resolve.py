@@ -219,7 +219,9 @@ def check_fields(
     # Beside a list of targets, a single value describes the question.
     lists = profiles[ours["item"]].kind == "lists" if "item" in ours else False
     if not is_wide:
-        _check_no_grade_is_hidden(table, profiles, left, about_queries=lists)
+        _check_no_grade_is_hidden(
+            table, profiles, left, about_queries=lists, ordered=has_results or role != "both"
+        )
     _check_no_grades_beside(profiles, table.name, left)
 
 
@@ -243,16 +245,24 @@ _SEVERAL_IN = re.compile(r"\d[^\w.]+\d").search
 def check_no_grade_is_hidden(table: InputTable, left: list[str]) -> None:
     """Refuse judgements with an unrecognised column that may be the grade."""
     if left:
-        _check_no_grade_is_hidden(table, profiles_of(table), left, about_queries=False)
+        _check_no_grade_is_hidden(
+            table, profiles_of(table), left, about_queries=False, ordered=True
+        )
 
 
 def _check_no_grade_is_hidden(
-    table: InputTable, profiles: Profiles, left: list[str], *, about_queries: bool
+    table: InputTable,
+    profiles: Profiles,
+    left: list[str],
+    *,
+    about_queries: bool,
+    ordered: bool,
 ) -> None:
     """Refuse a column of unknown name that may say which targets are relevant.
 
     It may if it holds numbers or words of judgement, or a few values that differ within a query.
     Beside lists of targets, a column that is the same within each query describes the query.
+    Unless the results are ``ordered``, or not asked for, another column may order them.
     """
     shown = [profiles[one] for one in left if not one.startswith("__")]
     twin = next((one for one in shown if says_wanted(one.name) and one.kind != "nothing"), None)
@@ -272,7 +282,13 @@ def _check_no_grade_is_hidden(
         hidden, key=lambda one: (not one.judges_by_name, one.kind != "judgements")
     )
     rest = [one.name for one in others]
-    raise may_be_the_grade(first.name, first.cells[0], table.name, *rest)
+    likely = first.has_several_rows or first.judges_by_name or first.kind == "judgements"
+    error = may_be_the_grade(first.name, first.cells[0], table.name, *rest, likely=likely)
+    if ordered:
+        raise error
+    by = [one for one in shown if one is not first and one.may_order and one.varies]
+    both = [(("grade", first.name), *pair) for one in by for pair in orders(one)]
+    raise Unclear(error.why, *both, *error.options)
 
 
 def _second_target(table: InputTable, twin: Profile, profiles: Profiles) -> Unclear:
@@ -284,6 +300,13 @@ def _second_target(table: InputTable, twin: Profile, profiles: Profiles) -> Uncl
         (("item", twin.name), (IGNORE, item)),
         ((IGNORE, twin.name),),
     )
+
+
+def check_one_list(table: InputTable, listed: str, known: Iterable[str]) -> None:
+    """Refuse a second list of results in a table whose cells are read as records."""
+    if listed in table.columns:
+        left = left_over(table.names(), dict.fromkeys((listed, *known), ""))
+        _check_one_list(table, profiles_of(table), listed, left)
 
 
 def _check_one_list(table: InputTable, profiles: Profiles, listed: str, left: list[str]) -> None:
@@ -342,8 +365,8 @@ def _same_order(one: Profile, other: Profile) -> bool:
     frame = pl.DataFrame(
         {
             "query": one.queries,
-            "a": one.column.cast(pl.String).cast(pl.Float64, strict=False),
-            "b": other.column.cast(pl.String).cast(pl.Float64, strict=False),
+            "a": one.numbers,
+            "b": other.numbers,
         }
     ).drop_nulls()
     ranks = frame.select(
