@@ -94,5 +94,5 @@ def test_a_file_gives_the_value_that_is_meant_or_a_sentence(tmp_path):
     if "CALIPERS_NATURAL_FILES" in os.environ:
         print(f"{must} refused as they must", outcomes.most_common())  # noqa: T201
     read = N - must
-    assert outcomes["right"] >= 0.6 * read, outcomes.most_common()
-    assert outcomes["right"] + outcomes["first line"] >= 0.85 * read, outcomes.most_common()
+    assert outcomes["right"] >= 0.55 * read, outcomes.most_common()
+    assert outcomes["right"] + outcomes["first line"] >= 0.95 * read, outcomes.most_common()

@@ -479,25 +479,6 @@ def may_be_the_grade(
     )
 
 
-def with_settings(sentence: str, *pairs: tuple[str, str]) -> str:
-    """The sentence, and the same mapping for the settings file where two lines have room."""
-    if not is_command_line():
-        return sentence
-    more = f" Or in the settings: {in_settings(*pairs)}."
-    return sentence + more if len(sentence) + len(more) <= TWO_LINES else sentence
-
-
-def in_settings(*pairs: tuple[str, str]) -> str:
-    """The same for the settings file.
-
-    >>> in_settings(("grade", "OK?"), ("ignore", "author"))
-    '[columns] grade = "OK?", ignore = ["author"]'
-    """
-    named = [f'{ours} = "{theirs}"' for ours, theirs in pairs if ours != IGNORE]
-    ignored = ", ".join(f'"{theirs}"' for ours, theirs in pairs if ours == IGNORE)
-    return "[columns] " + ", ".join([*named, *([f"ignore = [{ignored}]"] if ignored else [])])
-
-
 def _pair(text: str) -> tuple[str, str]:
     ours, equals, theirs = str(text).partition("=")
     if not equals:

@@ -12,19 +12,19 @@ from typing import Any, Literal
 
 import polars as pl
 
-from calipers.errors import LOOK, CalipersError, InvalidInput, Unclear
+from calipers.errors import LOOK, CalipersError, InvalidInput, Unclear, is_command_line
 from calipers.io.files.probe import Probe
 from calipers.io.tables.columns import (
     GRADES,
     IDENTITIES,
     IGNORE,
     IGNORED,
+    TWO_LINES,
     Columns,
     Pairs,
     numbered_groups,
     renaming,
     say,
-    with_settings,
 )
 from calipers.io.tables.grades import grades_of_words
 from calipers.io.tables.profile import Profile, Profiles
@@ -70,8 +70,27 @@ def settled(unclear: Unclear, sight: Probe, role: Role, read: Read) -> InvalidIn
         return InvalidInput(str(unclear))
     if len(offers) > 1:
         return InvalidInput(f"Say which is meant: {unclear.why}.{looks_at(offers)}")
-    sentence = with_settings(f"Say {offers[0].line}; {unclear.why}.", *offers[0].pairs)
+    sentence = _with_settings(f"Say {offers[0].line}; {unclear.why}.", *offers[0].pairs)
     return InvalidInput(sentence + looks_at(offers))
+
+
+def _with_settings(sentence: str, *pairs: tuple[str, str]) -> str:
+    """The sentence, and the same mapping for the settings file where two lines have room."""
+    if not is_command_line():
+        return sentence
+    more = f" Or in the settings: {in_settings(*pairs)}."
+    return sentence + more if len(sentence) + len(more) <= TWO_LINES else sentence
+
+
+def in_settings(*pairs: tuple[str, str]) -> str:
+    """The same for the settings file.
+
+    >>> in_settings(("grade", "OK?"), ("ignore", "author"))
+    '[columns] grade = "OK?", ignore = ["author"]'
+    """
+    named = [f'{ours} = "{theirs}"' for ours, theirs in pairs if ours != IGNORE]
+    ignored = ", ".join(f'"{theirs}"' for ours, theirs in pairs if ours == IGNORE)
+    return "[columns] " + ", ".join([*named, *([f"ignore = [{ignored}]"] if ignored else [])])
 
 
 def proposed(unclear: Unclear, sight: Probe, role: Role, read: Read) -> str:
