@@ -76,6 +76,8 @@ class CommandInput:
     """The files to write with the answer."""
     found: Any = None
     """The answer that was printed."""
+    fallback: str | None = None
+    """The ground truth of the settings file, for a run that has none."""
 
     def fill(self, *but: str) -> "Config":
         """Fill missing settings, except those in ``but``, from the settings file."""
@@ -110,6 +112,8 @@ class CommandInput:
         if "k" in self.values and "metrics" in found:
             found["metrics"] = without_cutoffs(found["metrics"], self.values["k"])
         self.values |= found
+        if "data" in self.values and "ground_truth" in takes and "ground_truth" not in but:
+            self.fallback = file.shared.get("ground-truth")
         return file
 
     def fill_but_truth(self) -> str | None:
@@ -128,6 +132,20 @@ class CommandInput:
             return ask()
 
     def answer(self, **more: Any) -> Any:
+        """Run the operation; a run alone is measured against the questions of the settings file."""
+        try:
+            return self._answer(**more)
+        except NoGroundTruth:
+            if self.fallback is None or "ground_truth" in self.values:
+                raise
+            from calipers.present.escape import printable
+
+            said = f"Measured against {self.fallback}, which the settings file names."
+            click.echo(printable(said), err=True)
+            self.values["ground_truth"] = self.fallback
+            return self._answer(**more)
+
+    def _answer(self, **more: Any) -> Any:
         """Run the operation, with a progress bar if it takes long."""
         takes, settings = arguments(self.operation), {**self.values, **more}
         check_together(takes, settings, self._called)

@@ -178,6 +178,29 @@ def test_every_printed_line_works_as_it_stands(into, settings, tmp_path, monkeyp
     assert calipers_command(*labels).code == 0
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["eval"],
+        ["sweep"],
+        ["misses"],
+        ["diagnose"],
+        ["gate", "--require", "recall@10 >= 0.1"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_run_in_that_folder_is_measured_against_its_questions(words, tmp_path, monkeypatch):
+    write_docs(tmp_path / "docs")
+    monkeypatch.chdir(tmp_path)
+    assert calipers_command("init", "docs", "--questions", "12").code == 0
+    assert calipers_command("retrieve", "-o", "bm25.jsonl").code == 0
+    done = calipers_command(words[0], "bm25.jsonl", *words[1:])
+    assert done.code == 0, done.err
+    assert "Measured against questions.jsonl, which the settings file names." in done.err
+    named = calipers_command(words[0], "bm25.jsonl", "-g", "questions.jsonl", *words[1:])
+    assert done.out == named.out
+
+
 def test_a_search_of_ones_own_is_left_and_ours_gets_another_name(tmp_path, monkeypatch):
     write_docs(tmp_path / "docs")
     monkeypatch.chdir(tmp_path)
