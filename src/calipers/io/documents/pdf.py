@@ -20,12 +20,18 @@ LARGER = 1.12
 """How much larger than the text a heading is, at least."""
 MOST_LETTERS = 120
 """Letters of a heading at most."""
+PAGES_PER_ENTRY = 3
+"""An outline with fewer entries names chapters, and no sections."""
 EDGE = 2
 """Lines at the top and at the bottom of a page that may be header or footer."""
 REPEATED = 3
 """On so many pages a line at the edge is no text."""
 _NUMBERED = re.compile(
     r"^(?:(?i:chapter|part|appendix|annex|kapitel|teil)\s+)?(?:\d+|[A-Z](?=\.))(?:\.\d+)*[.:)]*\s+"
+)
+_CAPTION = re.compile(
+    r"(?:table|figure|fig\.|listing|example|tabelle|abbildung|tableau|tabla|图|表|図)\s*\d",
+    re.IGNORECASE,
 )
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\d*\s*$")
 
@@ -64,10 +70,11 @@ def text_of_pdf(path: Path) -> tuple[str, list[Section], str]:
     by_type = _by_type(pages)
     heads = by_type
     if entries:
-        # The outline names what matters; a line in a larger type begins a section all the same.
-        outline = _by_outline(pages, entries)
-        known = {head[:2] for head in outline}
-        heads = sorted([*outline, *(head for head in by_type if head[:2] not in known)])
+        heads = _by_outline(pages, entries)
+        if len(heads) * PAGES_PER_ENTRY < len(pages):
+            # It names chapters only: a line in a larger type begins a section as well.
+            known = {head[:2] for head in heads}
+            heads = sorted([*heads, *(head for head in by_type if head[:2] not in known)])
     return *_joined(pages, heads), _title(reader)
 
 
@@ -226,9 +233,12 @@ def _is_heading(line: Line, body: float, body_bold: bool) -> bool:
     """Whether a line stands out by its type, and is no sentence."""
     if not re.search(r"[^\W\d_]{2}", line.text) or len(line.text) > MOST_LETTERS:
         return False
+    if _CAPTION.match(line.text):
+        return False
     if line.text.endswith((".", ",", ";", "。", "，")) or line.text[0].islower():
         return False
-    stands_out = line.bold and not body_bold and line.size >= body
+    # One bold word is more often a name in the text than a heading.
+    stands_out = line.bold and not body_bold and line.size >= body and " " in line.text
     return line.size > LARGER * body or stands_out
 
 

@@ -168,7 +168,7 @@ def sentences(text: str) -> list[str]:
 
 
 _NO_PROSE = re.compile(
-    r"[|<>!]|\.\. |:\w+:(?!`)|\[[^\]]+\]:|#|[-*_]{3,}|\{[%{]|:::|={3,}|\$\$|[-*+] |\d+[.)] "
+    r"[|<>!]|\?\?\?|\.\. |:\w+:(?!`)|\[[^\]]+\]:|#|[-*_]{3,}|\{[%{]|:::|={3,}|\$\$|[-*+] |\d+[.)] "
 )
 """How a line begins that is a list, a table, a directive, a comment, an image or HTML."""
 
@@ -241,6 +241,8 @@ def first_words(
     if _leads_elsewhere(first.text, language):
         return ()
     text = first.text
+    if document.kind == "pdf" and not re.match(r"[^\W_a-zà-ÿ]|[\"'“«「•(]", text):
+        return ()  # the rest of a line whose beginning stood out
     if document.kind == "pdf" and (broken := _HYPHEN.search(text)):
         # Whether a word goes on after the hyphen is not known: end before it.
         text = text[: broken.start()].rpartition(".")[0]

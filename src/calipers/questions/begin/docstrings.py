@@ -15,7 +15,7 @@ from calipers.questions.begin.candidates import (
 )
 from calipers.questions.begin.library import Library
 
-LEAST_WORDS = 4
+LEAST_WORDS = 5
 """Content words of a sentence that says more than the name of the function."""
 Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 IS_TEST = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
@@ -37,7 +37,7 @@ def from_docstrings(library: Library) -> Iterator[Candidate]:
             name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", node.name).lower()
             words = content_words(question)
             is_name = node.name in question.split() or set(words) <= set(re.findall("[a-z]+", name))
-            points = needs_context(question)
+            points = needs_context(question) or question.startswith(":")
             if len(words) < LEAST_WORDS or is_name or points or not node.body[1:]:
                 continue
             body = lines[node.body[1].lineno - 1 : node.body[-1].end_lineno]

@@ -109,7 +109,7 @@ def plain_heading(heading: str) -> str:
     >>> plain_heading("2.1. Retry a request:"), plain_heading("第 3 章 安装插件")
     ('Retry a request', '安装插件')
     """
-    return _NUMBER.sub("", heading.strip(" -–•*")).strip(" .:：")
+    return _NUMBER.sub("", heading.strip(" -–•*#")).strip(" .:：")
 
 
 def is_log(name: str) -> bool:

@@ -49,7 +49,7 @@ class Library:
         if not fronts:
             return ""
         front = min(fronts, key=lambda one: (one.name.count("/"), one.name))
-        title = _WELCOME.sub("", front.title).strip(" !.,:-–—")
+        title = re.split(r"[:(|–—]| - ", _WELCOME.sub("", front.title))[0].strip(" !.,-")
         words = content_words(title, self.language(front))
         others = languages()[self.language(front)].generic
         says = [word for word in words if word not in others]

@@ -72,7 +72,8 @@ _EMPTY = re.compile(
 )
 _CUT = re.compile(
     r"\b(?:alternatives|hurry|rundown|you|your own|or learn|and how|then|done with)\b|"
-    r"^(?:that|which|see|note|and|or|all|now|executables? are)\b|\b(?:or|and|but|to|which|that)$",
+    r"^(?:that|which|what|see|note|and|or|all|now|more|details?|advice|hints|core|further|"
+    r"executables? are)\b|\b(?:or|and|but|to|which|that)$",
     re.IGNORECASE,
 )
 """Half a sentence, or one that speaks to a reader who knows the page."""
@@ -240,7 +241,7 @@ def _english_clause(plain: str) -> str | None:
         is_whole = is_whole and clause.count("(") == clause.count(")")
         # "If you need a, b does it, see c": what follows the comma is a statement.
         is_whole = is_whole and (pattern is not _BEFORE or "," not in clause)
-        fits = len(content_words(_EMPTY.sub(" ", clause))) >= _LEAST
+        fits = len(content_words(_EMPTY.sub(" ", clause))) > _LEAST
         if says and is_whole and fits and 2 < len(clause.split()) <= _MOST:
             return clause
     return None
