@@ -184,13 +184,18 @@ def looks_below_the_end(metrics: Sequence[Metric], longest: int, asked: int | No
     # A retriever that was asked for more than it ever gives has a limit of its own.
     limited = asked is not None and longest < asked
     end = longest + 1 if limited else FAR * longest
-    far = [str(one) for one in metrics if max(one.cutoffs, default=0) >= end]
+    # Only what divides by k changes where a list is shorter than k.
+    far = any(max(one.cutoffs, default=0) >= end for one in metrics if one.name in DIVIDED)
     if not longest or not far:
         return []
     from calipers.words import plural
 
-    names = ", ".join(far[:MOST_NAMED]) + (" and others" if len(far) > MOST_NAMED else "")
-    return [f"{names}: no query has more than {plural(longest, 'result')}, so they look no deeper."]
+    deepest_cut = max(max(one.cutoffs, default=0) for one in metrics)
+    return [f"Lists end at {plural(longest, 'result')}, so @{deepest_cut} is @{longest}."]
+
+
+DIVIDED = ("precision", "f1", "f")
+"""Metrics that divide by the cut-off, however long the list is."""
 
 
 def estimated_tokens(matches: Matches, metrics: Sequence[Metric]) -> list[str]:

@@ -18,6 +18,7 @@ from calipers.labels.draft import Draft, question_texts, read_asked, with_corpus
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Standing
 from calipers.model.document import Document, Note, of_claim
+from calipers.model.fact import Fact, Sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import JUDGED_BY, MACHINE, Label, Pair, SwitchDraw, TargetsAs
 from calipers.model.result import Plain, ShowsItself
@@ -39,6 +40,10 @@ STANDINGS: dict[switching.Verdict, Standing] = {
     "loss": "failed",
     "open": "no clear difference",
 }
+
+
+LARGE = 0.05
+"""From so large a gain on, it is said before what may be lost."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -102,12 +107,19 @@ class Switch(Plain, ShowsItself, SwitchDraw):
                 f"{plural(self.more_results, 'label')} for {self.more_queries:,} of them."
             )
         results = f"relevant results in the first {k} per query"
-        lost, least = f"{max(-high, 0.0):.2f} to {-low:.2f}", f"{low:.2f} or more"
+        lost = f"{max(-high, 0.0):.2f} to {-low:.2f}"
         after = f" ({self.confidence:.0%}), after {self.counted:,} of {asked}."
         if low == high:
-            lost, least = f"{-low:.2f}", f"{low:.2f}"
+            lost = f"{-low:.2f}"
             after = f", by labels of all that changed in {asked}."
-        kept = f"loses at most {abs(low):.2f}" if low <= 0 else f"gains {least}"
+        kept = f"loses at most {abs(low):.2f}"
+        gain = self.difference or 0.0
+        if low > 0:
+            # A gain that is sure is said as the gain that it is.
+            between = "" if low == high else f" ({low:.2f} to {high:.2f})"
+            kept = f"is better by {gain:.2f}{between}"
+        elif gain >= LARGE:
+            kept = f"gains {gain:.2f} (−{abs(low):.2f} to +{high:.2f})"
         ends = " to ".join(
             f"{'+' if end > 0 else '−' if end < 0 else ''}{abs(end):.2f}" for end in (low, high)
         )
@@ -117,7 +129,21 @@ class Switch(Plain, ShowsItself, SwitchDraw):
             "safe": f"Safe to switch: {self.new} {kept}",
             "open": f"Not settled: {self.new} has {ends}",
         }
-        return f"{said[self.verdict]} {results}{after}"
+        fact = Fact(
+            about="difference",
+            system=self.new,
+            against=self.old,
+            difference=gain,
+            low=low,
+            high=high,
+            k=k,
+            queries=self.counted,
+            of=self.queries,
+            value=self.confidence,
+            direction="better" if gain > 0 else "worse" if gain < 0 else "same",
+            sure=low > 0 or high < 0,
+        )
+        return Sentence(f"{said[self.verdict]} {results}{after}", [fact])
 
     @property
     def _next(self) -> str | None:

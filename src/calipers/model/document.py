@@ -23,6 +23,10 @@ Rows: TypeAlias = "Iterable[Any] | pl.DataFrame"
 
 NoteKind = Literal[
     "left out",  # queries that leave a mean; always shown, and not among the three
+    "near ids",  # targets that were returned under nearly the same id
+    "smoke test",  # questions that were made from the documents themselves
+    "whole corpus",  # lists that hold everything there is
+    "ties",  # equal scores that decide a mean
     "failed",  # questions on which the retriever failed
     "missing",  # queries that were not asked, not known or not compared
     "unjudged",  # results that nobody judged
@@ -35,6 +39,20 @@ NoteKind = Literal[
 ]
 """What a note is about, most important first. From "counted" on, only ``--explain`` shows them."""
 WEIGHTS = {kind: weight for weight, kind in enumerate(get_args(NoteKind))}
+
+
+CAUTIONS: dict[str, NoteKind] = {
+    "nearly so": "near ids",
+    "A smoke test": "smoke test",
+    "Every query gets the same": "whole corpus",
+    "Equal scores decide": "ties",
+}
+"""Words by which a note of reading or measuring is known to come before others."""
+
+
+def note_of(text: str, kind: "NoteKind" = "input") -> "Note":
+    """A note of reading or measuring, as one of the kinds that come first where it is one."""
+    return Note(next((one for words, one in CAUTIONS.items() if words in text), kind), text)
 
 
 class Note(NamedTuple):

@@ -134,6 +134,18 @@ def commanded(template: str, command: str) -> Sentence:
     return sentence(template, it=named(command))
 
 
+def signed_short(value: float) -> str:
+    """A difference with its sign and two places.
+
+    >>> signed_short(-0.051), signed_short(0.3), signed_short(0.001)
+    ('−0.05', '+0.30', '0.00')
+    """
+    text = f"{abs(value):.2f}"
+    if not float(text):
+        return text
+    return ("+" if value > 0 else "−") + text
+
+
 class _Fill(Formatter):
     """Fills in templates: every number is formatted here, and nowhere else."""
 
@@ -159,7 +171,9 @@ _SPECS: dict[str, Callable[[float], str]] = {
     ".4g": lambda value: f"{value:.4g}",
     ".15g": lambda value: f"{value:.15g}",
     ".0%": lambda value: f"{value:.0%}",
+    ".2g%": lambda value: f"{100 * value:.2g}%",
     "g%": lambda value: f"{100 * value:g}%",
+    "+.2f": lambda value: signed_short(value),
     ".2f": lambda value: f"{value:.2f}",
     ",": lambda value: f"{value:,.0f}",
 }

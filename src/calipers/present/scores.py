@@ -15,8 +15,10 @@ from calipers.model.document import (
     Note,
     NoteKind,
     Table,
+    note_of,
 )
-from calipers.model.matched import Matched
+from calipers.model.fact import Fact, Sentence, joined, sentence
+from calipers.model.matched import FAILED, MISSING, Matched
 from calipers.model.policy import Policy
 from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
 from calipers.present.escape import printable
@@ -47,43 +49,75 @@ def matched_document(pair: Matched) -> Document:
     """How many targets were returned, and how ground truth and results were matched."""
     matches, targets = pair.matches, pair.ground_truth.targets.height
     found = np.unique(matches.edge_target).size
+    fact = Fact(
+        about="count",
+        queries=matches.n_queries,
+        k=int(matches.retrieved.sum()),
+        count=found,
+        of=targets,
+        text=pair.recorded.match,
+    )
     return Document(
-        f"{plural(matches.n_queries, 'query', 'queries')} and "
-        f"{plural(int(matches.retrieved.sum()), 'result')} matched by {pair.recorded.match}: "
-        f"{found:,} of {plural(targets, 'target')} returned.",
+        sentence(
+            "{it.queries:query|queries} and {it.k:result|results} matched by {it.text}: "
+            "{it.count} of {it.of:target|targets} returned.",
+            it=fact,
+        ),
         notes=[*pair.recorded.notes],
     )
 
 
-def verdict(scores: Scores) -> str:
-    """The most informative metric in plain words, and how often the retriever failed."""
-    failed, queries = scores.audit.errors, scores.audit.queries
-    if not failed:
-        return _found(scores)
-    counted = SCORED[scores.policy.errors]
-    return f"{_found(scores)[:-1]}; the retriever failed on {failed:,} of {queries:,} ({counted})."
+def verdict(scores: Scores) -> Sentence:
+    """The leading metric in plain words, and how often the retriever failed."""
+    failed = Fact(about="count", count=scores.audit.errors, of=scores.audit.queries, text="failed")
+    if not failed.count:
+        return joined(_found(scores), ".", by="")
+    return sentence(
+        "{found}; the retriever failed on {it.count} of {it.of} ({counted}).",
+        found=_found(scores),
+        it=failed,
+        counted=SCORED[scores.policy.errors],
+    )
 
 
-def _found(scores: Scores) -> str:
-    facts = _deepest(scores, "recall") or _deepest(scores, "hit_rate") or scores.metrics[0]
+USUAL = ("hit_rate", "precision", "recall", "f1", "ndcg", "mrr", "map")
+"""The metrics where none is named: there recall leads."""
+
+
+def leading(scores: Scores) -> MetricFacts:
+    """The first metric that has a value, at its largest cut-off."""
+    known = [one for one in scores.metrics if scores[one.name].mean is not None]
+    first = (known or scores.metrics)[0]
+    if tuple(dict.fromkeys(one.kind for one in scores.metrics)) == USUAL:
+        first = next((one for one in known if one.kind == "recall"), first)
+    alike = [one for one in known if one.stem == first.stem]
+    return max(alike, key=lambda one: one.k or 0, default=first)
+
+
+def _found(scores: Scores) -> Sentence:
+    facts = leading(scores)
     found = scores[facts.name]
     if found.mean is None:
-        return ALL_ANSWERED.format(facts.kind) if facts.kind in UNANSWERABLE else NOTHING
-    much = share(found.mean)
+        only = ALL_ANSWERED.format(facts.kind) if facts.kind in UNANSWERABLE else NOTHING
+        return Sentence(only.removesuffix("."))
+    ends = found.interval
+    fact = Fact(
+        about="mean",
+        metric=facts.name,
+        value=found.mean,
+        low=None if ends is None else ends.low,
+        high=None if ends is None else ends.high,
+        queries=found.n,
+        k=facts.k,
+    )
     where = f"in the {first_results(facts.k)}" if facts.k else "in its results"
-    behind = f" ({_between(found)}{_counted(scores, found)})."
+    behind = f" ({_between(found)}{_counted(scores, found)})"
+    text = _measured(scores, facts.name, found, AGGREGATED[facts.aggregate])
     if facts.kind == "recall":
-        return f"Finds {much} of what it should {where}{behind}"
-    if facts.kind == "hit_rate":
-        return f"For {much} of the queries a target stands {where}{behind}"
-    return _measured(scores, facts.name, found, AGGREGATED[facts.aggregate])
-
-
-def _deepest(scores: Scores, kind: str) -> MetricFacts | None:
-    """The metric of that type with the largest cut-off, if it was measured and is defined."""
-    some = [m for m in scores.metrics if m.kind == kind]
-    defined = [m for m in some if scores[m.name].mean is not None]
-    return max(defined or some, key=lambda one: one.k or 0, default=None)
+        text = f"Finds {share(found.mean)} of what it should {where}{behind}"
+    elif facts.kind == "hit_rate":
+        text = f"For {share(found.mean)} of the queries a target stands {where}{behind}"
+    return Sentence(text, [fact])
 
 
 def _counted(scores: Scores, found: Summary) -> str:
@@ -94,12 +128,9 @@ def _counted(scores: Scores, found: Summary) -> str:
 
 
 def _measured(scores: Scores, name: str, found: Summary, how: str) -> str:
-    if found.mean is None:
-        return NOTHING
-    return (
-        f"{name} is {number(found.mean)} {how} ({_between(found, percent=False)}"
-        f"{_counted(scores, found)})."
-    )
+    mean = 0.0 if found.mean is None else found.mean
+    behind = f"({_between(found, percent=False)}{_counted(scores, found)})"
+    return f"{name} is {number(mean)} {how} {behind}"
 
 
 def _between(found: Summary, *, percent: bool = True) -> str:
@@ -163,69 +194,129 @@ def _interval(summary: Summary) -> str:
 def notes_of(scores: Scores) -> list[Note]:
     """One sentence per thing a reader must know to trust the table."""
     audit, policy = scores.audit, scores.policy
-    lines = [Note("input", printable(note)) for note in scores.recorded.notes]
+    lines = [*_left_out(scores)]
+    lines += (note_of(printable(note)) for note in scores.recorded.notes)
 
-    def add(kind: NoteKind, text: str) -> None:
-        lines.append(Note(kind, text))
+    def add(kind: NoteKind, template: str, count: int = 0, of: int = 0, name: str = "") -> None:
+        fact = Fact(about="count", count=count, of=of, text=name or None)
+        lines.append(Note(kind, sentence(template, it=fact, how=SCORED.get(name, name))))
 
-    add(
-        "counted",
-        f"{plural(audit.queries, 'query', 'queries')}, "
-        f"{plural(audit.targets, 'relevant target')}, {plural(audit.retrieved, 'result')}.",
+    size = Fact(about="count", count=audit.queries, of=audit.targets, queries=audit.retrieved)
+    lines.append(
+        Note(
+            "counted",
+            sentence(
+                "{it.count:query|queries}, {it.of:relevant target|relevant targets}, "
+                "{it.queries:result|results}.",
+                it=size,
+            ),
+        )
     )
     if audit.unanswerable:
-        add(
-            "counted",
-            f"{plural(audit.unanswerable, 'query', 'queries')} without any relevant target: "
-            f"{SCORED[policy.unanswerable]}; {_silence(audit)}.",
-        )
+        lines.append(_unanswerable(audit, policy))
     # The line above already covers the queries without a target.
     hopeless = audit.unanswerable_silent and policy.unanswerable == "exclude"
     among = " where there was something to find" if hopeless else ""
     if audit.missing:
-        add(
-            "missing",
-            f"{plural(audit.missing, 'query', 'queries')} missing from the run "
-            f"({_names(audit.missing_examples, audit.missing)}): {SCORED[policy.missing]}{among}.",
-        )
+        names = f"({_names(audit.missing_examples, audit.missing)}): {SCORED[policy.missing]}"
+        template = "{it.count:query|queries} missing from the run {it.text}" + among + "."
+        add("missing", template, audit.missing, name=names)
     if audit.errors:
-        add(
-            "failed",
-            f"{plural(audit.errors, 'query', 'queries')} on which the retriever failed: "
-            f"{SCORED[policy.errors]}{among}.{_errors(audit)}",
-        )
+        names = f"{SCORED[policy.errors]}{among}.{_errors(audit)}"
+        template = "{it.count:query|queries} on which the retriever failed: {it.text}"
+        add("failed", template, audit.errors, name=names)
     if audit.empty:
-        count = plural(audit.empty, "query", "queries")
-        add("missing", f"{count} without results: scored 0{among}.")
+        template = "{it.count:query|queries} without results: {how}" + among + "."
+        add("missing", template, audit.empty, name="zero")
     if audit.unknown:
-        add(
-            "missing",
-            f"{plural(audit.unknown, 'query', 'queries')} of the run not in the ground truth "
-            f"({_names(audit.unknown_examples, audit.unknown)}): not measured.",
-        )
+        names = f"({_names(audit.unknown_examples, audit.unknown)})"
+        template = "{it.count:query|queries} of the run not in the ground truth {it.text}: not "
+        add("missing", template + "measured.", audit.unknown, name=names)
     if audit.duplicates:
-        add(
-            "counted",
-            f"{plural(audit.duplicates, 'result')} returned a second time for the same query: "
-            "each takes up its rank and earns nothing.",
+        template = (
+            "{it.count:result|results} returned a second time for the same query: each takes up "
+            "its rank and earns nothing."
         )
+        add("counted", template, audit.duplicates)
     if audit.ties_on_targets:
-        add(
-            "counted",
-            f"{plural(audit.ties_on_targets, 'target')} found among equal scores: their rank is "
-            f"decided by ties={policy.ties}.",
+        template = (
+            "{it.count:target|targets} found among equal scores: their rank is decided by "
+            "ties={it.text}."
         )
+        add("counted", template, audit.ties_on_targets, name=policy.ties or "")
     if audit.repeated_judgements:
-        given_twice = plural(audit.repeated_judgements, "judgement")
-        add("counted", f"{given_twice} given twice: counted once.")
+        template = "{it.count:judgement|judgements} given twice: counted once."
+        add("counted", template, audit.repeated_judgements)
     if audit.unjudged_rate:
-        first = f"the first {audit.depth} results" if audit.depth != 1 else "the first results"
+        rate = Fact(about="count", value=audit.unjudged_rate, k=audit.depth, text="unjudged")
+        first = "the first {it.k} results" if audit.depth != 1 else "the first results"
         where = first if audit.depth else "all results"
-        rate = f"{audit.unjudged_rate:.0%}"
-        add("unjudged", f"{rate} of {where} {_unjudged(scores)}; they count as not relevant.")
+        lines.append(
+            Note(
+                "unjudged",
+                sentence(
+                    "{it.value:.0%} of " + where + " {how}; they count as not relevant.",
+                    it=rate,
+                    how=_unjudged(scores),
+                ),
+            )
+        )
     lines += (Note("method", text) for text in _chosen_policies(policy))
     lines.append(_about_intervals(scores))
     return lines
+
+
+NAMED = 3
+"""Queries that a note names."""
+
+
+def _left_out(scores: Scores) -> Iterator[Note]:
+    """Who leaves the leading mean, and why: said first, and always."""
+    facts = leading(scores)
+    gone = np.isnan(scores.of(facts.name))
+    count = int(np.count_nonzero(gone))
+    if not count or count == len(scores):
+        return
+    queries = scores.queries
+    rows = np.flatnonzero(gone).tolist()
+    names = ", ".join(printable(queries["query"][row], 40) for row in rows[:NAMED])
+    more = ", …" if count > NAMED else ""
+    statuses = queries["status"].gather(rows)
+    why = "nothing relevant is known for {them}"
+    if (statuses == FAILED).all():
+        why = "the retriever failed on {them}"
+    elif (statuses == MISSING).all() and scores.policy.missing == "exclude":
+        why = "the run lacks {them}"
+    elif facts.kind in UNANSWERABLE:
+        why = "{they} an answer"
+    yield Note(
+        "left out",
+        sentence(
+            "{it.count} of {it.of:query|queries} {verb} left out of {it.metric}: "
+            + why
+            + " ({it.text}).",
+            it=Fact(
+                about="left out",
+                metric=facts.kind,
+                count=count,
+                of=len(scores),
+                text=names + more,
+            ),
+            verb="is" if count == 1 else "are",
+            them="it" if count == 1 else "them",
+            they="it has" if count == 1 else "they have",
+        ),
+    )
+
+
+def _unanswerable(audit: InputCounts, policy: Policy) -> Note:
+    """How many queries have no relevant target, how they count, and what came back for them."""
+    fact = Fact(about="count", count=audit.unanswerable, of=audit.unanswerable_silent)
+    silence = "nothing was returned for {it.of} of them"
+    if audit.unanswerable == 1:
+        silence = f"{'nothing' if audit.unanswerable_silent else 'something'} was returned for it"
+    template = "{it.count:query|queries} without any relevant target: {how}; " + silence + "."
+    return Note("counted", sentence(template, it=fact, how=SCORED[policy.unanswerable]))
 
 
 def _errors(audit: InputCounts) -> str:
@@ -246,13 +337,6 @@ def _chosen_policies(policy: Policy) -> list[str]:
     return [f"Policies other than the usual ones: {', '.join(chosen)}."] if chosen else []
 
 
-def _silence(audit: InputCounts) -> str:
-    """Of the queries without targets, for how many the retriever returned nothing."""
-    if audit.unanswerable == 1:
-        return f"{'nothing' if audit.unanswerable_silent else 'something'} was returned for it"
-    return f"nothing was returned for {audit.unanswerable_silent:,} of them"
-
-
 def _unjudged(scores: Scores) -> str:
     by_id = scores.recorded.match in ("id", "document")
     return "were never judged" if by_id else "hold no target"
@@ -269,13 +353,21 @@ METHODS = {
 
 def _about_intervals(scores: Scores) -> Note:
     methods = {s.interval.method for s in scores.summaries.values() if s.interval}
-    level = scores.recorded.confidence
+    level = Fact(about="setting", value=scores.recorded.confidence, text="confidence")
     how = "; ".join(said for method, said in METHODS.items() if method in methods)
     if not how:
         return Note("doubt", "No intervals: they need at least two queries.")
     cluster = scores.recorded.cluster
     units = f"; queries with the same {printable(cluster, 40)} are one unit" if cluster else ""
-    return Note("method", f"Each mean with its {100 * level:g}% interval ({how}{units}).")
+    return Note(
+        "method",
+        sentence(
+            "Each mean with its {it.value:g%} interval ({how}{units}).",
+            it=level,
+            how=how,
+            units=units,
+        ),
+    )
 
 
 def _names(examples: tuple[str, ...], count: int) -> str:

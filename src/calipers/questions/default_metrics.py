@@ -17,16 +17,20 @@ DEFAULT_WITHOUT_CUTOFF = ("mrr",)
 DEFAULT_KS = (10,)
 
 
-def choose_primary(facts: Sequence[MetricFacts], wanted: str | None = None) -> str | None:
-    """The metric asked for, else recall at its largest k, else the first.
+def choose_primary(
+    facts: Sequence[MetricFacts], wanted: str | None = None, *, named: bool = False
+) -> str | None:
+    """The metric asked for, else the first one at its largest cut-off; by default recall.
+
+    Where the user ``named`` the metrics the first of them leads, else recall if it is there.
 
     It alone decides; the others are shown beside it and cost no power. It must have a direction
     (higher or lower is better); None if no metric has one.
 
     >>> known = [MetricFacts(f"{name}@{k}", name, k, "higher", (0, 1), "")
     ...          for name in ("ndcg", "recall") for k in (5, 10)]
-    >>> choose_primary(known), choose_primary(known, "nDCG@5"), choose_primary(known[:2])
-    ('recall@10', 'ndcg@5', 'ndcg@5')
+    >>> choose_primary(known), choose_primary(known, "nDCG@5"), choose_primary(known, named=True)
+    ('recall@10', 'ndcg@5', 'ndcg@10')
     """
     decisive = {one.name: one for one in facts if one.better != "neither"}
     if wanted is not None:
@@ -37,8 +41,13 @@ def choose_primary(facts: Sequence[MetricFacts], wanted: str | None = None) -> s
                 f"better; they are {', '.join(decisive) or 'none'}.{did_you_mean(wanted, decisive)}"
             )
         return found
-    recall = deepest(decisive.values(), ("recall",))
-    return recall.name if recall else next(iter(decisive), None)
+    recall = None if named else deepest(decisive.values(), ("recall",))
+    if recall is not None or not decisive:
+        return recall.name if recall else None
+    first = next(iter(decisive.values()))
+    return max(
+        (one for one in decisive.values() if one.stem == first.stem), key=lambda one: one.k or 0
+    ).name
 
 
 FINDING = ("recall", "hit_rate", "precision", "f1")
@@ -75,12 +84,12 @@ def asked_metrics(
     >>> known = [MetricFacts(f"{name}@10", name, 10, "higher", (0, 1), "")
     ...          for name in ("precision", "ndcg", "recall")]
     >>> asked_metrics(known, named=True), asked_metrics(known, named=False)
-    (['recall@10', 'precision@10', 'ndcg@10'], ['recall@10', 'ndcg@10'])
+    (['precision@10', 'ndcg@10', 'recall@10'], ['recall@10', 'ndcg@10'])
     """
     if not named:
         return asked_pair(facts, primary)
     decisive = [one.name for one in facts if one.better != "neither"]
-    first = choose_primary(facts, primary)
+    first = choose_primary(facts, primary, named=True)
     return sorted(decisive, key=lambda name: name != first)
 
 

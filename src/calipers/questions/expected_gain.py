@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Self
 
+from calipers.model.fact import Fact, Sentence, sentence
 from calipers.model.plain import Plain
 from calipers.statistics.winner import WinnerGain
-from calipers.words import signed
 
 
 @dataclass(frozen=True)
@@ -26,17 +26,25 @@ class ExpectedGain(Plain):
         ends = (None, None) if gain.interval is None else gain.interval
         return cls(gain.here, gain.expected, *ends)
 
-    def sentence(self, name: str) -> str | None:
-        """What to expect of the named setting; None without a gain or an interval.
+    def sentence(self, metric: str) -> Sentence | None:
+        """What to expect of the chosen setting in a metric; None without a gain or an interval.
 
-        >>> ExpectedGain(0.2, 0.1, -0.05, 0.25).sentence("k = 3")
-        'k = 3 gained +0.200 here, where it was chosen. Expect +0.100 on new queries, likely \
-−0.050 to +0.250.'
+        >>> ExpectedGain(0.2, 0.1, -0.05, 0.25).sentence("recall@10")
+        'On new queries expect about +0.10 in recall@10 (−0.05 to +0.25).'
         """
         if self.low is None or self.high is None or self.here <= 0:
             return None
-        return (
-            f"{name} gained {signed(self.here)} here, where it was chosen. "
-            f"Expect {signed(self.expected)} on new queries, likely {signed(self.low)} to "
-            f"{signed(self.high)}."
+        fact = Fact(
+            about="difference",
+            metric=metric,
+            difference=self.expected,
+            value=self.here,
+            low=self.low,
+            high=self.high,
+            text="on new queries",
+        )
+        return sentence(
+            "On new queries expect about {it.difference:+.2f} in {it.metric} ({it.low:+.2f} to "
+            "{it.high:+.2f}).",
+            it=fact,
         )

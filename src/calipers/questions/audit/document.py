@@ -12,9 +12,10 @@ from calipers.model.document import (
     Table,
     of_claim,
 )
+from calipers.model.fact import Fact, Sentence, joined, sentence
 from calipers.model.health import EXAMPLES, Example, Health, HealthFinding
 from calipers.present.escape import printable
-from calipers.words import number, plural
+from calipers.words import number
 
 SHOWN = 3
 QUOTED = 100
@@ -29,6 +30,7 @@ def document(health: Health) -> Document:
         notes.append(Note("next", "What each finding means, and what to do: --explain"))
     return replace(
         answer,
+        standing=None,  # nothing is tested: a sign is a verdict
         blocks=[
             *([_findings(health)] if health.findings else []),
             *(_finding(one) for one in health.findings),
@@ -54,23 +56,30 @@ def _to_add(health: Health) -> Table:
     return Table(columns, rows, "Real questions that are furthest from these")
 
 
-def looked_at(health: Health) -> str:
+def looked_at(health: Health) -> Sentence:
     """The size of the input: queries, targets and chunks."""
     facts = health.facts
-    words = f"{plural(facts['queries'], 'query', 'queries')}, {plural(facts['targets'], 'target')}"
-    if "chunks" in facts:
-        words += f", {plural(facts['chunks'], 'chunk')} in the corpus"
-    return words + "."
+    size = Fact(about="count", queries=facts["queries"], count=facts["targets"], text="targets")
+    text = sentence("{it.queries:query|queries}, {it.count:target|targets}", it=size)
+    chunks = Fact(about="count", count=facts.get("chunks"), text="chunks")
+    corpus = sentence("{it.count:chunk|chunks} in the corpus", it=chunks)
+    return joined(joined(text, corpus if "chunks" in facts else None, by=", "), ".", by="")
 
 
-def counts(health: Health) -> str:
+def counts(health: Health) -> Sentence:
     """The number of findings by severity, and of checks that found nothing."""
     names = {"error": "error", "warning": "warning", "info": "note"}
-    found = [
-        plural(sum(finding.severity == severity for finding in health.findings), name)
-        for severity, name in names.items()
-    ]
-    return f"{', '.join(found)}; {plural(len(health.passed), 'check')} found nothing."
+    parts = []
+    for severity, name in names.items():
+        many = sum(finding.severity == severity for finding in health.findings)
+        fact = Fact(about="count", count=many, text=severity)
+        parts.append(sentence("{it.count:" + f"{name}|{name}s" + "}", it=fact))
+    passed = Fact(about="count", count=len(health.passed), text="checks that found nothing")
+    return sentence(
+        "{parts}; {it.count:check|checks} found nothing.",
+        parts=joined(*parts, by=", "),
+        it=passed,
+    )
 
 
 def _findings(health: Health) -> Table:

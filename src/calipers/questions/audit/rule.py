@@ -24,6 +24,7 @@ from calipers.match.pair import match_pair
 from calipers.measures import parse
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Standing, cannot_show
+from calipers.model.fact import Fact, Sentence, joined, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import DistantQuestion, Health, HealthFinding
 from calipers.model.matched import Matched
@@ -191,37 +192,59 @@ def _claim(found: Health) -> Claim:
     """The differences that the set cannot show, after the most severe problem if there is one."""
     facts = found.facts
     different, few = facts["different_queries"], fewest_queries(0.05)
-    fact = plural(facts["queries"], "query", "queries")
-    if round(different) < facts["queries"]:
-        fact += f" ({different:,.0f} different)"
+    size = Fact(about="count", queries=facts["queries"], value=different, text="different")
+    apart = " ({it.value:,} different)" if round(different) < facts["queries"] else ""
     least = few / different if different else math.inf
-    fact += f" {cannot_show(least, usual_queries_to_detect())}"
-    parts, matched, left = [], "", ""
-    if words := facts.get("word_matching"):
-        matched = f"Plain word matching finds {words['mean']:.0%} in the first {WORDS_FIND}"
-        left = (
-            f"{words['queries'] - words['won']:,} of {words['queries']:,} queries are left to "
-            f"better retrievers; chance finds {words['chance']:.0%}."
-        )
-        parts.append(f"{matched}; {left}")
+    fact = sentence(
+        "{it.queries:query|queries}" + apart + " {shows}",
+        it=size,
+        shows=cannot_show(least, usual_queries_to_detect()),
+    )
+    matched, left = _by_words(facts.get("word_matching"))
+    parts: list[str | None] = [joined(matched, left, by="; ") if matched else None]
     standing: Standing = "no clear difference" if found.fails("warning") else "passed"
     first = _gravest(found)
     if first is not None:
-        parts.insert(0, f"{fact}.")
+        parts.insert(0, joined(fact, ".", by=""))
         is_error = first.severity == "error"
         is_easy = first.kind is catalogue.WORD_MATCHING
         standing = "failed" if is_error or is_easy else standing
         fact = _fact(first)
-        if is_easy:
-            fact, parts[1] = f"{matched}: this set cannot rank retrievers", left
-    return Claim(standing, f"{fact}.", range=" ".join(parts) or None, next=_next(found, first))
+        if is_easy and matched:
+            fact = joined(matched, "this set cannot rank retrievers", by=": ")
+            parts[1] = left
+    likely = joined(*parts)
+    return Claim(standing, joined(fact, ".", by=""), likely or None, _next(found, first))
 
 
-def _fact(one: HealthFinding) -> str:
+def _by_words(words: dict[str, Any] | None) -> tuple[Sentence | None, Sentence | None]:
+    """What plain word matching finds, and what it leaves to better retrievers."""
+    if not words:
+        return None, None
+    matched = Fact(about="mean", value=words["mean"], k=WORDS_FIND, system="word matching")
+    left = Fact(
+        about="count",
+        count=words["queries"] - words["won"],
+        of=words["queries"],
+        value=words["chance"],
+        text="left to better retrievers",
+    )
+    return (
+        sentence("Plain word matching finds {it.value:.0%} in the first {it.k}", it=matched),
+        sentence(
+            "{it.count} of {it.of} queries are left to better retrievers; chance finds "
+            "{it.value:.0%}.",
+            it=left,
+        ),
+    )
+
+
+def _fact(one: HealthFinding) -> Sentence:
     """A finding as a sentence: the count and what it means."""
     what = one.kind.meaning.partition(". ")[0].rstrip(".")
-    of = "" if one.of is None else f" of {one.of:,}"
-    return f"{one.count:,}{of} {one.kind.counts}: {what[0].lower()}{what[1:]}"
+    count = Fact(about="count", count=one.count, of=one.of, text=f"{what[0].lower()}{what[1:]}")
+    of = "" if one.of is None else " of {it.of}"
+    return sentence("{it.count}" + of + " {kind}: {it.text}", it=count, kind=one.kind.counts)
 
 
 def _gravest(found: Health) -> HealthFinding | None:

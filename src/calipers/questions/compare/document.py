@@ -13,6 +13,7 @@ from calipers.model.document import (
     Note,
     Picture,
     Table,
+    note_of,
 )
 from calipers.model.fact import Fact, Sentence, joined, named, sentence
 from calipers.model.scores import MetricFacts
@@ -173,7 +174,11 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
     """What was overridden, how many queries moved, what 0.05 takes, how it was tested."""
     if comparison.overridden:
         yield Note("failed", f"Compared anyway: {' '.join(comparison.overridden)}")
-    yield from (Note("input", one) for one in comparison.recorded.notes)
+    divided = any(name.startswith(("precision", "f1")) for name in comparison.asked)
+    for text in comparison.recorded.notes:
+        # Where no metric that decides divides by k, the length of lists changes nothing.
+        if divided or "Lists end at" not in text:
+            yield note_of(text)
     several = len(comparison.others) > 1
     if several and (near := _not_separated(comparison)):
         yield Note("doubt", near)

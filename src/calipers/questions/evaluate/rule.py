@@ -86,13 +86,41 @@ def _scored(pair: Matched, metrics: Sequence[Metric], settings: Evaluating) -> S
     intervals = settings.measures.intervals
     if settings.measures.metrics is None:
         metrics = of_returned(pair.ground_truth, metrics)
-    return score(
+    scores = score(
         pair,
         metrics,
         confidence=intervals.confidence,
         cluster=intervals.cluster,
         weight_by=intervals.weight_by,
         further=to_record(settings),
+    )
+    if not _may_be_tied(pair, scores) and not _may_be_whole(pair, scores):
+        return scores
+    # Few results need it, so most commands never load it.
+    from calipers.questions.evaluate.cautions import cautions
+
+    notes = [*scores.recorded.notes, *cautions(pair, scores)]
+    return replace(scores, settings={**scores.settings, "notes": notes})
+
+
+def _may_be_tied(pair: Matched, scores: Scores) -> bool:
+    """Whether neighbours have the same score, where the run is in memory."""
+    if scores.audit.ties_on_targets or not pair.run.in_memory:
+        return scores.audit.ties_on_targets > 0
+    for frame in pair.run.scan():
+        if "score" in frame.columns:
+            score = frame["score"].to_numpy()
+            if (score[1:] == score[:-1]).any():
+                return True
+    return False
+
+
+def _may_be_whole(pair: Matched, scores: Scores) -> bool:
+    """Whether all lists are equally long and hold all targets, as those of a whole corpus do."""
+    every = pair.matches.retrieved
+    alike = every.size > 1 and every.min() == every.max()
+    return bool(alike) and any(
+        scores[one.name].mean == 1.0 for one in scores.metrics if one.kind == "recall"
     )
 
 

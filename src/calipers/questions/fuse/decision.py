@@ -155,7 +155,7 @@ def decide(
     shown = best or winners[0]
     gain = gains[shown.by]
     advised = trial.advised(best, lane, gain)
-    likely = ExpectedGain.of(gain).sentence(settings[shown.setting].name)
+    likely = ExpectedGain.of(gain).sentence(metrics[shown.by].name)
     if advised is None:
         droppable = lane if lane_in_use is None else None
         standing, fact, use = _keep(settings, metrics, winners, alone, droppable)

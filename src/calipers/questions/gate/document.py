@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from calipers.model.document import Cell, Cells, Column, Document, Lines, Note, Table
+from calipers.model.document import Cell, Cells, Column, Document, Lines, Note, Table, note_of
 from calipers.model.fact import Fact, named, sentence
 from calipers.present.escape import for_markdown, printable, query_name
 from calipers.present.scores import document as scores_document
@@ -107,7 +107,7 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
         yield Note("doubt", first.range)
     if first.next and verdict.accepted is None:
         yield Note("next", first.next)
-    yield from (Note("doubt", one) for one in verdict.notes)
+    yield from (note_of(one, "doubt") for one in verdict.notes)
     if verdict.baseline is None:
         yield from (Note("counted", one.range) for one in others if one.range)
         return

@@ -84,7 +84,7 @@ def document(grid: Grid) -> Document:
         Note("failed", f"{name} is not in the table: {sentence}")
         for name, sentence in grid.failures.items()
     ]
-    if grid.expected_gain and (said := grid.expected_gain.sentence(grid.best or "")):
+    if grid.expected_gain and (said := grid.expected_gain.sentence(grid.comparison.primary or "")):
         notes.append(Note("missing", said))
     return replace(whole, blocks=[*whole.blocks, _runs(grid)], notes=[*notes, *whole.notes])
 

@@ -35,7 +35,7 @@ from calipers.questions.history.result import (
 )
 from calipers.questions.history.rule import lines_of, metric_names, selected
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.nights import WEEK, watch
+from calipers.statistics.nights import WEEK, Watched, watch
 from calipers.statistics.paired_rows import paired_rows
 from calipers.store.load import load_judgements, load_scores
 from calipers.store.open import Store
@@ -215,7 +215,7 @@ def _check(
     best = None if watched.best is None else nights[watched.best].evaluation.id
     ends = (first[0].saved, first[-1].saved)
     reference = AlarmReference(tuple(one.id for one in first), best, *ends)
-    period = f"since {day(reference.oldest, nights[-1].evaluation.saved)}"
+    period = _period(nights, facts.turn * values[:, known], old, watched, allow)
     if rang:
         period = {
             "sudden": "over the evaluations just before",
@@ -240,6 +240,32 @@ def _check(
             facts.turn * watched.before,
         ),
     )
+
+
+def _period(
+    nights: Sequence[Night], values: Floats, old: float, watched: Watched, allow: float
+) -> str:
+    """Since when the value of the reference was reached, and held until tonight.
+
+    ``values`` are those of the compared queries, a row per night.
+    """
+    near = max(allow, NEAR) if watched.noisy else NEAR
+    start = watched.best if watched.best is not None else watched.reference[-1]
+    first = start
+    while first > 0 and abs(exact_mean(known_of(values[first - 1])) - old) <= near:
+        first -= 1
+    when = day(nights[first].evaluation.saved, nights[-1].evaluation.saved)
+    return f"on {when}" if first == start == len(nights) - 2 else f"since {when}"
+
+
+def known_of(values: Floats) -> Floats:
+    """The values that there are; one that is far from any where there are none."""
+    known: Floats = values[~np.isnan(values)]
+    return known if known.size else np.array([np.inf])
+
+
+NEAR = 0.0005
+"""Means that are printed alike."""
 
 
 def _notes(nights: Sequence[Night], alike: Sequence[Night]) -> Iterator[str]:

@@ -66,7 +66,8 @@ def write_site(found: History, folder: str | Path, settings: HistorySettings) ->
     }
     for listed in names.values():
         for one, before in zip(listed, [*listed[1:], None], strict=True):
-            _write(place / PAGES / f"{one.id}.html", _evaluation(store, one, before))
+            trend = trends[one.name] if one is listed[0] else None
+            _write(place / PAGES / f"{one.id}.html", _evaluation(store, one, before, trend))
     badge = badge_of(next(iter(trends.values())))
     _write(place / "badge.svg", badge_svg(badge))
     _write(place / "badge.json", msgspec.json.encode(badge).decode())
@@ -101,11 +102,19 @@ def _part(found: History, trend: Alarm, listed: list[Evaluation]) -> dict[str, A
     return {"answer": for_page(trend.document(), name=trend.name), "metrics": metrics, "rows": rows}
 
 
-def _evaluation(store: Store, one: Evaluation, before: Evaluation | None) -> str:
-    """The report of a saved evaluation, below its comparison with the one before."""
+def _evaluation(
+    store: Store, one: Evaluation, before: Evaluation | None, trend: Alarm | None
+) -> str:
+    """The report of a saved evaluation, below its comparison with the one before.
+
+    ``trend`` is given for the newest: it is compared with what the alarm compares it with, so that
+    its page, the index and the badge say the same.
+    """
     scores = load_scores(store, one)
     above = ""
-    if before is not None:
+    if trend is not None and trend.checks:
+        above = for_page(trend.document(), name="Compared with the reference of the alarm")
+    elif before is not None:
         try:
             compared = compare(
                 {"before": load_scores(store, before), "now": scores}, settings=CompareSettings()

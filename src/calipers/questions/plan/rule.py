@@ -10,16 +10,18 @@ import numpy as np
 from calipers.errors import InvalidInput, check_number
 from calipers.model.claim import Claim, QueriesToDetect
 from calipers.model.document import Document, Note, of_claim
+from calipers.model.fact import Fact, Sentence, joined, named, sentence
 from calipers.model.result import SCHEMA, Plain, ShowsItself
 from calipers.model.scores import Scores
 from calipers.model.slicing import refuse_weighted, units_of
 from calipers.questions.compare.comparable import align, clusters_shared, facts_shared
+from calipers.questions.compare.paired_claim import counts_of, difference_of, fact_of
 from calipers.questions.default_metrics import asked_metrics
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.queries_needed import FEWEST_PILOT, needed_queries
 from calipers.statistics.queries_to_detect import FEWEST_CHANGED, queries_to_detect
-from calipers.words import counts_in_words, listed, number
+from calipers.words import listed
 
 if TYPE_CHECKING:
     from calipers.questions.plan.settings import PlanSettings
@@ -109,16 +111,23 @@ def plan_queries(pilot: Mapping[str, Scores], settings: "PlanSettings") -> Query
     many = "clusters" if cluster else "queries"
     queries = min(max(found.queries, needed.low), needed.high)
     before, after = (exact_mean(one[~np.isnan(gains)]) for one in (first, second))
-    among = f", in {found.pilot:,} clusters by {cluster}" if cluster else ""
-    seen = (
-        f"Pilot: {metric.name} is {number(after)} with {new} and {number(before)} with {old}; "
-        f"{counts_in_words(row.better, row.worse, row.n)}{among}."
+    fact = fact_of(difference_of(row, metric, (old, new), (before, after)), metric)
+    units_by = Fact(about="count", count=found.pilot, text=f"clusters by {cluster}")
+    among = sentence("in {it.count} {it.text}", it=units_by) if cluster else None
+    seen = sentence(
+        "Pilot: {it.metric} is {it.value} with {it.system} and {it.before} with {it.against}; "
+        "{counts}.",
+        it=fact,
+        counts=joined(counts_of(fact), among, by=", "),
     )
-    about = f"About {queries:,} by this pilot, which miss it {100 * (1 - power):.2g}% of the time. "
+    about = sentence(
+        "About {it.count} by this pilot, which miss it {it.value:.2g%} of the time.",
+        it=Fact(about="takes", count=queries, value=1 - power, metric=metric.name),
+    )
     claim = Claim(
-        "passed" if needed.high <= found.pilot else "no clear difference",
+        None,
         needed.sentence_for(many, metric.name),
-        about + seen,
+        joined(about, seen),
         _enough(needed, found.pilot, many),
     )
     return QueryPlan(
@@ -137,18 +146,25 @@ def plan_queries(pilot: Mapping[str, Scores], settings: "PlanSettings") -> Query
     )
 
 
-def _enough(needed: QueriesToDetect, pilot: int, many: str) -> str:
+def _enough(needed: QueriesToDetect, pilot: int, many: str) -> Sentence:
     """Whether the pilot's own queries are enough, and how many are safe."""
     if needed.high <= pilot:
-        return "The pilot's own are enough."
-    safe = f"{needed.high:,} {many} are safe. A larger pilot narrows the range."
-    return f"These {pilot:,} may do; {safe}" if needed.low <= pilot else safe
+        return Sentence("The pilot's own are enough.")
+    safe = sentence(
+        "{it.count} {it.text} are safe. A larger pilot narrows the range.",
+        it=Fact(about="takes", count=needed.high, text=many),
+    )
+    if needed.low > pilot:
+        return safe
+    own = Fact(about="count", count=pilot, text=f"{many} of the pilot")
+    return joined(sentence("These {it.count} may do", it=own), safe, by="; ")
 
 
 def document(plan: QueryPlan) -> Document:
     """The number of queries for a difference, its range, and the pilot behind it."""
     several = len(plan.decides) > 1
     corrected = f", adjusted for {listed(plan.decides)}, which decide" if several else ""
+    level = Fact(about="setting", value=1 - plan.alpha, text="confidence")
     return of_claim(
         plan.claim,
         Note(
@@ -158,7 +174,11 @@ def document(plan: QueryPlan) -> Document:
         ),
         Note(
             "method",
-            f"For a comparison at {100 * (1 - plan.alpha):g}% confidence{corrected}; "
-            "systems that differ in other ways than these two may need more or fewer.",
+            sentence(
+                "For a comparison at {level.value:g%} confidence{it.text}; systems that differ in "
+                "other ways than these two may need more or fewer.",
+                level=level,
+                it=named(corrected),
+            ),
         ),
     )

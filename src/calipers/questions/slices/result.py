@@ -6,9 +6,9 @@ from shlex import quote
 from typing import Any, ClassVar, Literal
 
 from calipers.model.claim import Claim
+from calipers.model.fact import Fact, commanded, sentence
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
-from calipers.words import number, plural
 
 Standing = Literal["better", "worse", "no clear difference"]
 MOST_CLAIMS = 3
@@ -87,14 +87,33 @@ def slice_claims(rows: Sequence[Slice]) -> tuple[Claim, ...]:
 def _claim(row: Slice) -> Claim:
     standing = row.standing or "no clear difference"
     likely = following = None
-    if row.interval is not None:
-        low, high = number(row.interval.low), number(row.interval.high)
-        likely = f"On new queries of {row.by} {row.value} it is likely between {low} and {high}."
-    if row.is_worse:
-        following = f"Why: `calipers misses --where {quote(f'{row.by}={row.value}')}`"
-    said = "weakest" if standing == "no clear difference" else standing
-    fact = (
-        f"{row.by} {row.value} is {said}: {row.metric} is {row.mean:.3f} on "
-        f"{plural(row.n, 'query', 'queries')} and {row.rest:.3f} on the other {row.rest_n:,}."
+    ends = row.interval
+    fact = Fact(
+        about="slice",
+        metric=row.metric,
+        slice=f"{row.by}={row.value}",
+        value=row.mean,
+        before=row.rest,
+        difference=row.difference,
+        low=None if ends is None else ends.low,
+        high=None if ends is None else ends.high,
+        queries=row.n,
+        count=row.rest_n,
+        direction="same" if not row.shortfall else "worse" if row.shortfall > 0 else "better",
+        sure=standing != "no clear difference",
+        text=f"{row.by} {row.value}",
     )
-    return Claim(standing, fact, likely, following)
+    if ends is not None:
+        likely = sentence(
+            "On new queries of {it.text} it is likely between {it.low} and {it.high}.", it=fact
+        )
+    if row.is_worse:
+        why = f"`calipers misses --where {quote(f'{row.by}={row.value}')}`"
+        following = commanded("Why: {it.text}", why)
+    text = sentence(
+        "{it.text} is {said}: {it.metric} is {it.value} on {it.queries:query|queries} and "
+        "{it.before} on the other {it.count}.",
+        it=fact,
+        said="weakest" if standing == "no clear difference" else standing,
+    )
+    return Claim(standing, text, likely, following)

@@ -37,7 +37,7 @@ def slice_scores(
     named = (known[scores[name].metric] for name in dict.fromkeys(metrics or ()))
     facts = _headlines(scores.metrics) if metrics is None else list(named)
     level, clusters = scores.recorded.confidence, clusters_in(scores)
-    decisive = choose_primary(facts, primary)
+    decisive = choose_primary(facts, primary, named=metrics is not None)
     by = cuts_of(scores, by)
     cuts = [(name, *part) for name in by for part in cut(scores, name)]
     rows = [

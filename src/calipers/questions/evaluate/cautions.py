@@ -1,0 +1,125 @@
+"""What makes a number say less than it seems: ties, and lists that are the whole corpus."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from calipers.engines.scoring import compute
+from calipers.measures import Metric
+from calipers.measures.spec import parse
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.matched import Matched, Matches
+from calipers.model.scores import Scores
+from calipers.questions.shown_results import Context, over_contexts
+from calipers.statistics.clusters import exact_mean
+from calipers.words import number
+
+FAR = 0.02
+"""So far apart must the worst and the best order of ties be to be worth a note."""
+MOST_RESULTS = 1_000_000
+"""With more results than this nothing is looked at a second time."""
+ORDER = ("ndcg", "mrr", "map")
+
+
+def cautions(pair: Matched, scores: Scores) -> list[str]:
+    """Notes on lists that are the whole corpus, and on ties that decide a mean."""
+    if scores.audit.retrieved > MOST_RESULTS:
+        return []
+    return [*_whole_corpus(pair, scores), *_ties(pair, scores)]
+
+
+def _whole_corpus(pair: Matched, scores: Scores) -> Iterator[str]:
+    """A note where every query gets the same results, and with them all that it should find."""
+    every = pair.matches.retrieved
+    depth = int(every.min()) if every.size else 0
+    whole = [
+        one.name
+        for one in scores.metrics
+        if one.kind == "recall" and (one.k is None or one.k >= depth)
+    ]
+    if len(every) < 2 or depth < 2 or depth != every.max() or not whole:
+        return
+    if scores[whole[0]].mean != 1.0:
+        return
+    items: set[str | None] = set()
+    for frame in pair.run.scan():
+        if "item" not in frame.columns:
+            return
+        items.update(frame["item"].unique().to_list())
+        if len(items) > depth:
+            return
+    yield (
+        f"Every query gets the same {depth:,} results, the whole corpus as it seems: any order "
+        "finds all."
+    )
+
+
+class _Orders(NamedTuple):
+    """The values of some queries with their ties in the worst and in the best order."""
+
+    codes: Ints
+    worst: Floats
+    best: Floats
+
+
+def _ties(pair: Matched, scores: Scores) -> Iterator[str]:
+    """A note where the order of equal scores moves a mean by much."""
+    if scores.recorded.weight_by:
+        return
+    ordered = [one for kind in ORDER for one in scores.metrics if one.kind == kind]
+    if not ordered:
+        return
+    first = ordered[0].kind
+    name = max((one for one in ordered if one.kind == first), key=lambda one: one.k or 0).name
+    metric = parse(name)[0]
+    worst = scores.of(name).copy()
+    best = worst.copy()
+    for orders in over_contexts(pair, lambda block: _orders(block, metric, pair)):
+        if orders is None:
+            return
+        worst[orders.codes] = orders.worst
+        best[orders.codes] = orders.best
+    known = ~np.isnan(worst) & ~np.isnan(best)
+    if not known.any():
+        return
+    low, high = exact_mean(worst[known]), exact_mean(best[known])
+    if high - low >= FAR:
+        yield (
+            f"Equal scores decide {name}: it is {number(low)} in their worst order and "
+            f"{number(high)} in their best."
+        )
+
+
+def _orders(block: Context, metric: Metric, pair: Matched) -> _Orders | None:
+    """The values of the queries of a block in both orders; None without scores."""
+    if "score" not in block.frame.columns or block.frame["score"].null_count():
+        return None
+    score = block.frame["score"].to_numpy()
+    new = np.ones(score.size, dtype=np.bool_)
+    new[1:] = (block.code[1:] != block.code[:-1]) | (score[1:] != score[:-1])
+    group: Ints = np.cumsum(new)
+    worst, best = (
+        compute(_reordered(block, group, last), (metric,), pair.policy)[:, 0]
+        for last in (block.holds_target, ~block.holds_target)
+    )
+    return _Orders(block.codes, worst, best)
+
+
+def _reordered(block: Context, group: Ints, last: Bools) -> Matches:
+    """The matches where, among results of equal score, some come last."""
+    matches = block.matches
+    order = np.lexsort((block.rank, last, group))
+    rank = np.empty_like(block.rank)
+    rank[order] = block.rank
+    place = block.place(matches.edge_query, matches.edge_rank)
+    moved = rank[place]
+    edges = np.lexsort((moved, matches.edge_query))
+    return replace(
+        matches,
+        edge_query=matches.edge_query[edges],
+        edge_rank=moved[edges],
+        edge_target=matches.edge_target[edges],
+        edge_overlap=matches.edge_overlap[edges],
+    )
