@@ -35,6 +35,7 @@ def test_the_documented_keys_are_exactly_those_printed() -> None:
         "document": list(result),
         "summaries": list(result["summaries"][0]),
         "interval": list(result["summaries"][0]["interval"]),
+        "sentences": list(result["sentences"][0]),
         "metrics": list(result["metrics"][0]),
         "audit": list(result["audit"]),
         "policy": list(result["policy"]),
