@@ -107,7 +107,7 @@ READERS = (
     "fuse run.csv other.csv -g truth.csv",
     f"gate save {PAIR} -o out.json",
     "plan run.csv other.csv -g truth.csv --difference 0.05",
-    "confirm run.csv other.csv --sealed held.sealed.jsonl --ledger truth.ledger.jsonl",
+    "confirm run.csv other.csv --sealed held.sealed.jsonl --ledger held.ledger.jsonl",
     f"diagnose {PAIR}",
     f"misses {PAIR} -o out.csv",
     f"convert {PAIR} out.jsonl",

@@ -29,6 +29,7 @@ LAYERS = tuple(
         "labels",
         "integrations operations",
         "cli pytest_plugin web",
+        "start",
         "__main__",
     )
 )

@@ -8,6 +8,6 @@ if __name__ == "__main__":
     if sys.path[:1] == [str(Path.cwd())]:
         del sys.path[0]
 
-    from calipers.cli import program
+    from calipers.start import program
 
     program()

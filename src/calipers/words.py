@@ -91,7 +91,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
-    near = get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
+    # Keys of a user's records may be numbers.
+    near = get_close_matches(word.lower(), list(map(str, known)), n=1, cutoff=0.6)
     return f" Did you mean {near[0]}?" if near else ""
 
 

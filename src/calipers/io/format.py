@@ -349,8 +349,15 @@ def _converted(values: Mapping[str, Any], kind: Any) -> Any:
         return msgspec.convert(values, kind)
     except (AttributeError, TypeError):
         # A numpy number instead of a list: as a Python number it gets the usual error.
-        plain = {k: v.tolist() if hasattr(v, "tolist") else v for k, v in values.items()}
-        return msgspec.convert(plain, kind)
+        return msgspec.convert({key: _plain(one) for key, one in values.items()}, kind)
+
+
+def _plain(value: Any) -> Any:
+    """An array of numpy or a Series of pandas or polars as plain values; others as they are."""
+    for name in ("tolist", "to_list"):
+        if hasattr(value, name):
+            return getattr(value, name)()
+    return value
 
 
 BESIDE = (*PARALLEL, *NEGATIVES)

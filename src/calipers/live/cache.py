@@ -5,6 +5,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ class Cache:
         self._one_at_a_time = threading.Lock()
         self._settings = msgspec.json.encode(settings, order="deterministic")
         self._place = Path(path)
+        self._is_new = not self._place.exists()
         check_place(path)
         try:
             self._base = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -51,8 +53,14 @@ class Cache:
         self._execute(insert, self._key(question), line)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; a new one that holds no answer is removed."""
+        is_empty = False
+        if self._is_new:
+            with suppress(WriteFailed):
+                is_empty = self._execute("SELECT 1 FROM answers LIMIT 1") is None
         self._base.close()
+        if is_empty:
+            self._place.unlink(missing_ok=True)
 
     def _key(self, question: Question) -> bytes:
         return hashlib.sha256(self._settings + b"\x1e" + question.text.encode()).digest()

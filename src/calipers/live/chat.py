@@ -7,7 +7,8 @@ cached. docs/make-ground-truth.md has the prompts word for word.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -243,8 +244,8 @@ def ask_model(
     # The same prompt is asked once, however often it is needed.
     numbers = {prompt: str(number) for number, prompt in enumerate(dict.fromkeys(prompts))}
     asked = [Question(number, prompt) for prompt, number in numbers.items()]
-    file = _cache_file(cache)
-    report = retrieve_to_report(model, asked, k=1, on_line=lines.append, cache=file, **asking)
+    with _cache_file(cache) as file:
+        report = retrieve_to_report(model, asked, k=1, on_line=lines.append, cache=file, **asking)
     replies = {}
     for entry in map(read_entry, lines):
         text = entry.retrieved[0].text if entry.retrieved else None
@@ -252,17 +253,27 @@ def ask_model(
     return [replies[numbers[prompt]] for prompt in prompts], report
 
 
-def _cache_file(folder: str | os.PathLike[str] | None) -> Path | None:
-    """The cache file in the folder, which is made."""
+@contextmanager
+def _cache_file(folder: str | os.PathLike[str] | None) -> Iterator[Path | None]:
+    """The cache file in the folder, which is made, and removed again if it stays empty."""
     if folder is None:
-        return None
+        yield None
+        return
+    place = Path(folder)
+    new = [one for one in (place, *place.parents) if not one.exists()]
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WriteFailed(
             f"The cache {folder} cannot be made: {error.strerror}; name another folder."
         ) from error
-    return Path(folder) / CACHE_FILE
+    try:
+        yield place / CACHE_FILE
+    finally:
+        # Refused before any answer: nothing is left behind.
+        with suppress(OSError):
+            for empty in new:
+                empty.rmdir()
 
 
 def _literal(text: str) -> str:

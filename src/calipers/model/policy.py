@@ -82,7 +82,8 @@ class Policy(Plain):
             value = getattr(self, field.name)
             if value is None and field.name == "ties":
                 continue
-            if value not in allowed:
+            # A value that is no text may refuse even to be compared.
+            if not isinstance(value, str) or value not in allowed:
                 raise InvalidInput(
                     f"The policy {field.name}={short(value)} does not exist; "
                     f"{field.name} can be {', '.join(allowed)}."

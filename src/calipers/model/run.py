@@ -248,7 +248,7 @@ class Run(Picklable):
             n = self.queries.height
             about.append(f"{n:,} {'query' if n == 1 else 'queries'}")
         about.append("as listed" if self.order == "listed" else f"by {self.order}")
-        if self.stages:
+        if isinstance(self.stages, Mapping) and self.stages:
             about.append(f"stages {', '.join(map(repr, self.stages))}")
         return f"<{type(self).__name__}: {'; '.join(about)}>"
 

@@ -5,6 +5,7 @@ import io
 
 from calipers.io.files.write import guard
 from calipers.model.document import Document, records
+from calipers.present.escape import clean
 
 
 def as_csv(document: Document) -> str:
@@ -17,8 +18,9 @@ def as_csv(document: Document) -> str:
     writer = csv.writer(text, lineterminator="\n")
     rows = records(document.rows()) if document.rows else []
     if rows:
-        writer.writerow([*rows[0]])
+        writer.writerow([clean(name) for name in rows[0]])
     for row in rows:
         cells = ({True: "yes", False: ""}[v] if isinstance(v, bool) else v for v in row.values())
-        writer.writerow(guard(cell) if isinstance(cell, str) else cell for cell in cells)
+        # A terminal may show it: no cell may steer one.
+        writer.writerow(guard(clean(cell)) if isinstance(cell, str) else cell for cell in cells)
     return text.getvalue() or "\n"

@@ -75,6 +75,8 @@ def pool_runs(frames: Iterable[pl.DataFrame], k: int) -> Pool:
 def query_names(frames: Iterable[pl.DataFrame]) -> pl.Series:
     """The distinct queries of several tables, in order of appearance."""
     found = [frame["query"].unique(maintain_order=True) for frame in frames]
+    if not found:
+        return pl.Series("query", [], dtype=pl.String())
     return pl.concat(found).unique(maintain_order=True)
 
 

@@ -260,7 +260,8 @@ def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
             if not ignore.exists():
                 # Keep it out of git: it is binary and changes with every evaluation.
                 ignore.write_text("*\n", encoding="utf-8")
-        path.touch()
+        # Questions and texts may be confidential. One that exists keeps its rights.
+        path.touch(mode=0o600)
     except OSError as error:
         problem = WriteFailed if create else StoreUnreadable
         raise problem(

@@ -67,7 +67,9 @@ def check_name(name: str) -> str:
 digits, dots, dashes, underscores and slashes, beginning with a letter or a digit, 100 characters \
 at most.
     """
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    is_name = isinstance(name, str) and _NAME.fullmatch(name) is not None
+    # What reads like a path must not lead anywhere.
+    if not is_name or not {"", ".", ".."}.isdisjoint(name.split("/")):
         shown = str(name)[:LONGEST_NAME]
         raise InvalidInput(f"The name {shown!r} cannot be used; a name is made of {NAME_FORM}.")
     return name

@@ -205,6 +205,19 @@ def test_all_three_files_or_none(truth, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [truth]
 
 
+def test_the_ledger_has_the_name_that_is_given_and_confirm_finds_it(tmp_path):
+    source = tmp_path / "gt.json"
+    truth = [{"query": f"question {at}", "ground_truth": ["a"]} for at in range(60)]
+    source.write_text(json.dumps(truth))
+    found = calipers.seal(source, output=tmp_path / "part")
+    assert found.files["ledger"] == str(tmp_path / "part.ledger.jsonl")
+    assert "--ledger" not in str(found)
+    old = {one["query"]: ["b", "a"] for one in truth}
+    new = {one["query"]: ["a"] for one in truth}
+    sealed = found.files["sealed"]
+    assert calipers.confirm(old, new, sealed=sealed, metric="mrr").left == 4
+
+
 def test_a_budget_belongs_to_the_queries_wherever_the_parts_go(tmp_path):
     source = tmp_path / "gt.json"
     truth = [{"query": f"question {at}", "ground_truth": ["a"]} for at in range(60)]
@@ -212,14 +225,14 @@ def test_a_budget_belongs_to_the_queries_wherever_the_parts_go(tmp_path):
     for folder in ("parts", "other"):
         (tmp_path / folder).mkdir()
     first = calipers.seal(source, output=tmp_path / "parts" / "one")
-    assert first.files["ledger"] == str(tmp_path / "gt.ledger.jsonl")
+    assert first.files["ledger"] == str(tmp_path / "one.ledger.jsonl")
     assert f"--ledger {first.files['ledger']}`" in str(first)
     old = {one["query"]: ["b", "a"] for one in truth}
     new = {one["query"]: ["a"] for one in truth}
     sealed, kept = first.files["sealed"], first.files["ledger"]
     assert calipers.confirm(old, new, sealed=sealed, ledger=kept, metric="mrr").left == 4
     for output in (tmp_path / "other" / "two", None):
-        with pytest.raises(InvalidInput, match="sealed once"):
+        with pytest.raises(InvalidInput, match="sealed already"):
             calipers.seal(source, output=output)
     copied = tmp_path / "copy.json"
     copied.write_text(json.dumps([*truth[:50], {"query": "new", "ground_truth": ["a"]}]))

@@ -32,7 +32,14 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     try:
         with _in_place(path) if is_stream(path) else _renamed(Path(path)) as file:
             yield file
-    except (BrokenPipeError, CalipersError):
+    except BrokenPipeError as error:
+        if is_standard_output(path):
+            raise
+        raise WriteFailed(
+            f"The reader of {path} left before everything was written; read it to the end, or "
+            "name a file."
+        ) from error
+    except CalipersError:
         raise
     except (OSError, pl.exceptions.ComputeError) as error:
         # For lack of space or permission, not because of the content.

@@ -134,9 +134,22 @@ def decode(content: bytes, source: Source) -> _StoredResult:
         ) from None
 
 
+def _is_lines(content: bytes) -> bool:
+    """Whether the first line, or all of it, is JSON."""
+    for part in (content.partition(b"\n")[0], content):
+        try:
+            msgspec.json.decode(part)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            continue
+        return True
+    return False
+
+
 def _check_schema(content: bytes, source: Source) -> None:
     # Checked first: a run in JSON lines is not a single value, and would be called broken.
     is_one = not content or b'"schema"' in content
+    if not is_one and not _is_lines(content):
+        is_one = True
     value: Any = decoded(content, source) if is_one else None
     found = value.get("schema") if isinstance(value, dict) else None
     if not isinstance(found, int) or "summaries" not in value:

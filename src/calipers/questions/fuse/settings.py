@@ -76,7 +76,9 @@ def fuse(
     from calipers.questions.fuse.rule import fuse_lanes
     from calipers.questions.inputs import matched_like
     from calipers.questions.systems import name_systems
+    from calipers.statistics.score_interval import check_confidence
 
+    check_confidence(settings.confidence)
     named = name_systems([lanes] if isinstance(lanes, str | PathLike) else lanes)
     pairs = _matched_lanes(named, ground_truth, settings.matching)
     if not pairs:

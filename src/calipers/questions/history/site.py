@@ -47,10 +47,6 @@ def write_site(found: History, folder: str | Path, settings: HistorySettings) ->
         raise InvalidInput(f"There is nothing to show: {found.document().sentence}")
     check_folder(folder, "a site")
     store, place = open_store(settings.store), Path(folder)
-    try:
-        (place / PAGES).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WriteFailed(f"{place} cannot be made: {error.strerror}; name a folder.") from error
     names: dict[str, list[Evaluation]] = {}
     for one in found.evaluations:
         names.setdefault(one.name, []).append(one)
@@ -64,6 +60,11 @@ def write_site(found: History, folder: str | Path, settings: HistorySettings) ->
         )
         for name, listed in names.items()
     }
+    # Made last, so that a refusal leaves no empty folder.
+    try:
+        (place / PAGES).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteFailed(f"{place} cannot be made: {error.strerror}; name a folder.") from error
     for listed in names.values():
         for one, before in zip(listed, [*listed[1:], None], strict=True):
             trend = trends[one.name] if one is listed[0] else None

@@ -122,7 +122,8 @@ def _places(value: Any, output: str | os.PathLike[str] | None) -> dict[str, Path
     found = {part: stem.with_name(f"{stem.name}.{part}.jsonl") for part in PARTS}
     if is_file:
         # The budget belongs to the queries: the ledger stays beside them, wherever the parts go.
-        found["ledger"] = source.with_name(f"{own}.ledger.jsonl")
+        # It has their name, so that `confirm` finds it where all are in one folder.
+        found["ledger"] = source.with_name(f"{stem.name}.ledger.jsonl")
     for path in found.values():
         check_place(path)
         if path.exists():

@@ -30,8 +30,8 @@ class SealSettings(Settings):
     output: Annotated[
         str | os.PathLike[str] | None,
         Setting(
-            "Where to write, without an ending: NAME.open.jsonl, NAME.sealed.jsonl and "
-            "NAME.ledger.jsonl. [default: beside the ground truth]",
+            "Where to write, without an ending: NAME.open.jsonl and NAME.sealed.jsonl. "
+            "NAME.ledger.jsonl stays beside the ground truth. [default: beside the ground truth]",
             "-o",
             "NAME",
         ),

@@ -1,0 +1,46 @@
+"""The installed command, before anything else is imported."""
+
+import os
+import signal
+import sys
+
+INTERRUPTED = 130
+BAD_INPUT = 2
+LEAST_ADDRESS_SPACE = 1_000_000_000
+"""Bytes below which the libraries of tables and arrays cannot even be loaded."""
+WITHOUT_LIBRARIES = frozenset(("--help", "--help-all", "--version"))
+
+
+def program() -> None:
+    """Load the command line and run it; Ctrl-C while it loads ends the program in silence."""
+    _check_address_space()
+    before = signal.getsignal(signal.SIGINT)
+    # Whoever started this may want Ctrl-C to be ignored.
+    is_usual = before is signal.default_int_handler
+    if is_usual:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    from calipers.cli import program as run
+
+    if is_usual:
+        signal.signal(signal.SIGINT, before)
+    run()
+
+
+def _check_address_space() -> None:
+    """Refuse a limit (``ulimit -v``) under which numpy ends the program with 1, a failed gate."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return
+    # Each thread of OpenBLAS takes its own share of what is little.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if limit < LEAST_ADDRESS_SPACE and WITHOUT_LIBRARIES.isdisjoint(sys.argv):
+        sys.stderr.write(
+            f"Error: There is not enough memory: the address space is limited to "
+            f"{limit // 1_000_000} MB, and Calipers takes at least "
+            f"{LEAST_ADDRESS_SPACE // 1_000_000} MB; raise the limit (ulimit -v).\n"
+        )
+        sys.exit(BAD_INPUT)
