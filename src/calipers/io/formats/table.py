@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import msgspec
 import polars as pl
 
-from calipers.errors import InvalidInput, Unclear
+from calipers.errors import InvalidInput, Unclear, is_command_line
 from calipers.io.files.parquet import write_blocks
 from calipers.io.files.probe import Probe
 from calipers.io.files.write import opened, write_cells
@@ -34,11 +34,19 @@ from calipers.io.tables.cells import (
     tags_in,
     words_for_nothing,
 )
-from calipers.io.tables.columns import GRADES, IDENTITIES, IGNORE, Pairs, is_long, says_wanted
+from calipers.io.tables.columns import (
+    GRADES,
+    IDENTITIES,
+    IGNORE,
+    Pairs,
+    is_long,
+    renaming,
+    says_wanted,
+)
 from calipers.io.tables.grades import as_numbers, grades_of_words
 from calipers.io.tables.merge import numbered_as_one, pages_as_items
 from calipers.io.tables.profile import SOME
-from calipers.io.tables.propose import missing_part
+from calipers.io.tables.propose import look_at, missing_part
 from calipers.io.tables.resolve import (
     check_fields,
     check_no_sentences,
@@ -116,8 +124,22 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         if truth is not None:
             named = replace(named, notes=())
         run = _run(named, ours, scores_must_fall(table, ours)) if has_results else None
+        by_name = renaming(found)
+        inferred = table.inferred or any(by_name.get(one) != ours for one, ours in names.items())
+        if truth is not None and inferred and not table.trial:
+            truth = _with_look(truth, run)
     parts = [*(["judgements"] if has_truth else []), *(["results"] if has_results else [])]
     return Dataset(truth, run, f"a table of {' and '.join(parts)}", unclear=unclear)
+
+
+def _with_look(truth: GroundTruth, run: Run | None) -> GroundTruth:
+    """The ground truth whose first note shows what was understood, for one query."""
+    shown = run if run is not None and run.in_memory else None
+    look = look_at(Dataset(truth, shown))
+    if not look:
+        return truth
+    first, *rest = truth.notes or ("",)
+    return replace(truth, notes=(f"{first} For example, {look}.".lstrip(), *rest))
 
 
 def _parts(ours: dict[str, str], role: Role) -> tuple[bool, bool]:
@@ -179,6 +201,8 @@ def _truth(
     tagged = tags_in(asked.with_columns(_names(asked)), queries["query"]) if tags else {}
     where = _places(table, rows)
     truth = GroundTruth.from_targets(cast, queries=queries, tags=tagged, where=where)
+    if "grade" in columns:
+        notes += _rated(cast["grade"], ours["grade"])
     only_returned = has_results and "grade" in columns and _all_returned(table, ours)
     return replace(truth, notes=(*truth.notes, *notes), only_returned=only_returned)
 
@@ -196,6 +220,18 @@ def _refuse_total(frame: pl.DataFrame, columns: list[str], table: InputTable) ->
         raise InvalidInput(
             f"Take out the last row of {table.name}, {table.where(int(last[ROW][0]))}: it sums up "
             f"the table ({total!r:.20}) and is no question."
+        )
+
+
+def _rated(grades: pl.Series, called: str) -> Iterator[str]:
+    """A note on ratings from 1 on: the lowest of them counts as relevant, too."""
+    levels = sorted(grades.drop_nulls().unique())
+    whole = all(level == round(level) for level in levels)
+    if len(levels) > 2 and whole and levels[0] == 1 and 4 <= levels[-1] <= 10:
+        option = "--rel 3" if is_command_line() else "rel=3"
+        yield (
+            f"{called!r} has no 0, so every row counts as relevant, those with {levels[0]:g}, too; "
+            f"{option} counts from 3 on."
         )
 
 
@@ -229,9 +265,10 @@ def _check_grades_are_numbers(
     if called != "grade":
         lines.append(((IGNORE, called),))
     listed = ", ".join(map(repr, unknown[:4]))
+    option = "--grades" if is_command_line() else 'columns={"grades": …}'
     raise Unclear(
         f"{called!r} holds {unknown[0]!r:.40} at {table.where(row)}; it must hold a finite number, "
-        f"or yes or no, or words that --grades gives a number ({listed:.60})",
+        f"or yes or no, or words that have a number each ({option}): {listed:.60}",
         *lines,
     )
 

@@ -96,7 +96,7 @@ class Splitter:
             )
 
 
-_BRACKETED = re.compile(r"\[.*\]|\(.*,.*\)|array\(.*\)", re.DOTALL)
+_BRACKETED = re.compile(r"\[.*\]|\(.*,.*\)|array\(.*\)|\{[^:'\"{}]*,[^:'\"{}]*\}", re.DOTALL)
 _BETWEEN = re.compile(r"\s+(?:and|und|et|y|e|en|i|&|\+|/)\s+")
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _PRINTED = re.compile(rf"\[\s*((?:{_QUOTED}|[\d.]+)(?:\s+(?:{_QUOTED}|[\d.]+))*)\s*\]")
@@ -273,7 +273,8 @@ def cast_columns(
                 column = column.str.replace(",", ".", literal=True)
         cast = column.cast(dtype, strict=False)
         if dtype.is_numeric() and column.dtype == pl.String:
-            cast = _with_written_numbers(cast, column, decimal_comma=name == "grade")
+            commas = name == "grade" or has_decimal_commas(column)
+            cast = _with_written_numbers(cast, column, decimal_comma=commas)
         if name in ("query", "item") and not bare:
             # Strip spaces that an export pads or a person types after a question.
             cast = bare_names(cast)
@@ -316,6 +317,18 @@ def number_in(text: str, *, decimal_comma: bool = True) -> float | None:
     # Only Python reads 1_0 as ten.
     number = None if "_" in bare else finite(bare)
     return number if number is None or "%" not in text else number / 100
+
+
+def has_decimal_commas(texts: pl.Series) -> bool:
+    """Whether every comma in a column of texts divides a number from its fraction.
+
+    >>> has_decimal_commas(pl.Series(["0,91", "12"])), has_decimal_commas(pl.Series(["1,234"]))
+    (True, False)
+    """
+    commas = texts.filter(texts.str.contains(",", literal=True).fill_null(False)).str.strip_chars()
+    if not len(commas) or not commas.str.contains(r"^[+-]?\d+,\d+$").all():
+        return False
+    return bool(commas.str.contains(r"^[+-]?0,|,\d{1,2}$|,\d{4,}$").any())
 
 
 def _with_written_numbers(cast: pl.Series, texts: pl.Series, *, decimal_comma: bool) -> pl.Series:

@@ -1,5 +1,7 @@
 """Merge columns that hold one field together: ``Chunk 1``, ``Chunk 2``; a file and its page."""
 
+from dataclasses import replace
+
 import polars as pl
 
 from calipers.errors import InvalidInput
@@ -77,7 +79,8 @@ def _merge_columns(table: InputTable, columns: list[str], what: str) -> InputTab
     if what != "quote":
         _refuse_several(table, columns)
     shown = f"{columns[0]}, …, {columns[-1]}" if len(columns) > 2 else " and ".join(columns)
-    return table.merged(columns, _CALLED[what], f"The columns {shown} are taken as one.")
+    made = table.merged(columns, _CALLED[what], f"The columns {shown} are taken as one.")
+    return replace(made, inferred=True)
 
 
 def _refuse_several(table: InputTable, columns: list[str]) -> None:
@@ -114,7 +117,7 @@ def pages_as_items(table: InputTable, role: Role) -> InputTable:
         # A list of one: a file name may contain characters that separate ids.
         item = pl.concat_list(item).list.drop_nulls()
     note = f"Each row names a page: {document!r} and {page!r} together."
-    return table.merged((document, page), _PAGES, note, item)
+    return replace(table.merged((document, page), _PAGES, note, item), inferred=True)
 
 
 def _refuse_half(table: InputTable, document: str, page: str) -> None:

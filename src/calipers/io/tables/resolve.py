@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import polars as pl
 
 from calipers.errors import InvalidInput, Unclear
-from calipers.io.tables.cells import TAG, looks_like_texts
+from calipers.io.tables.cells import TAG, has_decimal_commas, looks_like_texts
 from calipers.io.tables.columns import (
     IGNORE,
     IGNORED,
@@ -160,7 +160,10 @@ def _by_distance(
     distance = score or by_name[0]
     is_text = table.open().collect_schema()[distance] == pl.String
     cells = cell_texts(distance) if is_text else pl.col(distance)
-    if is_text and table.decimal_comma:
+    commas = table.decimal_comma
+    if is_text and not commas:
+        commas = has_decimal_commas(table.rows(cells, most=SOME).to_series())
+    if is_text and commas:
         cells = cells.str.replace(",", ".", literal=True)
     turned = -cells.cast(pl.Float64, strict=False)
     made = table.then(lambda rows: rows.with_columns(turned))

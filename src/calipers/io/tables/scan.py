@@ -203,6 +203,8 @@ class InputTable:
     """The user's column mapping."""
     quoted: bool = False
     """Whether texts are in quotes, as in JSON, so that an id may be called none."""
+    inferred: bool = False
+    """Whether columns were merged that nobody said belong together."""
     trial: bool = False
     """Whether it is the head of a table, on which a mapping is tried."""
 

@@ -1,0 +1,226 @@
+"""What is unclear is refused with lines that were tried: each gives a number, none leads back."""
+
+import shlex
+
+import pytest
+
+from calipers import evaluate
+from calipers.errors import InvalidInput, command_line
+from calipers.io.load import load
+from calipers.io.tables.columns import Columns
+from tests.io.test_natural_files import PROPOSED, said
+
+RUN = {"q": ["b", "a"], "p": ["c"]}
+ROWS = {"q": ("a", "b"), "p": ("c", "d")}
+
+
+def put(folder, text, name="data.csv"):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refusal(**given) -> str:
+    with command_line(), pytest.raises(InvalidInput) as caught:
+        evaluate(**given, metrics="mrr")
+    return str(caught.value)
+
+
+def lines_of(sentence: str) -> list[str]:
+    return [match[0] for match in PROPOSED.finditer(sentence)]
+
+
+def value(line: str, **given) -> float:
+    return evaluate(**given, columns=said(line), metrics="mrr")["mrr"].mean
+
+
+JUDGING = {
+    "Relevant? yes/no": ("yes", "no"),
+    "is_correct_id": ("1", "0"),
+    "page_relevant": ("1", "0"),
+    "grade_num": ("2", "0"),
+    "Punkte": ("2/3", "0/3"),
+    "verdict": ("2 - ok", "0 - off"),
+    "our view": ("hit", "miss"),
+    "Relevans": ("✓", ""),
+}
+
+
+@pytest.mark.parametrize("name", JUDGING)
+def test_a_column_that_may_judge_is_never_passed_over(name, tmp_path):
+    yes, no = JUDGING[name]
+    rows = [f"{q},{ids[0]},{yes}\n{q},{ids[1]},{no}" for q, ids in ROWS.items()]
+    path = put(tmp_path, f"question,chunk_id,{name}\n" + "\n".join(rows) + "\n")
+    sentence = refusal(ground_truth=path, run=RUN)
+    graded, ignored = lines_of(sentence)
+    assert shlex.split(graded) == ["--column", f"grade={name}"]
+    assert shlex.split(ignored) == ["--column", f"ignore={name}"]
+    # "a" alone should be found, at rank 2; with "b" as a target, at rank 1.
+    assert value(graded, ground_truth=path, run=RUN) == 0.75
+    assert value(ignored, ground_truth=path, run=RUN) == 1.0
+    assert "q: should find a" in sentence
+
+
+def test_a_column_that_is_the_same_for_all_rows_of_a_query_is_harmless(tmp_path):
+    rows = [f"{q},{one},{n % 2}" for n, q in enumerate("pqrst") for one in ("a", "b")]
+    path = put(tmp_path, "question,chunk_id,of interest\n" + "\n".join(rows) + "\n")
+    truth = load(path, "ground_truth").ground_truth
+    assert truth.targets["grade"].to_list() == [1.0] * 10
+    assert "not read: of interest" in truth.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "offered"),
+    [
+        ((2, 1, 3), ["rank", "score"]),
+        ((0.5, 0.1, 0.7), ["score", "distance"]),
+        ((30, 70, 50), ["score", "distance"]),
+    ],
+)
+def test_a_rank_is_proposed_for_whole_numbers_alone(values, offered, tmp_path):
+    rows = [f"q,{one},{number}" for one, number in zip("bac", values, strict=True)]
+    path = put(tmp_path, "question,doc_id,Wert\n" + "\n".join(rows) + "\n")
+    lines = lines_of(refusal(ground_truth={"q": ["a"]}, run=path))
+    fields = [said(line)[0].split("=")[0] for line in lines]
+    assert fields[:2] == offered
+    for line in lines:
+        assert value(line, ground_truth={"q": ["a"]}, run=path) > 0
+
+
+@pytest.mark.parametrize(
+    "names", [("retrieved", "reranked"), ("RETRIEVED_IDS", "RERANKED_IDS"), ("hits", "hits_after")]
+)
+@pytest.mark.parametrize("cells", [("b; a", "a; b"), ('"[""b"", ""a""]"', '"[""a"", ""b""]"')])
+def test_two_lists_of_results_are_refused_with_a_line_for_each(names, cells, tmp_path):
+    header = ",".join(("question", "expected_ids", *names))
+    path = put(tmp_path, f"{header}\nq,a,{cells[0]},{cells[1]}\n")
+    last, first = lines_of(refusal(data=path))
+    assert (value(last, data=path), value(first, data=path)) == (1.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("names", "rows"),
+    [
+        (("rank", "rerank_rank"), ("1,3", "2,2", "3,1")),
+        (("score", "rerank_score"), ("9,1", "8,2", "7,4")),
+        (("rank", "rerank_rank"), ("1 ,2 ", "2 ,3 ", "3 ,1 ")),
+    ],
+)
+def test_two_orders_of_results_are_refused_unless_they_are_one(names, rows, tmp_path):
+    text = "".join(f"q,{one},{row}\n" for one, row in zip("abc", rows, strict=True))
+    path = put(tmp_path, f"question,doc_id,{','.join(names)}\n{text}")
+    reverse = rows[0] != "1 ,2 "
+    if reverse:
+        # The reverse order, and the same numbers, say nothing new to a distance or a rank.
+        assert load(path, "run").run.frame["item"][0] == "a"
+        return
+    last, first = lines_of(refusal(ground_truth={"q": ["c"]}, run=path))
+    assert value(last, ground_truth={"q": ["c"]}, run=path) == 1.0
+    assert value(first, ground_truth={"q": ["c"]}, run=path) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("names", ["doc1,doc2", "gold_a,gold_b", "chunk,chunk.1", "Chunk,Chunk 2"])
+def test_columns_of_targets_are_all_read(names, tmp_path):
+    path = put(tmp_path, f"question,{names}\nq,a,b\np,c,\n")
+    truth = load(path, "ground_truth").ground_truth
+    assert truth.targets["item"].to_list() == ["a", "b", "c"]
+    assert "For example, q: should find a, b." in truth.notes[0]
+
+
+def test_columns_of_unknown_name_are_proposed_together(tmp_path):
+    path = put(tmp_path, "question,Quelle 1,Quelle 2\nq,a,b\np,c,\n")
+    first = lines_of(refusal(ground_truth=path, run=RUN))[0]
+    assert shlex.split(first) == ["--column", "item=Quelle 1,Quelle 2"]
+    assert value(first, ground_truth=path, run=RUN) == 1.0
+
+
+def test_a_table_on_its_side_is_refused_without_a_line(tmp_path):
+    path = put(tmp_path, "question,doc1,doc2\nq,1,0\np,0,1\n")
+    sentence = refusal(ground_truth=path, run={"q": ["doc1"], "p": ["doc1"]})
+    assert "Write one row for each judgement" in sentence
+    assert lines_of(sentence) == []
+
+
+def test_a_line_is_tried_with_the_file_beside_it(tmp_path):
+    truth = put(tmp_path, "Requête,Document attendu\nOù ?,a.pdf\n", "truth.csv")
+    run = put(tmp_path, "Requête,Document,score\nOù ?,b.pdf,2\nOù ?,a.pdf,1\n", "run.csv")
+    (line,) = lines_of(refusal(ground_truth=truth, run=run))
+    assert shlex.split(line) == ["--column", "item=Document attendu,Document"]
+    assert value(line, ground_truth=truth, run=run) == 0.5
+
+
+def test_a_mapping_that_has_nothing_in_common_with_the_results_is_not_proposed(tmp_path):
+    path = put(tmp_path, "Was denn,Woher\nq,a\np,c\n")
+    (line,) = lines_of(refusal(ground_truth=path, run=RUN))
+    assert shlex.split(line) == ["--column", "query=Was denn", "--column", "item=Woher"]
+
+
+def test_words_of_a_known_scale_get_their_grades(tmp_path):
+    rows = "q,a,highly relevant\nq,b,not relevant\np,c,partly relevant\n"
+    path = put(tmp_path, f"question,chunk_id,relevance\n{rows}")
+    line = lines_of(refusal(ground_truth=path, run=RUN))[0]
+    assert shlex.split(line) == [
+        "--grades",
+        "highly relevant=2,partly relevant=1,not relevant=0",
+    ]
+    assert value(line, ground_truth=path, run=RUN) == 0.75
+
+
+def test_words_of_an_unknown_scale_are_named_without_a_grade(tmp_path):
+    path = put(tmp_path, "question,chunk_id,grade\nq,a,superb\nq,b,meh\n")
+    sentence = refusal(ground_truth=path, run=RUN)
+    assert "'superb', 'meh'" in sentence
+    assert lines_of(sentence) == []
+
+
+def test_in_python_keywords_are_named(tmp_path):
+    path = put(tmp_path, "question,chunk_id,our view\nq,a,hit\nq,b,miss\np,c,hit\n")
+    with pytest.raises(InvalidInput) as caught:
+        evaluate(ground_truth=path, run=RUN)
+    assert 'columns={"grade": "our view"}' in str(caught.value)
+    assert "--column" not in str(caught.value)
+
+
+def test_what_results_and_targets_are_is_seen_before_a_line_is_pasted(tmp_path):
+    path = put(tmp_path, "Kysymys;Odotettu;Löydetty\nKuka se on?;a1, a2;a1, b2, a2\n")
+    sentence = refusal(data=path)
+    assert "should find a1, a2; returned a1, b2, a2" in sentence
+    first = lines_of(sentence)[0]
+    assert load(path, "both", Columns.of(said(first))).ground_truth.targets.height == 2
+
+
+@pytest.mark.parametrize("word", ["Total", "Summe", "Average", "Gesamt:"])
+def test_a_row_that_sums_up_is_no_question(word, tmp_path):
+    path = put(tmp_path, f"question,chunk_id\nq,a\np,c\n{word},2\n")
+    sentence = refusal(ground_truth=path, run=RUN)
+    assert "Take out the last row" in sentence
+    path = put(tmp_path, f"question,chunk_id\n{word},a\np,c\n")
+    assert load(path, "ground_truth").ground_truth.n_queries == 2
+
+
+@pytest.mark.parametrize("word", ["no answer", "unanswerable", "None", "keine Antwort"])
+def test_a_word_for_no_answer_is_no_id(word, tmp_path):
+    path = put(tmp_path, f"question,chunk_id\nq,a\np,{word}\n")
+    truth = load(path, "ground_truth").ground_truth
+    assert (truth.targets["item"].to_list(), truth.n_queries) == (["a"], 2)
+
+
+@pytest.mark.parametrize("cell", ["(a,b)", "{a,b}", "{'a', 'b'}", "('a', 'b')", "[a, b]"])
+def test_a_list_in_any_brackets_is_a_list(cell, tmp_path):
+    path = put(tmp_path, f'question,expected_ids\nq,"{cell}"\n')
+    assert sorted(load(path, "ground_truth").ground_truth.targets["item"]) == ["a", "b"]
+
+
+def test_ratings_without_a_0_are_said_to_count(tmp_path):
+    path = put(tmp_path, "question,chunk_id,rating\nq,a,1\nq,b,5\np,c,3\n")
+    notes = load(path, "ground_truth").ground_truth.notes
+    assert any("'rating' has no 0" in note and "rel=3" in note for note in notes)
+    path = put(tmp_path, "question,chunk_id,rating\nq,a,0\nq,b,5\np,c,3\n")
+    assert not any("has no 0" in note for note in load(path, "ground_truth").ground_truth.notes)
+
+
+@pytest.mark.parametrize("name", ["score", "distance"])
+def test_numbers_with_a_decimal_comma_need_no_semicolons(name, tmp_path):
+    path = put(tmp_path, f"question\tdoc_id\t{name}\nq\tb\t0,5\nq\ta\t0,1\n")
+    best = {"score": "b", "distance": "a"}[name]
+    assert load(path, "run").run.frame["item"][0] == best
