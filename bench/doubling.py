@@ -93,6 +93,15 @@ def of_pair(ask: Callable[[Any], object], *, documents: bool = False, calls: boo
     return make
 
 
+def geometric_ranks(n: int, _: Path) -> Work:
+    """A sweep of lists of a hundred, in which most k lose some queries."""
+    draw = random.Random(7)
+    run = {f"q{one}": [f"d{rank}" for rank in range(100)] for one in range(n)}
+    truth = {query: [f"d{min(int(draw.expovariate(0.08)), 99)}"] for query in run}
+    pair = calipers.read(ground_truth=truth, run=run)
+    return lambda: calipers.sweep(pair)
+
+
 def of_runs(ask: Callable[[dict[str, Any], Any], object]) -> Make:
     def make(n: int, _: Path) -> Work:
         runs = {
@@ -457,6 +466,7 @@ CASES: tuple[tuple[str, Make, int], ...] = (
     ("eval, spans", spans, 3_000),
     ("eval, spans of one document", spans_of_one, 8_000),
     ("sweep", of_pair(calipers.sweep), 8_000),
+    ("sweep, ranks that fall off slowly", geometric_ranks, 2_000),
     ("sweep, results of one query", one_query(calipers.sweep), 4_000),
     ("sweep --floor", of_pair(calipers.floor), 4_000),
     ("diagnose", of_pair(calipers.diagnose), 4_000),

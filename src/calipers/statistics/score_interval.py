@@ -168,6 +168,9 @@ def check_confidence(confidence: float) -> None:
 
 
 _STANDARD_NORMAL = NormalDist()
+_CONVERGED = 1e-13
+"""Below this the fraction only rounds: 1e-15 took 2,439 steps for 20,000 queries instead of some
+tens, and moved nothing by more than 3e-13."""
 _LARGE_SHAPE = 50.0  # from here the series for the ratio of gammas beats the difference of lgammas
 
 
@@ -259,6 +262,6 @@ def beta_fraction(a: Floats, b: Floats, x: Floats) -> Floats:
             upper = 1.0 + term / upper
             change = upper * lower
             value *= change
-        if np.abs(change - 1.0).max(initial=0.0) < 1e-15:
+        if np.abs(change - 1.0).max(initial=0.0) < _CONVERGED:
             break
     return value
