@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from simulations import (
+    detecting,
     differences,
     gates,
     growth,
@@ -98,6 +99,7 @@ RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
     "alarms-heard": (30, nights.heard),
     "alarms-after-a-rise": (30, nights.after_a_rise),
     "plans": (60, plans.planned),
+    "detect": (400, detecting.ranges),
     "correction": (300, labels.corrected),
     "sample": (100, labels.stopped),
     "sample-labels": (30, labels.labels_needed),
@@ -135,6 +137,7 @@ alarms | Alarms: false ones a year | ≤ 2, with a budget of 1 | episodes while 
 alarms-heard | Alarms: losses that are heard | 1.00 (5 lost of 200 without noise), 0.99 (0.28), 0.9 (0.10), 0.6 (0.05) | a loss rings in time
 alarms-after-a-rise | Alarms: a fall after a rise | ≥ 0.9 | a gain, then back
 plans | Numbers of queries that are planned | ≥ 0.72 on average, and at the range's end | that many find the difference
+detect | What 0.05 takes | ≥ 0.89 | "To detect 0.05 takes N to M queries" holds the number that 80% of samples need, pilots of 30 to 100
 correction | People's labels: means | ≥ 0.93 | coverage, 20 to 100 of 200 queries judged by people
 sample | Label until it is narrow enough | ≥ 0.93 | coverage of `labels sample`, whenever one stops
 sample-labels | How many labels that takes

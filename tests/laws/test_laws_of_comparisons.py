@@ -22,7 +22,7 @@ STEPS = (0.0, 0.25, 0.5, 1.0)
 def without_a_plan():
     """What a sample would miss takes most of the time, and no verdict depends on it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rule, "visibility", lambda *_, **__: None)
+        patch.setattr(rule, "_visibility", lambda *_, **__: None)
         yield
 
 

@@ -7,7 +7,9 @@ import pytest
 
 from calipers.questions.gate.result import GateRule
 from calipers.statistics import nights as rule_of_nights
+from calipers.statistics import queries_to_detect
 from simulations import (
+    detecting,
     differences,
     gates,
     growth,
@@ -44,6 +46,7 @@ BANDS = {
     "slices-unequal": lambda: slices.unequal(10),
     "slices-fallen": lambda: slices.fallen(12),
     "plans": lambda: plans.planned(6, (60,), tuple(plans.PILOTS)[:1]),
+    "detect": lambda: detecting.ranges(150, (42,), ("10% of hits change", "nDCG: normal")),
     "correction": lambda: labels.corrected(8, samples=(40,)),
     "switch": lambda: switches.coverage(40, (60,)),
     "winner": lambda: winners.gains(12, (100,)),
@@ -87,6 +90,8 @@ HARMFUL_AND_DEAF: dict[str, tuple[Any, ...]] = {
     "gates that stop nothing": ("gates-collapse", (gates, "RULES", GATES["stop nothing"])),
     "confirmations of luck": ("confirmations", (sealed, "PER_LOOK", 0.1)),
     "confirmations of nothing": ("confirmations of gains", (sealed, "PER_LOOK", 1e-4)),
+    "ranges that are too narrow": ("detect", (queries_to_detect, "LEVEL", 0.3)),
+    "ranges for another difference": ("detect", (detecting, "DIFFERENCE", 0.12)),
     "a k that is not safe": ("k", (sweeps, "CONFIDENCE", 0.5)),
     "alarms that ring": (
         "alarms of few queries",

@@ -218,3 +218,23 @@ def test_many_queries_and_rows_beside_few_changes():
     found = paired_rows([many, few_changed])
     assert found[1].standing == "worse"
     assert found[1].adjusted == pytest.approx(0.031, abs=0.004)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["permuted", "hits", "parts"]))
+def test_the_order_of_rows_and_queries_and_the_sign_change_no_adjusted_p(seed, kind):
+    """Rows that change as many queries by as much once got the draws of their place."""
+    rng = np.random.default_rng(seed)
+    rows, n = int(rng.integers(2, 6)), int(rng.integers(16, 40))
+    table = {
+        "permuted": lambda: rng.permuted(np.tile(rng.choice([-1.0, 0, 1], n), (rows, 1)), axis=1),
+        "hits": lambda: rng.choice([-1.0, 0.0, 1.0], (rows, n), p=[0.15, 0.6, 0.25]),
+        "parts": lambda: rng.choice([-0.5, 0.0, 1 / 3, 0.5], (rows, n)),
+    }[kind]()
+    order = rng.permutation(rows)
+    moved = table[order][:, rng.permutation(n)]
+    expected, found, turned = (
+        np.array([(row.adjusted, row.alpha) for row in paired_rows(list(one))])
+        for one in (table, moved, -table)
+    )
+    assert found == pytest.approx(expected[order], abs=1e-12)
+    assert turned == pytest.approx(expected, abs=1e-12)

@@ -24,7 +24,7 @@ rows cost no power, nor do rows in which too little changed to be extreme.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -33,8 +33,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.model.arrays import Floats
-from calipers.statistics.paired_units import ROUNDING, SMALLEST, PairedUnits
+from calipers.model.arrays import Floats, Ints
+from calipers.statistics.paired_units import ROUNDING, SMALLEST, PairedUnits, row_order
 from calipers.statistics.score_interval import Ends, normal_cdf, normal_quantile
 
 FEWEST_FOR_INTERVAL = 8
@@ -421,20 +421,39 @@ def _adjusted(
     flipped = np.abs(_flipped_sums([rows[at] for at in tested]))
     extreme = np.array([_own_p(rows[at], sums) for at, sums in zip(tested, flipped, strict=True)])
     # The first flip is the observed one.
-    order = np.argsort(extreme[:, 0], kind="stable")
+    observed = np.array([p_values[at] or 0.0 for at in tested])
+    order = np.lexsort((observed, extreme[:, 0]))
     smallest = np.minimum.accumulate(extreme[order[::-1]], axis=0)[::-1]
     highest, flips = 0.0, extreme.shape[1]
-    for place, row in enumerate(order):
-        p, seen = p_values[tested[row]] or 0.0, extreme[row, 0] * (1.0 + ROUNDING)
-        own = int(np.count_nonzero(extreme[row] <= seen))
-        some = int(np.count_nonzero(smallest[place] <= seen))
+    for alike in _ties(order, extreme[:, 0], observed):
+        rows_alike = order[alike]
+        p = float(observed[rows_alike].max())
+        seen = extreme[rows_alike[0], 0] * (1.0 + ROUNDING)
+        # Rows with one p have one answer, whichever comes first.
+        own = float(np.mean(np.count_nonzero(extreme[rows_alike] <= seen, axis=1)))
+        some = int(np.count_nonzero(smallest[alike.start] <= seen))
         # With enough extreme flips, a ratio of counts has less noise than a count.
         p_any = p * some / own if own >= _ENOUGH else max(p, some / flips)
         highest = min(1.0, max(highest, p_any))
-        adjusted[tested[row]] = highest
+        for row in rows_alike:
+            adjusted[tested[row]] = highest
     ordered = np.sort(smallest[0])
     single = float(ordered[max(math.floor(alpha * flips + ROUNDING) - 1, 0)])
     return adjusted, min(max(single, alpha / len(tested)), alpha)
+
+
+def _ties(order: Ints, extreme: Floats, observed: Floats) -> Iterator[slice]:
+    """Yield the places of rows, in order, that have the same p but for rounding."""
+    start = 0
+    for end in range(1, len(order) + 1):
+        first = order[start]
+        if end < len(order):
+            other = order[end]
+            near = math.isclose(extreme[first], extreme[other], rel_tol=ROUNDING)
+            if near and math.isclose(observed[first], observed[other], rel_tol=ROUNDING):
+                continue
+        yield slice(start, end)
+        start = end
 
 
 def _own_p(units: PairedUnits, flipped: Floats) -> Floats:
@@ -457,8 +476,14 @@ def _flipped_sums(rows: Sequence[PairedUnits]) -> Floats:
     """
     table = np.array([one.sums for one in rows])
     table = table[:, table.any(axis=0)]
+    place = row_order(table)
+    return _flipped_in_order(table[place])[np.argsort(place)]
+
+
+def _flipped_in_order(table: Floats) -> Floats:
+    """The same of rows in an order that does not depend on how they were given."""
     changed = np.count_nonzero(table, axis=1)
-    rest = np.zeros((len(rows), 0))
+    rest = np.zeros((len(table), 0))
     if table.shape[1] > MANY:
         by_unit = np.zeros(table.shape[1], dtype=np.bool_)
         for at in np.argsort(changed, kind="stable"):
@@ -467,13 +492,12 @@ def _flipped_sums(rows: Sequence[PairedUnits]) -> Floats:
                 break
             by_unit = more
         rest, table = table[:, ~by_unit], table[:, by_unit]
-    # Independent of the order of rows, queries and systems: rows are sorted by size, and units,
-    # with the sign that makes their first change a gain, by value.
-    by_size = np.lexsort((np.abs(table).sum(axis=1), changed))
-    first = table[by_size].T
+    # Independent of the order of queries and systems, too: units, with the sign that makes their
+    # first change a gain, are sorted by value.
+    first = table.T
     leading = first[np.arange(len(first)), (first != 0.0).argmax(axis=1)] if len(first) else first
     turned = table * np.sign(leading) if len(first) else table
-    turned = turned[:, np.lexsort(turned[by_size][::-1])]
+    turned = turned[:, np.lexsort(turned[::-1])]
     seen = table.sum(axis=1) + rest.sum(axis=1)
     if not rest.size and table.shape[1] <= EVERY_FLIP:
         # The first unit keeps its sign.

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from calipers.model.arrays import Floats
+from calipers.model.arrays import Floats, Ints
 from calipers.statistics.clusters import exact_mean, weighted_mean
 
 ROUNDING = 1e-9
 SMALLEST = 1e-12
 """A smaller difference is rounding error, not the retriever's."""
 _FEWEST_FOR_KURTOSIS = 5
+_ROUNDS = 3
+"""How often rows that look alike are looked at again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,3 +116,34 @@ def _kurtosis(means: Floats) -> float:
     if second < SMALLEST:
         return 0.0
     return n * math.fsum((means - means[cut : n - cut].mean()) ** 4) / second**2
+
+
+def row_order(table: Floats) -> Ints:
+    """An order of rows of sums that neither their order nor that of the units changes.
+
+    By how many units changed, then by how much, whatever the signs. Rows that are alike in this
+    are told apart by the units that they changed: by what the other rows did there.
+    """
+    sizes = np.abs(table).round(9)
+    ordered = np.sort(sizes, axis=1)
+    changed = np.count_nonzero(sizes, axis=1)
+    codes = _ranked(np.column_stack([ordered.sum(axis=1).round(9), ordered]), changed)
+    signs = np.sign(table)
+    for _ in range(_ROUNDS):
+        if len(np.unique(codes)) == len(codes):
+            break
+        # A unit is known by the changes of all rows in it, those of the first rows first, up to
+        # its sign; a row by its changes and by the units that they are in.
+        weighted = sizes * (1.0 + codes[:, None])
+        together = np.sort(weighted, axis=0)
+        agree = np.abs((weighted * signs).sum(axis=0)).round(6)
+        units = _ranked(together.T, agree)
+        marks = np.sort(np.where(sizes > 0.0, sizes + 2.0 * (1 + units) * sizes.max(), 0.0), axis=1)
+        codes = _ranked(marks, codes)
+    return np.argsort(codes, kind="stable")
+
+
+def _ranked(table: Floats, first: Ints | Floats) -> Ints:
+    """The place of each row among all, by a value and then by its cells; equal rows share it."""
+    keyed = np.column_stack([first, table])
+    return np.unique(keyed, axis=0, return_inverse=True)[1].ravel()
