@@ -10,7 +10,7 @@ from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.store import blob
-from calipers.store.save import DEPTH, _judgements, corpus_fingerprint, record_of
+from calipers.store.save import DEPTH, _judgements, corpus_facts, record_of
 from tests.store.saved import measure
 from tests.systems import records
 
@@ -37,7 +37,7 @@ def test_a_corpus_is_known_by_its_chunks_in_any_order(order, changed):
     chunks = {f"c{n}": f"text {n}" for n in range(6)}
     shuffled = {f"c{n}": chunks[f"c{n}"] for n in order}
     other = {**chunks, f"c{changed}": "another text"}
-    prints = [corpus_fingerprint(open_corpus(one).batches()) for one in (chunks, shuffled, other)]
+    prints = [corpus_facts(open_corpus(one).batches())[0] for one in (chunks, shuffled, other)]
     assert prints[0] == prints[1] != prints[2]
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -68,7 +68,12 @@ def save(
             "These scores have no fingerprints, by which what was measured is known again; measure "
             "without fingerprints=False to save them."
         )
-    searched = None if corpus is None else corpus_fingerprint(open_corpus(corpus).batches())
+    searched = None
+    if corpus is not None:
+        searched, size = corpus_facts(open_corpus(corpus).batches())
+        # A later comparison says how much the growth of the corpus explains.
+        size = scores.recorded.corpus_size or size
+        scores = replace(scores, settings={**scores.settings, "corpus_size": size})
     truth = None if ground_truth is None else load(ground_truth, "ground_truth").ground_truth
     returned = None if run is None or not results else load(run, "run").run
     record = record_of(
@@ -143,12 +148,14 @@ def record_of(
     )
 
 
-def corpus_fingerprint(batches: Iterator[pl.DataFrame]) -> str:
-    """A fingerprint of the chunks that does not depend on their order or file."""
+def corpus_facts(batches: Iterator[pl.DataFrame]) -> tuple[str, int]:
+    """A fingerprint of the chunks that does not depend on their order or file, and their number."""
     sums = RankingFingerprint()
+    size = 0
     for batch in batches:
         sums.add(batch["id"], batch["text"], np.arange(batch.height))
-    return sums.hexdigest()
+        size += batch.height
+    return sums.hexdigest(), size
 
 
 def _facts(scores: Scores) -> dict[str, Any]:

@@ -178,7 +178,10 @@ def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[st
         }
         for one in (first, second)
     )
-    for name in sorted({*ours, *theirs} - _WITHOUT_EFFECT):
+    # The size of the corpus changes no way of measuring, but for what counts the rest of it.
+    counts_the_rest = any(name.startswith("tn@") for name in both)
+    ignored = _WITHOUT_EFFECT | (set() if counts_the_rest else {"setting corpus_size"})
+    for name in sorted({*ours, *theirs} - ignored):
         if ours.get(name) != theirs.get(name):
             yield (
                 f"{a} and {b} were measured in different ways: the {name} is {ours.get(name)!r} "

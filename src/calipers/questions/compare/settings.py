@@ -67,7 +67,7 @@ def compare(
 
     measures = settings.measures
     measured = measure_systems(systems, ground_truth, settings.matching, measures, settings.primary)
-    return compare_scores(
+    comparison = compare_scores(
         measured.scores,
         baseline=settings.baseline,
         metrics=measured.metrics,
@@ -79,6 +79,19 @@ def compare(
         level=settings.measures.intervals.confidence,
         latency_ms=measured.latency_ms,
     )
+    sizes = {scores.recorded.corpus_size for scores in measured.scores.values()}
+    if len(sizes) < 2 or None in sizes:
+        return comparison
+    # Few comparisons know of two sizes.
+    from calipers.questions.compare.growth_share import growth_explains
+
+    explained = growth_explains(
+        comparison, systems, measured.scores, ground_truth, settings.matching
+    )
+    if explained is None:
+        return comparison
+    notes = [explained, *comparison.settings["notes"]]
+    return replace(comparison, settings={**comparison.settings, "notes": notes})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,10 @@ from calipers.model.document import (
     Picture,
     Table,
 )
+from calipers.model.fact import Fact, Sentence, named, sentence
 from calipers.present.charts import Axis, Band, Chart, Dot, Mark, Panel, Stroke, numbers
-from calipers.questions.grow.result import Growth, GrowthValue, TodayValue
-from calipers.words import number, plural
+from calipers.questions.grow.result import FEWEST, Growth, GrowthValue, NeededK, TodayValue
+from calipers.words import number
 
 _WORDS = {
     2: "twice",
@@ -51,19 +52,33 @@ def document(growth: Growth) -> Document:
 
 def _sentence(growth: Growth) -> str:
     if not growth.growth:
-        few = plural(growth.n, "query is", "queries are")
-        return f"{few} too few to say how a larger corpus changes recall; it takes 20 or more."
-    row = growth.leads
-    if row is None:
-        today = growth.today[-1]
-        return (
-            f"{today.metric} is {number(today.mean)} today; these lists cannot say how it changes."
+        return sentence(
+            "{it.count:query is|queries are} too few to say how a larger corpus changes recall; it "
+            "takes {least.value:g} or more.",
+            it=Fact(about="count", count=growth.n),
+            least=Fact(about="setting", value=FEWEST),
         )
-    today = _today(growth.today, row.metric)
-    about = f"{row.mean:.2f} ({_ends(row)})"
-    return (
-        f"{row.metric} is {number(today.mean)} today; at {_in_words(row.times)} the corpus expect "
-        f"about {about}."
+    row = growth.leads
+    today = growth.today[-1] if row is None else _today(growth.today, row.metric)
+    mean = Fact(about="mean", metric=today.metric, value=today.mean, queries=growth.n)
+    if row is None:
+        return sentence(
+            "{it.metric} is {it.value} today; these queries cannot say how it changes.", it=mean
+        )
+    expected = Fact(
+        about="mean",
+        system=shown_times(row.times),
+        metric=row.metric,
+        value=row.mean,
+        low=row.low,
+        high=row.high,
+    )
+    return sentence(
+        "{today.metric} is {today.value} today; at {times} the corpus expect about "
+        "{it.value:.2f} ({it.low:.2f}–{it.high:.2f}).",
+        today=mean,
+        times=_in_words(row.times),
+        it=expected,
     )
 
 
@@ -136,14 +151,8 @@ def _slices(growth: Growth) -> Table:
 
 def _notes(growth: Growth) -> Iterator[Note]:
     yield from (Note("doubt", text) for text in _reasons(growth))
-    needed = growth.needed_k
-    if needed is not None:
-        at = shown_times(needed.times)
-        if needed.k is None:
-            text = f"No k up to {needed.most:,} finds as much as {needed.metric} today at {at}."
-        else:
-            text = f"To find as much as today at {at} takes k of about {needed.k:,}."
-        yield Note("doubt", text)
+    if growth.needed_k is not None:
+        yield Note("doubt", _needed(growth.needed_k))
     if any(row.printed and row.times > 1 for row in growth.growth):
         yield Note("doubt", ASSUMES)
     if growth.by_documents:
@@ -159,6 +168,22 @@ def _notes(growth: Growth) -> Iterator[Note]:
     )
 
 
+def _needed(needed: NeededK) -> str:
+    """What finds as much as today in the larger corpus."""
+    at = named(shown_times(needed.times))
+    if needed.k is None:
+        return sentence(
+            "No k up to {it.k} finds as much as {it.metric} today at {at.text}.",
+            it=Fact(about="choice", metric=needed.metric, k=needed.most),
+            at=at,
+        )
+    return sentence(
+        "To find as much as today at {at.text} takes k of about {it.k}.",
+        it=Fact(about="choice", metric=needed.metric, k=needed.k),
+        at=at,
+    )
+
+
 def _reasons(growth: Growth) -> Iterator[str]:
     """What the values that are not shown need, one line for all."""
     by_reason: dict[tuple[float, str], list[str]] = {}
@@ -171,7 +196,8 @@ def _reasons(growth: Growth) -> Iterator[str]:
         who = "" if every else f"{', '.join(metrics)} "
         lines.append(f"{shown_times(times)}: {who}{reason}")
     if lines:
-        yield f"{'; '.join(lines)}."
+        # What is needed is named, not measured.
+        yield Sentence(f"{'; '.join(lines)}.", [named(line) for line in lines])
 
 
 def curve(growth: Growth) -> Chart:

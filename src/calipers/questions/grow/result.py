@@ -7,6 +7,9 @@ from typing import Any, ClassVar
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, with_version
 
+FEWEST = 20
+"""Below so many queries nothing is projected."""
+
 
 @dataclass(frozen=True)
 class GrowthValue:

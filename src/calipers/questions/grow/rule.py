@@ -24,6 +24,7 @@ from calipers.questions.grow._standing import (
     standing_of_targets,
 )
 from calipers.questions.grow.result import (
+    FEWEST,
     Growth,
     GrowthSlice,
     GrowthValue,
@@ -33,8 +34,6 @@ from calipers.questions.grow.result import (
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.growth import Kind, Projection, Standing, needed_k, open_share, project
 
-FEWEST = 20
-"""Below so many queries nothing is projected."""
 QUERIES_PER_TIMES = 10
 WIDEST = 0.2
 OPEN = 0.01

@@ -1,0 +1,76 @@
+"""How much of a fall is growth alone, where both evaluations know the size of their corpus."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import calipers
+from tests.command import calipers_command
+
+
+def evaluations(n: int = 120) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """A run over a quarter of a corpus, and one over the whole of it."""
+    random = np.random.default_rng(3)
+    small, large = [], []
+    for i in range(n):
+        rate = random.gamma(0.5, 4.0)
+        few = random.poisson(rate)
+        many = few + random.poisson(3 * rate)
+        for records, above in ((small, few), (large, many)):
+            shown = [f"x{j}" for j in range(60)]
+            shown.insert(min(int(above), 60), "a")
+            records.append({"query": f"q{i}", "retrieved": shown, "ground_truth": ["a"]})
+    return small, large
+
+
+def test_growth_alone_explains_the_fall() -> None:
+    small, large = evaluations()
+    before = calipers.evaluate(small, metrics="recall@10", corpus_size=1_000)
+    after = calipers.read(large, corpus_size=4_000)
+    found = calipers.compare({"before": before, "after": after}, metrics="recall@10")
+    [line] = [note for note in found.recorded.notes if "The corpus grew" in note]
+    assert line in str(found).replace("\n", " ")
+    fact = next(one for one in line.facts if one.metric == "recall@10")
+    assert fact.difference == pytest.approx(found.difference("after", "recall@10").difference)
+    assert fact.difference < -0.1
+    # Nothing but the corpus changed.
+    assert abs(fact.value - fact.difference) < 0.05
+
+
+def test_nothing_is_said_of_one_size_or_without_the_run() -> None:
+    small, large = evaluations(40)
+    before = calipers.evaluate(small, metrics="recall@10", corpus_size=1_000)
+    for after in (
+        calipers.evaluate(large, metrics="recall@10", corpus_size=4_000),
+        calipers.evaluate(large, metrics="recall@10", corpus_size=1_000),
+        calipers.read(large),
+    ):
+        found = calipers.compare({"before": before, "after": after}, metrics="recall@10")
+        assert "The corpus grew" not in str(found)
+
+
+def test_true_negatives_need_one_corpus() -> None:
+    small, large = evaluations(20)
+    before = calipers.evaluate(small, metrics="tn@5", corpus_size=1_000)
+    after = calipers.evaluate(large, metrics="tn@5", corpus_size=4_000)
+    with pytest.raises(calipers.CalipersError, match="corpus_size is 1000"):
+        calipers.compare({"before": before, "after": after})
+
+
+def test_the_history_knows_the_size_of_the_corpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, records, size in zip(("before", "after"), evaluations(), (100, 400), strict=True):
+        Path(f"{name}.json").write_text(json.dumps(records))
+        chunks = [{"id": f"c{i}", "text": f"text {i}"} for i in range(size)]
+        Path("corpus.json").write_text(json.dumps(chunks))
+        saved = calipers_command(
+            "eval", f"{name}.json", "-m", "recall@10", "--corpus", "corpus.json", "--save", name
+        )
+        assert saved.code == 0, saved.err
+    printed = calipers_command("compare", "@before", "@after", "-m", "recall@10")
+    assert "The corpus grew from 100 to 400: that alone explains" in printed.out.replace("\n", " ")
