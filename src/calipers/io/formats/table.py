@@ -125,7 +125,11 @@ def read_long(table: InputTable, role: Role) -> Dataset:
             named = replace(named, notes=())
         run = _run(named, ours, scores_must_fall(table, ours)) if has_results else None
         by_name = renaming(found)
-        inferred = table.inferred or any(by_name.get(one) != ours for one, ours in names.items())
+        inferred = table.inferred or any(
+            by_name.get(theirs) != field
+            for theirs, field in names.items()
+            if field in ("item", "quote", "text")
+        )
         if truth is not None and inferred and not table.trial:
             truth = _with_look(truth, run)
     parts = [*(["judgements"] if has_truth else []), *(["results"] if has_results else [])]
