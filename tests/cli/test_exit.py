@@ -27,7 +27,6 @@ def test_a_fault_of_our_own_is_70_and_two_lines(
     evals: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("calipers.questions.inputs.match_pair", _fail)
-    monkeypatch.setattr("calipers.questions.evaluate.rule.match_pair", _fail)
     monkeypatch.delenv(leaving.VARIABLE, raising=False)
     printed = calipers_command("eval", evals)
     assert (printed.code, printed.out) == (70, "")

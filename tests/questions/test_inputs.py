@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.files.open import Source
 from calipers.match import by_id, by_quote, by_span
 from calipers.questions import inputs
@@ -184,3 +184,30 @@ def test_a_tag_or_a_value_that_none_has_is_refused(evals):
         "--where", "type=ood"
     )
     assert "write name=value" in said("--where", "odd")
+
+
+@pytest.mark.parametrize("settings", [{"where": {"kind": "a"}}, {"min_score": 0.5}])
+def test_a_part_is_matched_once(monkeypatch, settings):
+    """The whole is looked at only where nothing of the part is found."""
+    calls = []
+    real = inputs.match_pair
+    monkeypatch.setattr(
+        inputs, "match_pair", lambda *args, **how: calls.append(1) or real(*args, **how)
+    )
+    records = [
+        {
+            "query": f"q{i}",
+            "retrieved": [{"id": "a", "score": 0.9 if i % 2 else 0.1}],
+            "ground_truth": ["a"] if i else ["b"],
+            "tags": {"kind": "a" if i % 2 else "b"},
+        }
+        for i in range(4)
+    ]
+    found = calipers.evaluate(records, metrics="recall@1", **settings)
+    assert len(calls) == 1
+    assert found.policy.nothing_in_common == "zero"
+    calls.clear()
+    wrong = [{**record, "ground_truth": ["nowhere"]} for record in records]
+    with pytest.raises(NoCommonIds):
+        calipers.evaluate(wrong, metrics="recall@1", **settings)
+    assert len(calls) == 2

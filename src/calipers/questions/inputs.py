@@ -1,10 +1,10 @@
 """The inputs of an operation: a pair, files, values, saved evaluations or a live retriever."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -49,12 +49,42 @@ def matched(
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
         return data
-    truth, run, matching = as_read(data, reading, looks=looks, metrics=metrics, weight_by=weight_by)
+    read = as_read(data, reading, looks=looks, metrics=metrics, weight_by=weight_by)
     if keep:
-        run = run.kept(None)
+        read = read.kept(None)
     elif again:
-        run = run.kept(few_bytes(reading.matching.files.memory))
-    return match_pair(truth, run, matching, fingerprints=reading.matching.fingerprints)
+        read = read.kept(few_bytes(reading.matching.files.memory))
+    return read.matched(fingerprints=reading.matching.fingerprints)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadInputs:
+    """A ground truth and a run as they were read, and how they are to be matched."""
+
+    truth: GroundTruth
+    run: Run
+    matching: Matching
+    whole: tuple[GroundTruth, Run] | None = None
+    """Both before ``where`` or ``min_score`` left something out."""
+
+    def kept(self, most: int | None) -> Self:
+        """The same with the run in memory, if it has at most so many bytes (None: in any case)."""
+        return replace(self, run=self.run.kept(most))
+
+    def matched(self, *, fingerprints: bool = True) -> Matched:
+        """The matched pair; both sides are matched once, unless nothing of a part is found.
+
+        A part may find nothing although its ids are right. Then the whole is looked at, which is
+        refused where nothing is in common at all.
+        """
+        if self.whole is None:
+            return match_pair(self.truth, self.run, self.matching, fingerprints=fingerprints)
+        lenient = replace(self.matching.policy, nothing_in_common="zero")
+        matching = replace(self.matching, policy=lenient)
+        pair = match_pair(self.truth, self.run, matching, fingerprints=fingerprints)
+        if not pair.matches.edge_query.size:
+            match_pair(*self.whole, self.matching, fingerprints=False)
+        return pair
 
 
 def as_read(
@@ -64,11 +94,11 @@ def as_read(
     looks: int = DEPTH,
     metrics: MetricsInput | None = None,
     weight_by: str | None = None,
-) -> tuple[GroundTruth, Run, Matching]:
+) -> ReadInputs:
     """Read the ground truth and the run, and return them with the matching settings."""
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
-        return *data.as_read, data.asked_again
+        return ReadInputs(*data.as_read, data.asked_again)
     wanted = reading.matching
     matching = matching_of(wanted, further=to_record(reading))
     together = bring_together(wanted.files.memory)
@@ -92,20 +122,16 @@ def as_read(
     if wanted.judged == "complete":
         truth = replace(truth, only_returned=False)
     run = _within(run, together)
-    where = wanted.where
-    least = wanted.min_score
-    if where or least is not None:
-        # Check the ids over everything: what is left may all be wrong.
-        match_pair(truth, run, matching, fingerprints=False)
-        lenient = replace(matching.policy, nothing_in_common="zero")
-        matching = replace(matching, policy=lenient)
-    if where:
-        truth, run = only_where(truth, run, where)
-    if least is not None:
-        run = only_above(run, least)
+    whole = None
+    if wanted.where or wanted.min_score is not None:
+        whole = (truth, run)
+    if wanted.where:
+        truth, run = only_where(truth, run, wanted.where)
+    if wanted.min_score is not None:
+        run = only_above(run, wanted.min_score)
     if columns is not None and not isinstance(named, Columns):
         columns.check_used()
-    return truth, run, matching
+    return ReadInputs(truth, run, matching, whole)
 
 
 def only_where(truth: GroundTruth, run: Run, where: Mapping[str, str]) -> tuple[GroundTruth, Run]:

@@ -7,16 +7,14 @@ from typing import Any, ClassVar
 from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
 from calipers.match.level import NoDocuments
-from calipers.match.pair import match_pair
 from calipers.measures import Metric
 from calipers.measures.coverage import Coverage
 from calipers.model.document import Cell, Cells, Column, Document, Table
-from calipers.model.ground_truth import GroundTruth
-from calipers.model.matching import LEVELS, Level, Matching, check_level
+from calipers.model.matching import LEVELS, Level, check_level
 from calipers.model.result import HasRows, Plain, sentences_of
-from calipers.model.run import Run
 from calipers.model.scores import Scores
 from calipers.present.scores import summary_rows, verdict
+from calipers.questions.inputs import ReadInputs
 from calipers.questions.reading import Intervals
 from calipers.words import number, plural
 
@@ -37,16 +35,14 @@ class Levels(Plain, HasRows):
 
 
 def score_at_levels(
-    truth: GroundTruth,
-    run: Run,
+    read: ReadInputs,
     levels: Sequence[Level],
     metrics: Sequence[Metric],
-    matching: Matching,
     intervals: Intervals,
 ) -> Levels:
     """The scores at each level; one that cannot be computed is explained, or raises if it is alone.
 
-    ``matching`` applies to every level, ``intervals`` say how sure the means are.
+    ``intervals`` say how sure the means are.
     """
     scores: dict[str, Scores] = {}
     excuses: list[str] = []
@@ -59,7 +55,7 @@ def score_at_levels(
         if not possible:
             continue
         try:
-            pair = match_pair(truth, run, replace(matching, level=level))
+            pair = replace(read, matching=replace(read.matching, level=level)).matched()
         except NoDocuments as error:
             if len(levels) == 1:
                 raise

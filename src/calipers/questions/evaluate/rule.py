@@ -9,7 +9,6 @@ import polars as pl
 from calipers.engines.scoring import choose_metrics, deepest, of_returned, score
 from calipers.errors import InvalidInput
 from calipers.input_types import DataInput, GroundTruthInput
-from calipers.match.pair import match_pair
 from calipers.measures import Metric
 from calipers.model.document import Block, Document, Lines, Note, Rows
 from calipers.model.matched import Matched
@@ -132,14 +131,14 @@ def measure_levels(data: DataInput | None, settings: "LevelsSettings") -> "Level
     names = level_names(settings.at)
     chosen = _chosen(settings.measures, like_of(data, reading))
     intervals = settings.measures.intervals
-    truth, run, matching = as_read(
+    read = as_read(
         data,
         reading,
         looks=deepest(chosen),
         metrics=settings.measures.metrics,
         weight_by=intervals.weight_by,
     )
-    return score_at_levels(truth, run, names, chosen, matching, intervals)
+    return score_at_levels(read, names, chosen, intervals)
 
 
 def measure_corrected(data: DataInput | None, settings: "CorrectedSettings") -> "CorrectedScores":
@@ -180,7 +179,7 @@ def answer(data: DataInput | None, settings: "EvaluateSettings") -> EvaluationAn
     reading = evaluating.reading
     # An unknown metric is refused before a large file is read.
     metrics = _chosen(measures, reading.matching.like)
-    truth, run, matching = as_read(
+    read = as_read(
         data,
         reading,
         looks=deepest(metrics),
@@ -189,8 +188,8 @@ def answer(data: DataInput | None, settings: "EvaluateSettings") -> EvaluationAn
     )
     if settings.corrected_by is not None or settings.html or settings.save:
         # These look into the results again.
-        run = run.kept(few_bytes(reading.matching.files.memory))
-    pair = match_pair(truth, run, matching, fingerprints=reading.matching.fingerprints)
+        read = read.kept(few_bytes(reading.matching.files.memory))
+    pair = read.matched(fingerprints=reading.matching.fingerprints)
     scores = _scored(pair, metrics, evaluating)
     corrected = None
     if settings.corrected_by is not None:
