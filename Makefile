@@ -140,7 +140,7 @@ bench: $(STAMP) ## Measure speed against other tools, as ratios; ARGS=--quick fo
 statistics: $(STAMP) ## Simulate what intervals, tests and alarms promise; writes docs/statistics.md
 	@$(BIN)/python -m simulations $(ARGS)
 
-faults: $(STAMP) ## Break the statistics and the rules, one expression at a time; ARGS=statistics/paired_test
+faults: $(STAMP) ## Break the statistics and the rules, one expression at a time; ARGS=statistics/paired_rows
 	@$(BIN)/python -m tools.faults $(ARGS)
 
 clean: ## Remove caches and builds; .venv stays

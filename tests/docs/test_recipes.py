@@ -19,6 +19,7 @@ RECIPES = (
     "a check to an audit",
     "a column to a comparison",
     "an option",
+    "a slice statistic",
     "a form of files",
     "a question and its command",
     "a kind of retriever",
@@ -78,6 +79,7 @@ def project(tmp_path_factory):
     for recipe in RECIPES:
         for step in steps(recipe):
             carry_out(step, folder)
+    run(folder, "tools/write_stub.py")
     return folder
 
 
@@ -105,7 +107,7 @@ COMMANDS = {
     "checked": "audit long.json --json",
     "passed": "audit tests/data/formats/ours.jsonl --json",
     "asked": f"reach {DATA} --deepest 2",
-    **{f"help of {name}": f"{name} --help" for name in ("eval", "audit", "explain", "misses")},
+    **{f"help of {name}": f"{name} --help" for name in ("eval", "audit", "misses")},
 }
 
 
@@ -137,7 +139,7 @@ def test_the_metric_is_listed_and_measured(printed):
 
 
 def test_an_option_that_is_declared_in_one_place_is_found_everywhere(printed):
-    for command in ("eval", "audit", "explain", "misses"):
+    for command in ("eval", "audit", "misses"):
         shown = printed[f"help of {command}"]
         assert re.search(r"--release NAME +The release of the data", shown), command
     found = {name: json.loads(printed[name]) for name in ("plain", "option", "file")}
@@ -166,6 +168,11 @@ document = found.document()
 for face in (found.explain(), as_markdown(document), for_page(document), as_csv(document)):
     assert "moved" in face and "7" in face.partition("moved")[2], face
 assert found.to_polars()["moved"].to_list() == [None, 7]
+tagged = [
+    {"query": q, "retrieved": old[q], "ground_truth": ["a"], "tags": {"t": q[-1]}} for q in truth
+]
+found = calipers.slices(calipers.evaluate(tagged, metrics="hit_rate@1"), "t")
+assert {row.found_nothing for row in found.rows} == {1}
 print(calipers.reach("examples/python_questions.json", deepest=2))
 """
 

@@ -13,6 +13,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import text
 
+import calipers
 from calipers.errors import CalipersError, MissingExtra, UnreadableFile, WriteFailed
 from calipers.store import open as opening
 from calipers.store.listing import count, evaluations
@@ -74,6 +75,8 @@ def test_a_later_version_of_the_tables_keeps_what_was_saved(quick_place, tmp_pat
         assert opening._version(connection, store.place) == "0002"
         assert connection.execute(text("SELECT mood FROM calipers_evaluation")).scalars().all()
     assert load_scores(store, *evaluations(store)).to_dict() == before.to_dict()
+    shown = calipers.history_show(f"@{evaluations(store)[0].name}", store=quick_place)
+    assert shown.scores.to_dict() == before.to_dict()
 
 
 def refusal(place: str | Path, *, create: bool = False) -> str:
