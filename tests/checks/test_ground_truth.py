@@ -52,3 +52,15 @@ def test_an_empty_quote_is_refused():
     empty = pl.DataFrame([{"query": "q", "quote": " \u200b"}])
     with pytest.raises(InvalidInput, match="empty"):
         checks.with_plain_quotes(GroundTruth.from_targets(empty))
+
+
+def test_near_duplicates_are_counted_beyond_their_examples():
+    letters = "abcdefghijklmnop"
+    asked = {
+        f"{letter}{n}": f"How do I {letter * 12} a list of {letter * 9}{'s' * n}?"
+        for letter in letters
+        for n in range(2)
+    }
+    found, _ = checks.near_duplicates(truth(asked))
+    assert found.count == len(letters)
+    assert len(found.examples) < found.count

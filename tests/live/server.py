@@ -85,6 +85,8 @@ class Handler(JsonHandler):
             self.send(500, {"error": f"seen {self.headers.get('Authorization')}"})
         elif "busy" in words and times == 1:
             self.send(429, {}, {"Retry-After": "0.01"})
+        elif "overloaded" in words and times == 1:
+            self.send(503, {}, {"Retry-After": "0.01"})
         elif "missing" in words:
             self.send(404, {"error": "no such index"})
         elif "moved" in words:

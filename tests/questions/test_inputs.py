@@ -211,3 +211,13 @@ def test_a_part_is_matched_once(monkeypatch, settings):
     with pytest.raises(NoCommonIds):
         calipers.evaluate(wrong, metrics="recall@1", **settings)
     assert len(calls) == 2
+
+
+def test_where_counts_relevant_targets_and_not_those_of_grade_0():
+    records = [
+        {"query": "one", "retrieved": ["a"], "ground_truth": {"a": 1, "b": 0}},
+        {"query": "two", "retrieved": ["x"], "ground_truth": {"a": 1, "b": 1}},
+    ]
+    for targets, mean in (("1 target", 1.0), ("2 targets", 0.0)):
+        scores = calipers.evaluate(records, where={"targets": targets}, metrics="recall@1")
+        assert (scores["recall@1"].n, scores["recall@1"].mean) == (1, mean)

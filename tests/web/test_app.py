@@ -121,15 +121,12 @@ def test_who_comes_when_all_connections_are_taken_is_told_to_try_again(tmp_path,
     with served(WebSources(str(tmp_path / "no.db"))) as running:
         port = running.listening.port
         held = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
-        for _ in range(50):
-            if running.stranger().get("/assets/web.css").status == 503:
-                break
-        else:
-            pytest.fail("a fourth connection was answered")
+
+        def is_answered_with(status):
+            answers = (running.stranger().get("/assets/web.css").status for _ in range(50))
+            return status in answers
+
+        assert is_answered_with(503), "a fourth connection was answered"
         for one in held:
             one.close()
-        for _ in range(50):
-            if running.stranger().get("/assets/web.css").status == 200:
-                break
-        else:
-            pytest.fail("nobody was answered after the others had gone")
+        assert is_answered_with(200), "nobody was answered after the others had gone"

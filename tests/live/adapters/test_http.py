@@ -205,3 +205,14 @@ def test_places_in_a_question_are_not_filled() -> None:
     assert fill_address("q={query}", "{k}", 7) == "q=%7Bk%7D"
     template = RequestTemplate.read('["{query}"]', Secrets({}))
     assert template.filled("{k} {query}", 7) == ["{k} {query}"]
+
+
+@pytest.mark.parametrize("word", ["busy", "overloaded"])
+def test_a_server_that_asks_to_wait_is_asked_again_after_that_time(
+    server: Server, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """429 and 503 with Retry-After: not our own pause, which is long here."""
+    monkeypatch.setattr("calipers.live.driver.FIRST_PAUSE", 50.0)
+    run = retrieve(server.search, [f"{word} one"], k=2, results=RESULTS)
+    assert (run.report.answered, run.report.failed) == (1, 0)
+    assert server.asked[f"{word} one"] == 2
