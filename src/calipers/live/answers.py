@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
@@ -56,7 +56,7 @@ class Path:
     """A field's name, an element's number, or None for every element."""
 
     @classmethod
-    def parse(cls, text: Any, name: str = "results") -> Self:
+    def parse(cls, text: object, name: str = "results") -> Self:
         """Parse a path.
 
         >>> Path.parse("$.a['b c'][0]").steps
@@ -78,7 +78,7 @@ class Path:
             )
         return cls(text, tuple(steps))
 
-    def all(self, value: Any) -> list[Any]:
+    def all(self, value: object) -> list[object]:
         """Return every value that the path matches.
 
         >>> Path.parse("$.hits[*].id").all({"hits": [{"id": "a"}, {"id": "b"}]})
@@ -86,7 +86,7 @@ class Path:
         """
         values, walked = [value], "$"
         for step in self.steps:
-            found: list[Any] = []
+            found: list[object] = []
             for one in values:
                 try:
                     found += _step(one, step)
@@ -98,7 +98,7 @@ class Path:
         return values
 
 
-def _step(value: Any, step: str | int | None) -> Sequence[Any]:
+def _step(value: object, step: str | int | None) -> Sequence[object]:
     if isinstance(step, str):
         if isinstance(value, Mapping):
             return [value[step]]
@@ -120,7 +120,7 @@ class Layout:
     stages: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
-    def from_texts(cls, texts: Mapping[str, Any]) -> Self:
+    def from_texts(cls, texts: Mapping[str, object]) -> Self:
         """A layout from paths as texts; ``stages`` is a mapping of name to path.
 
         >>> Layout.from_texts({"results": "$.hits[*]", "id": "$.key"}).fields["id"].steps
@@ -139,10 +139,10 @@ class Layout:
             {str(name): Path.parse(text, name) for name, text in stages.items()},
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The given paths as texts."""
         paths = {} if self.results is None else {"results": self.results}
-        said: dict[str, Any] = {n: path.text for n, path in {**paths, **self.fields}.items()}
+        said: dict[str, object] = {n: path.text for n, path in {**paths, **self.fields}.items()}
         stages = {name: path.text for name, path in self.stages.items()}
         return {**said, "stages": stages} if stages else said
 
@@ -156,7 +156,7 @@ class Answer(msgspec.Struct, frozen=True):
     """Whether the scores neither fall nor rise; the order of the list counts."""
 
 
-def read_answer(raw: Any, k: int = ALL, layout: Layout | None = None) -> Answer:
+def read_answer(raw: object, k: int = ALL, layout: Layout | None = None) -> Answer:
     """Read the results in an answer.
 
     >>> read_answer([("a", 0.9), ("b", 0.5)]).retrieved[1]
@@ -172,7 +172,7 @@ def read_answer(raw: Any, k: int = ALL, layout: Layout | None = None) -> Answer:
     return Answer(rows, stages, _is_unsorted(rows))
 
 
-def _listed(raw: Any, k: int = ALL) -> Sequence[Any]:
+def _listed(raw: object, k: int = ALL) -> Sequence[object]:
     try:
         return raw if type(raw) is list and not _is_nested(raw) else results_in(raw, k)
     except IncompleteAnswer as error:
@@ -182,12 +182,12 @@ def _listed(raw: Any, k: int = ALL) -> Sequence[Any]:
         raise bad_answer(f"the retriever returned {came}, which {error}; {ALLOWED}") from None
 
 
-def _is_nested(raw: list[Any]) -> bool:
+def _is_nested(raw: list[object]) -> bool:
     """Whether a list may hold the lists of one question, or a list of ids and one of scores."""
     return len(raw) in (1, 2) and isinstance(raw[0], list)
 
 
-def _at(path: Path, raw: Any) -> Sequence[Any]:
+def _at(path: Path, raw: object) -> Sequence[object]:
     try:
         check_complete(raw)
         found = path.all(raw)
@@ -198,12 +198,12 @@ def _at(path: Path, raw: Any) -> Sequence[Any]:
     return found if None in path.steps else _listed(found[0])
 
 
-def _stages(raw: Any, layout: Layout) -> Iterator[tuple[str, Sequence[Any]]]:
+def _stages(raw: object, layout: Layout) -> Iterator[tuple[str, Sequence[object]]]:
     for name, path in layout.stages.items():
         yield name, _at(path, raw)
-    if layout.stages or raw.get("stages") is None:
+    stages = None if layout.stages or not isinstance(raw, Mapping) else raw.get("stages")
+    if stages is None:
         return
-    stages = raw["stages"]
     if not isinstance(stages, Mapping):
         raise bad_answer(
             f"'stages' is {beginning(stages)}; it is a dictionary of a stage's name to its list "
@@ -213,7 +213,7 @@ def _stages(raw: Any, layout: Layout) -> Iterator[tuple[str, Sequence[Any]]]:
         yield str(name), _listed(value)
 
 
-def _rows(listed: Sequence[Any], layout: Layout, where: str) -> list[Row]:
+def _rows(listed: Sequence[object], layout: Layout, where: str) -> list[Row]:
     rows = []
     for number, one in enumerate(listed):
         try:
@@ -226,7 +226,7 @@ def _rows(listed: Sequence[Any], layout: Layout, where: str) -> list[Row]:
     return rows
 
 
-def row_of(one: Any, layout: Layout) -> Row:
+def row_of(one: object, layout: Layout) -> Row:
     """Read one result as a row; refuse what `calipers eval` would refuse.
 
     >>> row_of({"key": 7, "rank": {"score": 0.5}}, Layout.from_texts({"score": "$.rank.score"}))

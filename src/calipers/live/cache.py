@@ -23,7 +23,7 @@ class Cache:
     Several workers may use it at once. Only answers are cached, never errors.
     """
 
-    def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
+    def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, object]) -> None:
         self._one_at_a_time = threading.Lock()
         self._settings = msgspec.json.encode(settings, order="deterministic")
         self._place = Path(path)

@@ -71,7 +71,7 @@ class Reply(NamedTuple):
 
 
 def grade_labels(
-    labels: Any, *, endpoint: str, model: str, key_env: str | None, **asking: Any
+    labels: object, *, endpoint: str, model: str, key_env: str | None, **asking: Any
 ) -> MachineLabels:
     """Have a language model grade every pair of question and item.
 
@@ -101,18 +101,19 @@ def grade_labels(
     return MachineLabels(tuple(map(judged, rows)), named, len(rows) - len(readable), report)
 
 
-def _pairs(labels: Any) -> list[Label]:
+def _pairs(labels: object) -> list[Label]:
     """Each pair once: rows of several judges for one pair need one machine grade."""
     if isinstance(labels, str | os.PathLike):
         labels = [label for _, label in read_labels(labels)]
     given = (
         list(labels) if isinstance(labels, Iterable) and getattr(labels, "ndim", True) else [labels]
     )
-    odd = next((one for one in given if not isinstance(one, Label)), None)
-    if odd is not None or not given:
+    rows = [row for row in given if isinstance(row, Label)]
+    odd = next((row for row in given if not isinstance(row, Label)), None)
+    if odd is not None or not rows:
         found = "There is no row to judge" if odd is None else f"A row is a {type(odd).__name__}"
         raise InvalidInput(f"{found}; give a file of `calipers labels draft`, or a list of labels.")
-    return list({label.pair: label for label in given}.values())
+    return list({row.pair: row for row in rows}.values())
 
 
 def filled(template: str, **texts: str) -> str:
@@ -147,7 +148,7 @@ def json_answer(text: str) -> dict[str, Any]:
     plain = _THOUGHTS.sub("", text)
     try:
         return msgspec.json.decode(
-            plain[plain.index("{") : plain.rindex("}") + 1], type=dict[str, Any]
+            plain[plain.index("{") : plain.rindex("}") + 1], type=dict[str, object]
         )
     except (ValueError, RecursionError):
         raise AskFailed(
@@ -300,7 +301,7 @@ class _Session(Session):
     inner: Session
     check: Check
 
-    def ask(self, question: Question, k: int, timeout: float | None) -> Any:
+    def ask(self, question: Question, k: int, timeout: float | None) -> object:
         answer = _content(self.inner.ask(question, k, timeout))
         self.check(answer)
         return [{"id": "answer", "text": answer}]

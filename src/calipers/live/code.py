@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 DIGITS = 16
 LARGEST = 10_000_000
@@ -24,7 +24,7 @@ OURSELVES = __name__.partition(".")[0]
 INSTALLED = ("site-packages", "dist-packages")
 STANDARD = Path(ast.__file__).resolve().parent
 
-_LOADED: dict[str, tuple[Any, str]] = {}
+_LOADED: dict[str, tuple[object, str]] = {}
 """The fingerprint of each module when it was first seen, and its spec, which a load replaces."""
 
 
@@ -48,7 +48,7 @@ class LocalFile(NamedTuple):
         return seen[1]
 
 
-def code_of(value: Any, module: ModuleType | None = None) -> dict[str, str]:
+def code_of(value: object, module: ModuleType | None = None) -> dict[str, str]:
     """Map each source file of a retriever to its fingerprint.
 
     These are the file of the function (or of the ``module`` that holds an object) and the local
@@ -63,7 +63,9 @@ def code_of(value: Any, module: ModuleType | None = None) -> dict[str, str]:
     file = file_of(own)
     if own is None or file is None:
         try:
-            return {function.__qualname__: digest(inspect.getsource(function).encode())}
+            return {
+                function.__qualname__: digest(inspect.getsource(cast("type", function)).encode())
+            }
         except (OSError, TypeError):
             return {}
     return {one.name: one.fingerprint for one in sorted(local_files(own, file))}

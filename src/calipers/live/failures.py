@@ -1,7 +1,5 @@
 """Why a question got no answer: an error kind, a message, and whether a retry may help."""
 
-from typing import Any
-
 import msgspec
 
 from calipers.errors import CalipersError, RetrieverFailed, said_by
@@ -74,7 +72,7 @@ def explain(error: BaseException) -> AskFailed:
     return AskFailed(name, said or "it gives no reason")
 
 
-def decoded(content: bytes, what: str) -> Any:
+def decoded(content: bytes, what: str) -> object:
     """Decode a JSON answer; ``what`` names the answer in an error."""
     try:
         return msgspec.json.decode(content)
@@ -82,7 +80,7 @@ def decoded(content: bytes, what: str) -> Any:
         raise bad_answer(f"{what} is not JSON; it begins with {beginning(content)!r}") from None
 
 
-def beginning(value: Any, limit: int = 160) -> str:
+def beginning(value: object, limit: int = 160) -> str:
     """The beginning of a value, for an error message."""
     if isinstance(value, bytes):
         value = value[: 4 * limit].decode(errors="replace")

@@ -2,10 +2,9 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -31,7 +30,7 @@ class Questions(tuple[Question, ...]):
     """A fingerprint that does not depend on the order of the questions."""
 
 
-def read_questions(value: Any, columns: Columns | None = None) -> Questions:
+def read_questions(value: object, columns: Columns | None = None) -> Questions:
     """Read the questions in a file, a ground truth, a mapping of id to text, or a list.
 
     ``columns`` maps fields with unusual names to ours.
@@ -80,7 +79,7 @@ def _checked(name: str, asked: Iterator[Question], place: Callable[[int], str]) 
     return questions
 
 
-def _found(value: Any, columns: Columns) -> Found:
+def _found(value: object, columns: Columns) -> Found:
     name = str(value) if isinstance(value, str | os.PathLike) else "questions"
     if isinstance(value, list | tuple):
         return _records(name, value, lambda i: f"{name}[{i}]", columns)
@@ -97,10 +96,10 @@ def _found(value: Any, columns: Columns) -> Found:
 def _in_file(path: Path, columns: Columns) -> Found | None:
     """Questions in records or rows; None if the file is read as a ground truth."""
     source = Source(path)
-    sight = Probe(source, columns)
-    sight.check()
-    if sight.look is not None:
-        raw = raw_records(source, sight.look)
+    probe = Probe(source, columns)
+    probe.check()
+    if probe.look is not None:
+        raw = raw_records(source, probe.look)
         rows = (decoded(one, source, raw.line(number)) for number, one in enumerate(raw.items))
         first = next(rows, None)
         known = columns.renamed(first, source.name) if isinstance(first, dict) else first
@@ -109,18 +108,20 @@ def _in_file(path: Path, columns: Columns) -> Found | None:
             place = lambda number: raw.place(number).removesuffix(" $")  # noqa: E731
             return _records(source.name, chain((first,), rows), place, columns)
         return None
-    if sight.table is None:
+    if probe.table is None:
         return None
-    names = renaming(sorted(sight.table.columns))
+    names = renaming(sorted(probe.table.columns))
     meant = set(names.values())
     if "query" not in meant or meant & {*IDENTITIES, "ground_truth"}:
         return None
     wanted = {theirs: ours for theirs, ours in names.items() if ours in ("query", "query_text")}
-    table = sight.table.open().select(*wanted).rename(wanted).collect()
+    table = probe.table.open().select(*wanted).rename(wanted).collect()
     return _records(source.name, table.iter_rows(named=True), lambda i: f"{path}[{i}]", Columns())
 
 
-def _records(name: str, rows: Any, place: Callable[[int], str], columns: Columns) -> Found:
+def _records(
+    name: str, rows: Iterable[object], place: Callable[[int], str], columns: Columns
+) -> Found:
     def asked() -> Iterator[Question]:
         for number, one in enumerate(rows):
             if isinstance(one, Question):
@@ -140,7 +141,7 @@ def _records(name: str, rows: Any, place: Callable[[int], str], columns: Columns
     return name, asked(), place
 
 
-def _question(row: Any) -> Question | None:
+def _question(row: object) -> Question | None:
     """The question in a record: its ``id``, if it has one, and the text to ask."""
     if isinstance(row, Mapping) and row.get("query_text") is not None:
         row = {**row, "id": row.get("query_id", row.get("query")), "query": row["query_text"]}
@@ -151,7 +152,7 @@ def _question(row: Any) -> Question | None:
     return None if text is None else Question(str(text if known is None else known), str(text))
 
 
-def _in_ground_truth(value: Any, name: str, columns: Columns) -> Found:
+def _in_ground_truth(value: object, name: str, columns: Columns) -> Found:
     found = load(value, "ground_truth", columns)
     holder = found.ground_truth or found.run
     queries = None if holder is None else holder.queries

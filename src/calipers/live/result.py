@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from calipers.model.labels import Label
 from calipers.model.result import HasRows, Plain, sentences_of
@@ -51,7 +51,7 @@ class RetrievalReport(Plain):
         """Questions asked per second in this call."""
         return self.asked / self.seconds if self.asked and self.seconds else None
 
-    def of_model(self) -> dict[str, Any]:
+    def of_model(self) -> dict[str, object]:
         """The counts that matter for a language model."""
         names = ("errors", "first_error", "asked", "cached")
         return {name: value for name, value in self.to_dict().items() if name in names}
@@ -116,7 +116,7 @@ class MachineLabels(HasRows):
         grades = [row.grade for row in self.rows if row.grade is not None]
         return {f"{grade:g}": grades.count(grade) for grade in sorted(set(grades))}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The counts: what ``--json`` prints."""
         return {
             "judge": self.judge,

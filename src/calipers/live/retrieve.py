@@ -28,12 +28,12 @@ _record = msgspec.json.Decoder(Record).decode
 
 
 def retrieve_to_run(
-    search: Any,
-    questions: Any,
+    search: object,
+    questions: object,
     *,
     k: int = 20,
     output: str | os.PathLike[str] | None = None,
-    columns: Any = None,
+    columns: object = None,
     **settings: Any,
 ) -> LiveRun:
     """Ask a retriever every question; return the run, which also stays in the ``output`` file.
@@ -64,13 +64,13 @@ def _built(records: list[Record], retriever: str) -> Run:
 
 
 def retrieve_to_report(
-    search: Any,
-    questions: Any,
+    search: object,
+    questions: object,
     *,
     k: int = 20,
     output: str | os.PathLike[str] | None = None,
     cache: str | os.PathLike[str] | None = None,
-    columns: Any = None,
+    columns: object = None,
     watch: Watch | None = None,
     on_line: Callable[[bytes], None] | None = None,
     **settings: Any,
@@ -149,7 +149,7 @@ def _taken(settings: dict[str, Any], kind: type[ExistingRun | Pace]) -> dict[str
 
 
 def ask_once(
-    search: Any, question: Question, k: int, timeout: float | None, options: RetrieverOptions
+    search: object, question: Question, k: int, timeout: float | None, options: RetrieverOptions
 ) -> tuple[Run, str, float | None]:
     """Return the results for one question, the retriever's name, and the milliseconds it took."""
     retriever = as_retriever(search, **flat(options))
@@ -158,12 +158,12 @@ def ask_once(
 
 
 def what_is_understood(
-    search: Any,
-    questions: Any,
+    search: object,
+    questions: object,
     k: int = 20,
     timeout: float | None = TIMEOUT_SECONDS,
-    columns: Any = None,
-    **options: Any,
+    columns: object = None,
+    **options: object,
 ) -> UnderstoodAnswer:
     """Ask the first question only, and return how its answer is read."""
     question = read_questions(questions, Columns.of(columns))[0]

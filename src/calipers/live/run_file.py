@@ -163,9 +163,9 @@ class Meta(msgspec.Struct, omit_defaults=True):
 
     format: str
     calipers: str
-    settings: dict[str, Any]
+    settings: dict[str, object]
     complete: bool = False
-    report: dict[str, Any] | None = None
+    report: dict[str, object] | None = None
     code: dict[str, str] = {}
     """The fingerprint of each source file of the retriever."""
 
@@ -208,7 +208,7 @@ class RunWriter:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        settings: Mapping[str, Any],
+        settings: Mapping[str, object],
         questions: Questions,
         counts: AnswerCounts,
         *,
@@ -262,7 +262,7 @@ class RunWriter:
             self._starts[number] = self._size
             self._size += len(line) + 1
 
-    def finish(self, report: Mapping[str, Any]) -> None:
+    def finish(self, report: Mapping[str, object]) -> None:
         """Sort the lines by question and mark the run as complete."""
         if np.any(np.diff(np.asarray(self._starts)) < 0):
             self._rewrite(self._starts)
@@ -400,7 +400,7 @@ def _resolve_existing(path: Path, wanted: Meta, wish: ExistingRun) -> tuple[bool
     return (True, kept) if found.complete else (False, None)
 
 
-def _display(value: Any) -> str:
+def _display(value: object) -> str:
     text = "not set" if value is None else encode(value).decode()
     return text if len(text) <= 80 else text[:79] + "…"
 

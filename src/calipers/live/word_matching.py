@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -114,7 +113,7 @@ def word_matching(
     return index.run(queries), index.chunks.height
 
 
-Search = Callable[[str, int], list[dict[str, Any]]]
+Search = Callable[[str, int], list[dict[str, object]]]
 """The k best chunks for a query, the best first: id, document, start, end, text and score."""
 
 
@@ -130,7 +129,7 @@ def search_folder(place: str | PathLike[str]) -> Search:
         corpus = open_folder(path) if path.is_dir() else open_corpus(path)
         return WordIndex.of(corpus, with_texts=True)
 
-    def search(query: str, k: int) -> list[dict[str, Any]]:
+    def search(query: str, k: int) -> list[dict[str, object]]:
         words = words_of(pl.Series([query]))["word"].to_list()
         chunk, score = index().best(words, k)
         rows = index().chunks[chunk].iter_rows(named=True)

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 import msgspec
@@ -42,7 +42,7 @@ class Session:
     def prepare(self) -> None:
         """Start whatever must run before the first question; not counted in any latency."""
 
-    def ask(self, question: Question, k: int, timeout: float | None) -> Any:
+    def ask(self, question: Question, k: int, timeout: float | None) -> object:
         """Return the raw answer to a question, in any shape; raise if there is none."""
         raise NotImplementedError
 
@@ -115,7 +115,7 @@ def _spellings(values: Iterable[str]) -> Iterator[str]:
         yield from dict.fromkeys((value, escaped, quote(value, safe=""), quote(value)))
 
 
-def secrets_in(value: Any) -> Secrets:
+def secrets_in(value: object) -> Secrets:
     """Collect the values of fields that look secret, to be redacted.
 
     >>> secrets_in({"api_key": "abc123"}).redact("key abc123 is not known")
@@ -132,25 +132,31 @@ def secrets_in(value: Any) -> Secrets:
     return found
 
 
-def without_secrets(value: Any) -> Any:
+def shown_value(name: str, value: object) -> object:
+    """The value of a field, hidden if its name looks secret.
+
+    >>> shown_value("q", "abc"), shown_value("api_key", "abc")
+    ('abc', '***')
+    """
+    if LOOKS_SECRET.search(name) and value not in (None, True, False):
+        return HIDDEN
+    return without_secrets(value)
+
+
+def without_secrets(value: object) -> object:
     """Settings for the run record, with the values of fields that look secret hidden.
 
     >>> without_secrets({"q": "{query}", "api_key": "abc"})
     {'q': '{query}', 'api_key': '***'}
     """
     if isinstance(value, Mapping):
-        return {
-            name: HIDDEN
-            if LOOKS_SECRET.search(str(name)) and one not in (None, True, False)
-            else without_secrets(one)
-            for name, one in value.items()
-        }
+        return {name: shown_value(str(name), one) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [without_secrets(one) for one in value]
     return value
 
 
-def settings_of(name: str, layout: Layout, **about: Any) -> dict[str, Any]:
+def settings_of(name: str, layout: Layout, **about: object) -> dict[str, object]:
     """Settings that decide a retriever's answers, for the run record; unset ones are left out."""
     given = {key: without_secrets(value) for key, value in about.items() if value}
     return {"retriever": name, **given, **layout.to_dict()}
@@ -162,7 +168,7 @@ class Retriever:
 
     name: str
     """For messages and for the name of the run; holds no secret."""
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     """Settings that decide its answers, without secrets; other settings make another run."""
     open: Callable[[], Session]
     code: Mapping[str, str] = field(default_factory=dict)

@@ -3,11 +3,11 @@
 import inspect
 import os
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from calipers.errors import InvalidInput
 from calipers.live.adapters.base import (
@@ -30,14 +30,16 @@ K_NAMES = ("k", "top_k", "topk", "n_results", "limit", "size", "n", "top", "num_
 """Usual names of the parameter for the number of results."""
 _STARTING = threading.Lock()
 
-Call = Callable[[Any, int], Any]
+Call = Callable[[object, int], object]
+Way = Callable[[object, int], tuple[tuple[object, ...], dict[str, object]]]
+"""The arguments, by place and by name, for a question and a number of results."""
 
 
 def from_callable(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     *,
     name: str | None = None,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
     layout: Layout | None = None,
     workers: int = WORKERS,
     code: Mapping[str, str] | None = None,
@@ -58,13 +60,13 @@ def from_callable(
     )
 
 
-def name_of(function: Any) -> str:
+def name_of(function: object) -> str:
     """The function as ``module:name``, as on the command line."""
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{getattr(named, '__module__', None) or '?'}:{named.__qualname__}"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, list):
@@ -78,26 +80,28 @@ def _plain(value: Any) -> Any:
 class _Session(Session):
     call: Call
 
-    def ask(self, question: Question, k: int, timeout: float | None) -> Any:
+    def ask(self, question: Question, k: int, timeout: float | None) -> object:
         found = self.call(question.text, k)
         if type(found) is list:
             return found
         if inspect.isawaitable(found):
             found = _wait_for(_awaited(found), timeout)
         # Consumed here, so that its time is counted.
-        if hasattr(found, "__aiter__"):
+        if isinstance(found, AsyncIterable):
             return _wait_for(_collected(found, k), timeout)
         if isinstance(found, Iterator):
             return list(islice(found, k))
         return found
 
 
-async def _awaited(found: Any) -> Any:
+async def _awaited(found: Awaitable[object]) -> object:
+    """The value that is waited for, as a coroutine."""
     return await found
 
 
-async def _collected(found: Any, most: int) -> list[Any]:
-    some: list[Any] = []
+async def _collected(found: AsyncIterable[object], most: int) -> list[object]:
+    """The first values of an async generator."""
+    some: list[object] = []
     async for one in found:
         some.append(one)
         if len(some) >= most:
@@ -115,7 +119,7 @@ def _loop(process: int) -> "asyncio.AbstractEventLoop":  # noqa: ARG001 - a fork
     return loop
 
 
-def _wait_for(found: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
+def _wait_for(found: Coroutine[object, object, object], timeout: float | None) -> object:
     import asyncio
 
     with _STARTING:
@@ -130,7 +134,7 @@ def _wait_for(found: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
         raise AskFailed("timeout", f"no answer within {timeout:g} s", retry=True) from None
 
 
-def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> Call:
+def _caller(function: Callable[..., object], params: dict[str, object], name: str) -> Call:
     """Find out how to call the function, before the first question."""
     try:
         signature = inspect.signature(function)
@@ -147,7 +151,7 @@ def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> 
     by_name = {one.name for one in free if one.kind is not one.POSITIONAL_ONLY}
     placed = [one for one in free if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     k_name = next((one for one in K_NAMES if one in by_name), None)
-    ways: list[Call] = []
+    ways: list[Way] = []
     if k_name is not None:
         ways.append(lambda query, k: ((query,), {k_name: k, **params}))
     needed = sum(one.default is one.empty for one in placed)
@@ -162,7 +166,7 @@ def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> 
         except TypeError:
             continue
 
-        def call(query: Any, k: int, way: Call = way) -> Any:
+        def call(query: object, k: int, way: Way = way) -> object:
             arguments, named = way(query, k)
             return function(*arguments, **named)
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self, TypeVar
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -28,7 +28,7 @@ from calipers.live.adapters.base import (
     Secrets,
     Session,
     settings_of,
-    without_secrets,
+    shown_value,
 )
 from calipers.live.answers import Layout
 from calipers.live.code import digest
@@ -45,6 +45,7 @@ from calipers.live.failures import (
 HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "user-agent", "host")
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 PIECE = 1 << 16
+T = TypeVar("T")
 QUERY, K = "{query}", "{k}"
 _PLACE = re.compile(r"\{query\}|\{k\}")
 
@@ -52,7 +53,7 @@ _PLACE = re.compile(r"\{query\}|\{k\}")
 def from_address(
     address: str,
     *,
-    request: Any = None,
+    request: object = None,
     headers: Mapping[str, str] | None = None,
     layout: Layout | None = None,
 ) -> Retriever:
@@ -73,7 +74,7 @@ def from_address(
             "into it (…/search?q={query}&k={k}), or give a request: "
             '--request \'{"q": "{query}", "k": "{k}"}\'.'
         )
-    about = {"method": "GET"}
+    about: dict[str, object] = {"method": "GET"}
     if template is not None:
         about = {"method": "POST", "request": template.source}
     proxy = _proxy_for(parts, secrets)
@@ -105,7 +106,7 @@ def read_address(
     if parts.username is not None:
         sent.setdefault("Authorization", _basic(parts, secrets))
     for name, _, value in (piece.partition("=") for piece in parts.query.split("&")):
-        if without_secrets({name: value})[name] != value:
+        if shown_value(name, value) != value:
             secrets.add(value, unquote(value))
     return parts, sent
 
@@ -133,7 +134,7 @@ def shown_address(address: str) -> str:
     path, question, query = path.partition("?")
     # Each on its own: a parameter may occur twice, and another value is another retriever.
     kept = "&".join(
-        f"{name}{equals}{value if value.startswith('$') else without_secrets({name: value})[name]}"
+        f"{name}{equals}{value if value.startswith('$') else shown_value(name, value)}"
         for name, equals, value in (piece.partition("=") for piece in query.split("&"))
     )
     return f"{before}{marker}{host.rpartition('@')[2]}{slash}{path}{question}{kept}"
@@ -158,12 +159,12 @@ def _headers(given: Mapping[str, str], secrets: Secrets) -> dict[str, str]:
 class RequestTemplate:
     """A JSON value with ``{query}`` and ``{k}`` in its strings."""
 
-    source: Any
+    source: object
     """As the caller wrote it, environment variables not filled in."""
-    value: Any
+    value: object
 
     @classmethod
-    def read(cls, given: Any, secrets: Secrets) -> Self:
+    def read(cls, given: object, secrets: Secrets) -> Self:
         """A template from JSON text, or from the value itself."""
         source = given
         if isinstance(given, str | bytes):
@@ -191,7 +192,7 @@ class RequestTemplate:
             )
         return cls(source, value)
 
-    def filled(self, query: str, k: int) -> Any:
+    def filled(self, query: str, k: int) -> object:
         """The request for one question.
 
         >>> RequestTemplate.read('{"q": "{query}", "top": "{k}"}', Secrets({})).filled("a", 5)
@@ -205,7 +206,7 @@ class RequestTemplate:
         return _mapped(self.value, fill)
 
 
-def _mapped(value: Any, change: Callable[[str, str], Any], name: str = "") -> Any:
+def _mapped(value: object, change: Callable[[str, str], object], name: str = "") -> object:
     """Apply ``change`` to each string of a JSON value, with the name of its field."""
     if isinstance(value, str):
         return change(value, name)
@@ -281,7 +282,7 @@ class _Session(Session):
         if connection is not None:
             connection.close()
 
-    def ask(self, question: Question, k: int, timeout: float | None) -> Any:
+    def ask(self, question: Question, k: int, timeout: float | None) -> object:
         self.until = None if timeout is None else time.monotonic() + timeout
         try:
             content = self._exchange(*self._compose(question.text, k))
@@ -295,7 +296,7 @@ class _Session(Session):
             raise _explained(error, self.parts) from error
         return decoded(content, "the answer")
 
-    def _exchange(self, *request: Any) -> bytes:
+    def _exchange(self, *request: object) -> bytes:
         reused = self.connection is not None
         try:
             response = self._send(*request)
@@ -321,13 +322,12 @@ class _Session(Session):
         _check_status(response, bytes(content))
         return bytes(content)
 
-    def _send(self, *request: Any) -> http.client.HTTPResponse:
+    def _send(self, *request: object) -> http.client.HTTPResponse:
         self.connection = self.connection or self._connect()
         self._in_time(self.connection.request, *request)
-        response: http.client.HTTPResponse = self._in_time(self.connection.getresponse)
-        return response
+        return self._in_time(self.connection.getresponse)
 
-    def _in_time(self, step: Callable[..., Any], *about: Any) -> Any:
+    def _in_time(self, step: Callable[..., T], *about: object) -> T:
         """Run a step of the exchange within the time that is left."""
         left = None if self.until is None else self.until - time.monotonic()
         if left is not None and left <= 0:

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -43,14 +43,29 @@ START_SECONDS = 120.0
 """Time a server may take to start; not counted in any latency."""
 NO_LIMIT = 1e8
 
-Arguments = Callable[[str, int], dict[str, Any]]
+Arguments = Callable[[str, int], Any]
+"""The arguments of a tool for a question and a number of results."""
 Connect = Callable[[AsyncExitStack, deque[bytes]], Any]
+
+
+class Tool(Protocol):
+    """A tool as the library describes it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called by."""
+        ...
+
+    @property
+    def input_schema(self) -> Mapping[str, Any] | None:
+        """The JSON Schema of its arguments."""
+        ...
 
 
 def from_mcp(
     target: str,
     *,
-    request: Any = None,
+    request: object = None,
     headers: Mapping[str, str] | None = None,
     layout: Layout | None = None,
 ) -> Retriever:
@@ -93,7 +108,7 @@ def from_mcp(
     name = f"mcp:{shown}#{tool}" if tool else f"mcp:{shown}"
     sends = None if template is None else template.source
 
-    def arguments_of(chosen: Any) -> Arguments:
+    def arguments_of(chosen: Tool) -> Arguments:
         return arguments_for(chosen) if template is None else template.filled
 
     return Retriever(
@@ -115,7 +130,7 @@ class _Session(Session):
 
     connect: Connect
     name: str
-    arguments_of: Callable[[Any], Arguments]
+    arguments_of: Callable[[Tool], Arguments]
     paths: bool
     """Whether the caller gave paths to the results."""
     stderr: deque[bytes] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
@@ -153,7 +168,7 @@ class _Session(Session):
             # Raised once the server is closed: on its way out it would be wrapped in a group.
             raise unusable
 
-    def ask(self, question: Question, k: int, timeout: float | None) -> Any:
+    def ask(self, question: Question, k: int, timeout: float | None) -> object:
         self.prepare()
         seconds = NO_LIMIT if timeout is None else timeout
         arguments = self.arguments(question.text, k)
@@ -167,7 +182,7 @@ class _Session(Session):
         return read_result(result, self.paths)
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[tuple[Any, list[Any]]]:
+    async def _connected(self) -> AsyncIterator[tuple[Any, list[Tool]]]:
         from mcp import Client
         from mcp.types import Implementation
 
@@ -205,7 +220,7 @@ class _Session(Session):
         return AskFailed("mcp", said, hopeless=hopeless)
 
 
-async def _by_pipes(stack: AsyncExitStack, arguments: list[str], stderr: deque[bytes]) -> Any:
+async def _by_pipes(stack: AsyncExitStack, arguments: list[str], stderr: deque[bytes]) -> object:
     from mcp import StdioServerParameters, stdio_client
 
     stderr.clear()
@@ -223,7 +238,7 @@ async def _by_pipes(stack: AsyncExitStack, arguments: list[str], stderr: deque[b
     return stdio_client(about, errlog=errors)
 
 
-async def _by_http(stack: AsyncExitStack, address: str, headers: dict[str, str]) -> Any:
+async def _by_http(stack: AsyncExitStack, address: str, headers: dict[str, str]) -> object:
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
@@ -233,7 +248,7 @@ async def _by_http(stack: AsyncExitStack, address: str, headers: dict[str, str])
     return streamable_http_client(address, http_client=client)
 
 
-def chosen_tool(name: str, tools: Sequence[Any]) -> Any:
+def chosen_tool(name: str, tools: Sequence[Tool]) -> Tool:
     """The named tool, or the only one if none is named."""
     named = [tool.name for tool in tools]
     able = [tool for tool in tools if tool.name == name] if name else tools
@@ -244,7 +259,7 @@ def chosen_tool(name: str, tools: Sequence[Any]) -> Any:
     raise AskFailed("mcp", f"{why}; {known}.{did_you_mean(name, named)}", hopeless=True)
 
 
-def arguments_for(tool: Any) -> Arguments:
+def arguments_for(tool: Tool) -> Arguments:
     """Find out how to turn a question into the tool's arguments, before the first question.
 
     The server itself refuses arguments that are missing or of another type.
@@ -273,7 +288,7 @@ def _named(properties: Sequence[str], names: Sequence[str]) -> str | None:
     return next((plain[name] for name in names if name in plain), None)
 
 
-def read_result(result: Any, paths: bool = False) -> Any:
+def read_result(result: Any, paths: bool = False) -> object:
     """Read the results of a tool call: structured, JSON as text, resources, or texts.
 
     With ``paths`` the caller's own paths find them later.
@@ -302,18 +317,19 @@ def read_result(result: Any, paths: bool = False) -> Any:
     return found[0] if found else [{"text": text} for text in texts if text.strip()]
 
 
-def _listed(found: Any) -> Sequence[Any] | Any:
+def _listed(found: object) -> Sequence[object] | object:
     """The results in an answer, also a single one; None if it holds no list."""
-    is_result = isinstance(found, dict) and any(name in found for name in ALONE)
-    if is_result and not any(isinstance(found.get(n), list | dict) for n in ("ids", *LISTS)):
-        return [found]
+    if isinstance(found, dict) and any(name in found for name in ALONE):
+        holds_list = any(isinstance(found.get(n), list | dict) for n in ("ids", *LISTS))
+        if not holds_list:
+            return [found]
     try:
         return found if results_in(found) else []
     except BadDocument:
         return None
 
 
-def _decoded(text: str) -> Any:
+def _decoded(text: str) -> object:
     """The JSON list or object in a text, or None."""
     try:
         found = msgspec.json.decode(text)
@@ -322,7 +338,7 @@ def _decoded(text: str) -> Any:
     return found if isinstance(found, list | dict) else None
 
 
-def _resource(block: Any) -> dict[str, Any]:
+def _resource(block: Any) -> dict[str, object]:
     resource = getattr(block, "resource", block)
     text = getattr(resource, "text", None) or getattr(resource, "description", None)
     return {"id": str(resource.uri), "text": text}

@@ -50,7 +50,7 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
 """How a text begins, what makes a retriever of it, the options that it takes, and its name."""
 
 
-def as_retriever(value: Any, **options: Any) -> Retriever:
+def as_retriever(value: object, **options: Any) -> Retriever:
     """Return the retriever that a text names or an object provides."""
     options = {name: one for name, one in options.items() if one is not None}
     if isinstance(value, Retriever):
@@ -92,7 +92,11 @@ def _from_plugin(scheme: str, target: str, layout: Layout, options: dict[str, An
 
 
 def _from_object(
-    value: Any, layout: Layout, options: dict[str, Any], name: str | None, code: Mapping[str, str]
+    value: object,
+    layout: Layout,
+    options: dict[str, Any],
+    name: str | None,
+    code: Mapping[str, str],
 ) -> Retriever:
     """The retriever that calls a function, or the method by which an object retrieves."""
     ask = value if callable(value) else _method_of(value)
@@ -169,7 +173,7 @@ def load_target(target: str) -> tuple[Any, ModuleType]:
             f"{Secrets().redact(said_by(error))[:300]} while it is imported; repair it first (what "
             'runs as a program goes under `if __name__ == "__main__":`).'
         ) from error
-    found: Any = module
+    found: object = module
     for part in attribute.split("."):
         if not hasattr(found, part):
             names = [name for name in getattr(found, "__dict__", ()) if not name.startswith("_")]
@@ -250,7 +254,7 @@ _FOLDERS: dict[Path, bool] = {}
 """Folders that retrievers were loaded from, and whether they were on the import path before."""
 
 
-def _check(options: Mapping[str, Any], allowed: tuple[str, ...], what: str) -> None:
+def _check(options: Mapping[str, object], allowed: tuple[str, ...], what: str) -> None:
     for name in options:
         if name not in allowed:
             known = ", ".join((*allowed, *LAYOUT))

@@ -16,7 +16,7 @@ from calipers.config import find_config, inside, read_config
 from calipers.engines.scoring import choose_metrics, deepest
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.io.tables.columns import Columns
-from calipers.live.adapters.base import Retriever, Secrets, without_secrets
+from calipers.live.adapters.base import Retriever, Secrets, shown_value, without_secrets
 from calipers.live.adapters.recognise import add_to_path, as_retriever, load_target
 from calipers.live.code import code_of
 from calipers.live.questions import Questions, read_questions
@@ -310,8 +310,8 @@ class _InErrorsOnly(Secrets):
 
 def _build(one: Combination, folder: Path) -> Retriever:
     """Build the retriever of a combination: its function is called with the parameters."""
-    shown, secrets = without_secrets(one.params), _InErrorsOnly()
-    hidden = [str(value) for name, value in one.params.items() if shown[name] != value]
+    secrets = _InErrorsOnly()
+    hidden = [str(value) for name, value in one.params.items() if shown_value(name, value) != value]
     secrets.add(*hidden)
     factory, module = load_target(_target(one, folder))
     try:
