@@ -192,7 +192,7 @@ def _with_names_beside(pairs: Pairs, sight: Probe, said: Columns) -> list[Pairs]
     return [
         tuple((ours, f"{theirs},{name}" if ours == "item" else theirs) for ours, theirs in pairs)
         for name in dict.fromkeys(beside)
-        if "," not in name
+        if "," not in name and renaming([name]).get(name) in (None, "document")
     ]
 
 
