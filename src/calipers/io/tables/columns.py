@@ -231,6 +231,8 @@ class Columns:
                 made[part] = [self._inside(one, part, name) for one in made[part]]
         if "rank" in self.named and isinstance(made.get("retrieved"), list):
             made["retrieved"] = _by_rank(made["retrieved"])
+        if "distance" in self.named and isinstance(made.get("retrieved"), list):
+            made["retrieved"] = _by_distance(made["retrieved"])
         return self._with_grades(made) if self.grades else made
 
     def _with_grades(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -333,6 +335,14 @@ class Columns:
 
     def _every(self) -> list[str]:
         return [one for columns in self.seen.values() for one in columns]
+
+
+def _by_distance(results: list[Any]) -> list[Any]:
+    """Results in the order of their distances, the smallest first; as listed where one lacks it."""
+    scores = [one.get("score") if isinstance(one, Mapping) else None for one in results]
+    if not all(isinstance(score, int | float) for score in scores):
+        return results
+    return sorted(results, key=lambda row: float(row["score"]))
 
 
 def _by_rank(results: list[Any]) -> list[Any]:

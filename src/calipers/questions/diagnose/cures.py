@@ -155,6 +155,7 @@ def sort_by_score(seen: Seen) -> Iterator[Trial]:
     score = seen.lists.score
     if score is None:
         return
+    is_listed = seen.pair.as_read[1].order == "listed"
     ways = (
         ("distances", score, "smallest score first", "The scores are distances:"),
         ("scores", -score, "largest score first", "The lists are not sorted by score:"),
@@ -172,6 +173,8 @@ def sort_by_score(seen: Seen) -> Iterator[Trial]:
             after.values,
             f"{says} sorted, the {'smallest' if smallest else 'largest'} first,",
             "sort by score",
+            # Where scores make the order, another column of the file may hold them.
+            option="--distance score" if smallest and is_listed else None,
             beyond_chance=after.values - shuffled(seen, None),
             after=partial(_same, after),
         )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from calipers.operation import Setting, Settings, operation
 from calipers.questions.misses.settings import Candidates
-from calipers.questions.reading import Cluster, Confidence, Data, Reading, Searched
+from calipers.questions.reading import Cluster, Confidence, Data, Price, Reading, Searched
 
 if TYPE_CHECKING:
     from calipers.questions.diagnose.result import Diagnosis
@@ -35,10 +35,7 @@ class DiagnoseSettings(Settings):
     ] = None
     corpus: Searched = None
     candidates: Candidates = None
-    price: Annotated[
-        float | None,
-        Setting("What a million tokens of the language model cost.", metavar="PRICE"),
-    ] = None
+    price: Price = None
     confidence: Confidence = 0.95
     cluster: Cluster = None
 
