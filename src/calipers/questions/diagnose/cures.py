@@ -21,6 +21,7 @@ from calipers.match.pair import match_pair
 from calipers.measures import Metric
 from calipers.measures.views import Gains
 from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.fact import Fact, Sentence
 from calipers.model.matched import Matched, Matches
 from calipers.model.matching import IdMap
 from calipers.present.escape import printable
@@ -143,7 +144,10 @@ def reverse_first(seen: Seen) -> Iterator[Trial]:
         f"first {seen.k} reversed",
         "would be",
         after.values,
-        f"The first {seen.k} results are in reverse order: turned round,",
+        Sentence(
+            f"The first {seen.k} results are in reverse order: turned round,",
+            [Fact(about="setting", k=seen.k, text="k")],
+        ),
         "see what orders them",
         beyond_chance=after.values - shuffled(seen, seen.k),
         after=partial(_same, after),
@@ -227,7 +231,10 @@ def without_repetitions(seen: Seen) -> Iterator[Trial]:
             f"without {words}",
             "would be",
             after.values,
-            f"{share:.0%} of the first {seen.k} results repeat one above them: without these",
+            Sentence(
+                f"{share:.0%} of the first {seen.k} results repeat one above them: without these",
+                [Fact(about="count", count=again, value=share, k=seen.k, text="repetitions")],
+            ),
             "remove them before the cut",
             after=partial(_same, after),
         )
@@ -254,7 +261,10 @@ def ids(seen: Seen) -> Iterator[Trial]:
             _without_words(near.how),
             "would be",
             seen.measured(_in_place(pair.matches, seen)),
-            f"Ids differ in {printable(words, 48)}: matched,",
+            Sentence(
+                f"Ids differ in {printable(words, 48)}: matched,",
+                [Fact(about="name", text=words), Fact(about="name", text=option)],
+            ),
             "write the ids alike",
             option=f"--map-ids {shlex.quote(option)}",
             at_full_depth=beyond,
@@ -332,7 +342,13 @@ def hub(seen: Seen) -> Iterator[Trial]:
         "without the hub",
         "would be",
         after.values,
-        f"{called} stands first in {int(counts[most]):,} of {first.size:,} lists: without it",
+        Sentence(
+            f"{called} stands first in {int(counts[most]):,} of {first.size:,} lists: without it",
+            [
+                Fact(about="name", text=called),
+                Fact(about="count", count=int(counts[most]), of=first.size, text="lists"),
+            ],
+        ),
         "leave it out of the index",
         after=partial(_same, after),
     )

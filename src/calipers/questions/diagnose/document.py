@@ -13,12 +13,14 @@ from calipers.model.document import (
     Note,
     Table,
 )
+from calipers.model.fact import Fact, Sentence, sentence
 from calipers.model.recorded import Recorded
 from calipers.questions.diagnose.result import (
     CuredValue,
     Diagnosis,
     Leak,
     TriedCure,
+    leak_fact,
     whole_percents,
 )
 from calipers.words import first_results, number
@@ -43,6 +45,12 @@ def document(diagnosis: Diagnosis) -> Document:
         for line in Recorded(diagnosis.settings).notes
         if not (by_ids and "called nearly so" in line)
     ]
+    if diagnosis.queries > diagnosis.n:
+        without = Fact(
+            about="left out", count=diagnosis.queries - diagnosis.n, of=diagnosis.queries
+        )
+        template = "{it.count:query is|queries are} left out of recall: nothing relevant is known."
+        notes.append(Note("left out", sentence(template, it=without)))
     notes.append(Note("counted", _counted(diagnosis)))
     notes.append(Note("next", diagnosis.next))
     return Document(diagnosis.sentence, blocks=blocks, notes=notes, rows=lambda: diagnosis.cures)
@@ -75,7 +83,7 @@ def _how(cure: TriedCure) -> str:
     return cure.advice if cure.kind == "would be" else f"at most, {cure.advice}"
 
 
-def leak_line(leaks: Sequence[Leak]) -> str:
+def leak_line(leaks: Sequence[Leak]) -> Sentence:
     """Where every target is, in shares that sum to 100 %."""
     first = leaks[: MOST_LEAKS + 1]
     percents = whole_percents([leak.targets for leak in leaks])
@@ -85,7 +93,9 @@ def leak_line(leaks: Sequence[Leak]) -> str:
     ]
     rest = sum(percents[len(first) :])
     words += [f"{rest}% for other reasons"] if len(leaks) > len(first) else []
-    return f"Of what it should find: {', '.join(words)}."
+    text = f"Of what it should find: {', '.join(words)}."
+    total = sum(leak.targets for leak in leaks)
+    return Sentence(text, [leak_fact(leak, total) for leak in leaks])
 
 
 def _tried(tried: Sequence[TriedCure]) -> Table:
@@ -95,11 +105,14 @@ def _tried(tried: Sequence[TriedCure]) -> Table:
     return Table(columns, rows, "What was tried on the run as it was recorded", detail=True)
 
 
-def _counted(diagnosis: Diagnosis) -> str:
+def _counted(diagnosis: Diagnosis) -> Sentence:
     """The main metrics as they are."""
-    means = ", ".join(
-        f"{one.metric} {number(one.mean)}"
+    known = [
+        Fact(about="mean", metric=one.metric, value=one.mean, queries=one.n, k=diagnosis.k)
         for one in diagnosis.summaries
         if one.mean is not None and not one.metric.startswith("judged")
-    )
-    return f"{diagnosis.n:,} queries, {first_results(diagnosis.k)}: {means}."
+    ]
+    means = ", ".join(f"{fact.metric} {number(fact.value or 0.0)}" for fact in known)
+    queries = Fact(about="count", count=diagnosis.n, k=diagnosis.k, text="queries")
+    text = f"{diagnosis.n:,} queries, {first_results(diagnosis.k)}: {means}."
+    return Sentence(text, [queries, *known])

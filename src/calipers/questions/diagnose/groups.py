@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calipers.model.arrays import Bools
+from calipers.model.fact import Fact, Sentence
 from calipers.model.matched import EMPTY, FAILED, MISSING
 from calipers.model.scores import Scores
 from calipers.model.slicing import MOST_SLICES, auto_cuts, cut
@@ -59,11 +60,16 @@ def _by_status(seen: Seen) -> Iterator[Group]:
         verb = " are" if n > 1 else " is"
         what = words.format(queries + (verb if status == MISSING else ""))
         rest = _recall(seen, ~which)
+        facts = [
+            Fact(about="count", count=n, of=int(seen.measured_queries.sum()), text=status),
+            Fact(about="slice", slice=f"not {status}", metric=str(seen.metrics[0]), value=rest),
+        ]
+        text = f"{what[:1].upper()}{what[1:]}; the others have {seen.metrics[0]} {number(rest)}."
         yield Group(
             status,
             title,
             which,
-            f"{what[:1].upper()}{what[1:]}; the others have {seen.metrics[0]} {rest}.",
+            Sentence(text, facts),
             advice,
             "Why: `calipers misses`",
         )
@@ -92,8 +98,11 @@ def _same_list(seen: Seen) -> Iterator[Group]:
         "same_list",
         "no list for all",
         which,
-        f"{int(counts[most]):,} of {plural(int(answered.sum()), 'query', 'queries')} get the same "
-        f"list of results, though they look for different things.",
+        Sentence(
+            f"{int(counts[most]):,} of {plural(int(answered.sum()), 'query', 'queries')} get the "
+            "same list of results, though they look for different things.",
+            [Fact(about="count", count=int(counts[most]), of=int(answered.sum()), text="queries")],
+        ),
         "like the rest",
         "Why: `calipers misses`",
     )
@@ -133,14 +142,31 @@ def _slice(scores: Scores, row: Slice) -> Group:
         "slice",
         f"{printable(chosen, 20)}",
         which,
-        f"Queries with {printable(row.by, 20)} = {printable(row.value, 20)} fail: {row.metric} is "
-        f"{number(row.mean or 0.0)} on {row.n:,}, {number(row.rest or 0.0)} on the rest.",
+        Sentence(
+            f"Queries with {printable(row.by, 20)} = {printable(row.value, 20)} fail: "
+            f"{row.metric} is {number(row.mean or 0.0)} on {row.n:,}, {number(row.rest or 0.0)} "
+            "on the rest.",
+            [
+                Fact(
+                    about="slice",
+                    slice=chosen,
+                    metric=row.metric,
+                    value=row.mean,
+                    before=row.rest,
+                    difference=row.difference,
+                    queries=row.n,
+                    direction="worse",
+                    sure=True,
+                ),
+                Fact(about="name", text=chosen),
+            ],
+        ),
         "like the rest",
         f"Why: `calipers misses --where {shlex.quote(chosen)}`",
     )
 
 
-def _recall(seen: Seen, which: Bools) -> str:
-    """The mean recall of some queries, as printed."""
+def _recall(seen: Seen, which: Bools) -> float:
+    """The mean recall of some queries; 0 where there are none."""
     some = seen.values[which & seen.measured_queries, 0]
-    return number(float(some.mean())) if some.size else "unknown"
+    return float(some.mean()) if some.size else 0.0

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from calipers.model.claim import Standing
+from calipers.model.fact import Fact
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Summary, with_version
 from calipers.words import whole_commands
@@ -67,6 +68,11 @@ class Leak:
     targets: int
     share: float
     remedy: str = ""
+
+
+def leak_fact(leak: Leak, targets: int) -> Fact:
+    """How many of the targets are where."""
+    return Fact(about="count", count=leak.targets, of=targets, value=leak.share, text=leak.means)
 
 
 def whole_percents(counts: Sequence[int]) -> list[int]:

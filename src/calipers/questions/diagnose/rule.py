@@ -19,6 +19,7 @@ from calipers.measures.counts import recall
 from calipers.measures.spec import check_cutoff
 from calipers.measures.views import Found
 from calipers.model.arrays import Bools, Floats
+from calipers.model.fact import Fact, Sentence, joined
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_in
@@ -37,6 +38,7 @@ from calipers.questions.diagnose.result import (
     Diagnosis,
     Leak,
     TriedCure,
+    leak_fact,
     whole_percents,
 )
 from calipers.questions.misses.result import REASONS
@@ -383,6 +385,48 @@ _TO_DO = {
 """What to do about a certain cure that no option applies."""
 
 
+def _promised(value: CuredValue, queries: int) -> Sentence:
+    """What a metric would be, and is."""
+    text = f"{value.metric} is {number(value.after)}, not {number(value.before)}."
+    return Sentence(text, [_difference(value, queries, "would be")])
+
+
+def _difference(value: CuredValue, queries: int, kind: str) -> Fact:
+    """A metric after a cure, against the run as it was recorded."""
+    return Fact(
+        about="difference",
+        system=kind,
+        against="as recorded",
+        metric=value.metric,
+        value=value.after,
+        before=value.before,
+        difference=value.gain,
+        better=value.better,
+        worse=value.worse,
+        queries=queries,
+        direction="better" if value.gain > 0 else "worse" if value.gain < 0 else "same",
+        sure=None if value.standing is None else value.standing == "better",
+    )
+
+
+def _mean(seen: Seen) -> Fact:
+    """The recall as it is."""
+    known = seen.values[seen.measured_queries, 0]
+    return Fact(
+        about="mean", metric=str(seen.metrics[0]), value=exact_mean(known), queries=known.size
+    )
+
+
+def _k(seen: Seen) -> Fact:
+    """The k that was asked for."""
+    return Fact(about="setting", k=seen.k, text="k")
+
+
+def _choice(cure: TriedCure) -> Fact:
+    """Another k, and what it finds."""
+    return Fact(about="choice", metric="recall", k=cure.k, value=cure.values[0].after)
+
+
 @dataclass(frozen=True)
 class _First:
     """The first line, what it is about, and what to do next."""
@@ -404,10 +448,7 @@ def _first_line(
     if advised:
         best = advised[0]
         value = best.leading
-        sentence = (
-            f"{best.trial.says} {value.metric} is {number(value.after)}, not "
-            f"{number(value.before)}."
-        )
+        sentence = joined(best.trial.says, _promised(value, int(seen.measured_queries.sum())))
         options = [one.cure.option for one in advised if one.cure.option]
         # A later --map-ids holds the earlier one.
         command = f"Try it: `calipers eval {options[0]}`" if options else ""
@@ -425,45 +466,53 @@ def _leaking(seen: Seen, study: Study, leaks: Sequence[Leak], shown: list[TriedC
     ndcg = _best_of_first(seen)
     largest = lost[0] if lost else None
     if ndcg.gain >= max(LEAST_LEAK, largest.share if largest else 0.0):
-        sentence = (
+        text = (
             f"Found, but not ranked first: {ndcg.metric} is {number(ndcg.before)}, at most "
             f"{number(ndcg.after)} with these in the best order."
         )
-        return _First(sentence, "best_order", _rerank(seen))
+        fact = _difference(ndcg, int(seen.measured_queries.sum()), "at most")
+        return _First(Sentence(text, [fact]), "best_order", _rerank(seen))
     if largest is None:
         return _nothing_wrong(seen, shown)
     too_many = _more_targets_than_places(seen)
     if too_many is not None:
         return too_many
     percents = whole_percents([leak.targets for leak in leaks])
-    share = f"{percents[leaks.index(largest)]}% of the targets"
+    share = Sentence(
+        f"{percents[leaks.index(largest)]}% of the targets", [leak_fact(largest, study.targets)]
+    )
     why = "Why: `calipers misses`"
     if largest.name == "below_k":
         larger = next((one for one in shown if one.name == "larger_k"), None)
         if larger is not None:
             value = larger.values[0]
-            sentence = (
-                f"{share} are ranked below {seen.k}: k = {larger.k} finds {value.after:.0%}, "
-                f"k = {seen.k} finds {value.before:.0%}."
+            rest = Sentence(
+                f"are ranked below {seen.k}: k = {larger.k} finds {value.after:.0%}, "
+                f"k = {seen.k} finds {value.before:.0%}.",
+                [_choice(larger), replace(_mean(seen), k=seen.k)],
             )
-            return _First(sentence, "larger_k", f"Try it: `calipers eval -k {larger.k}`")
-        return _First(f"{share} are ranked below {seen.k}.", "below_k", why)
+            command = f"Try it: `calipers eval -k {larger.k}`"
+            return _First(joined(share, rest), "larger_k", Sentence(command, [_choice(larger)]))
+        below = Sentence(f"are ranked below {seen.k}.", [_k(seen)])
+        return _First(joined(share, below), "below_k", why)
     if largest.name == "not_returned":
         return _not_returned(seen, study, share, why)
-    return _First(f"{share}: {largest.means}.", largest.name, why)
+    return _First(joined(share, f": {largest.means}.", by=""), largest.name, why)
 
 
 def _nothing_wrong(seen: Seen, shown: list[TriedCure]) -> _First:
     """That nothing known is wrong, and the smaller k where there is one."""
     n = int(seen.measured_queries.sum())
     mean = number(float(np.nanmean(seen.values[:, 0])))
-    sentence = f"Nothing known is wrong: {seen.metrics[0]} is {mean} on {n:,} queries."
+    text = f"Nothing known is wrong: {seen.metrics[0]} is {mean} on {n:,} queries."
     if n < FEW:
         told = f"as far as {plural(n, 'query', 'queries')} can tell"
-        sentence = f"Nothing known is wrong, {told}: {seen.metrics[0]} is {mean}."
+        text = f"Nothing known is wrong, {told}: {seen.metrics[0]} is {mean}."
+    sentence = Sentence(text, [_mean(seen)])
     smaller = next((one for one in shown if one.name == "smaller_k"), None)
     if smaller is not None:
-        return _First(sentence, None, f"Try a smaller k: `calipers eval -k {smaller.k}`")
+        command = f"Try a smaller k: `calipers eval -k {smaller.k}`"
+        return _First(sentence, None, Sentence(command, [_choice(smaller)]))
     return _First(sentence, None, "Each miss: `calipers misses`")
 
 
@@ -477,11 +526,14 @@ def _more_targets_than_places(seen: Seen) -> _First | None:
     if highest is None or highest > 0.9 or mean < 0.9 * highest:
         return None
     enough = int(np.sort(wanted)[int(np.ceil(0.95 * wanted.size)) - 1])
-    sentence = (
+    text = (
         f"k = {seen.k} holds too few: {seen.metrics[0]} is {number(mean)} and cannot be above "
         f"{number(highest)}."
     )
-    return _First(sentence, "k_too_small", f"k = {enough} holds all targets of 95 of 100 queries.")
+    bound = Fact(about="bound", metric=str(seen.metrics[0]), k=seen.k, value=highest)
+    room = Fact(about="setting", k=enough, value=0.95, count=95, of=100, text="queries")
+    following = f"k = {enough} holds all targets of 95 of 100 queries."
+    return _First(Sentence(text, [_mean(seen), bound]), "k_too_small", Sentence(following, [room]))
 
 
 def _rerank(seen: Seen) -> str:
@@ -490,7 +542,8 @@ def _rerank(seen: Seen) -> str:
     unjudged = 1.0 - float(np.nanmean(judged)) if not np.isnan(judged).all() else 0.0
     if unjudged < 0.5:
         return "Rerank the results."
-    return f"Rerank, or judge what stands above: {unjudged:.0%} of the results were never judged."
+    text = f"Rerank, or judge what stands above: {unjudged:.0%} of the results were never judged."
+    return Sentence(text, [Fact(about="mean", metric="unjudged", value=unjudged, k=seen.k)])
 
 
 def _from_both_ends(seen: Seen) -> Floats:
@@ -515,17 +568,16 @@ def _best_of_first(seen: Seen) -> CuredValue:
     return CuredValue(str(seen.metrics[1]), *means, better, 0, None, None)
 
 
-def _not_returned(seen: Seen, study: Study, share: str, why: str) -> _First:
+def _not_returned(seen: Seen, study: Study, share: Sentence, why: str) -> _First:
     """Targets that are in no list: the lists may be too short."""
     short = _length_where_missed(seen, study)
     if short < SHORT:
-        sentence = (
-            f"{share} are not in the results, which are only {short:.3g} per query: retrieve more."
-        )
-        return _First(sentence, "too_few_results", why)
+        length = Fact(about="count", value=short, text="results per query")
+        rest = f"are not in the results, which are only {short:.3g} per query: retrieve more."
+        return _First(joined(share, Sentence(rest, [length])), "too_few_results", why)
     lacking = "--candidates" if "candidates" not in study.given else "--corpus"
     known = "" if {"candidates", "corpus"} <= study.given else f"; give {lacking} to see why"
-    return _First(f"{share} are not in the results{known}.", "not_returned", why)
+    return _First(joined(share, f"are not in the results{known}."), "not_returned", why)
 
 
 def _length_where_missed(seen: Seen, study: Study) -> float:
@@ -536,7 +588,7 @@ def _length_where_missed(seen: Seen, study: Study) -> float:
     return float(some.mean()) if some.size else 0.0
 
 
-def _gap(seen: Seen, advice: RecallAdvice | None, price: float | None) -> str | None:
+def _gap(seen: Seen, advice: RecallAdvice | None, price: float | None) -> Sentence | None:
     """The gap between precision and recall, where it says what to do."""
     found = float(np.nanmean(seen.values[:, 0]))
     matching = Found.of(seen.matches, seen.pair.rel)
@@ -544,28 +596,48 @@ def _gap(seen: Seen, advice: RecallAdvice | None, price: float | None) -> str | 
     useful = matching.useful(seen.k)[seen.measured_queries].sum()
     precise = float(useful / max(1, shown[seen.measured_queries].sum()))
     both = f"precision is {number(precise)} and recall {number(found)}"
+    facts = [
+        Fact(about="mean", metric=f"precision@{seen.k}", value=precise),
+        replace(_mean(seen), value=found),
+    ]
     if precise - found >= WIDE:
         more = "retrieve more results"
         if advice is not None and advice.best_guess > seen.k:
             more = f"k = {advice.best_guess} finds {advice.best_guess_recall:.0%}"
-        return f"Gap between precision and recall: {both}, so it is too selective; {more}."
+            facts.append(_advised_k(advice))
+        text = f"Gap between precision and recall: {both}, so it is too selective; {more}."
+        return Sentence(text, facts)
     if advice is None or found - precise < WIDE:
         return None
     if seen.k - advice.best_guess < WORTH * seen.k:
         return None
     now, then = seen.lists.tokens_at(seen.k), seen.lists.tokens_at(advice.best_guess)
     saved = f"{1 - advice.best_guess / seen.k:.0%} of the results"
+    less = 1 - advice.best_guess / seen.k
     if now and then is not None:
-        saved = f"{1 - then / now:.0%} of the tokens"
+        less = 1 - then / now
+        saved = f"{less:.0%} of the tokens"
         if price is not None:
-            saved += f" ({(now - then) * price / 1000:,.2f} per 1,000 queries)"
+            cost = (now - then) * price / 1000
+            saved += f" ({cost:,.2f} per 1,000 queries)"
+            facts.append(Fact(about="count", value=cost, queries=1000, text="cost saved"))
+    facts += [Fact(about="count", value=less, text="saved"), _advised_k(advice)]
     kept = "keeps the recall"
     if f"{advice.best_guess_recall:.0%}" != f"{found:.0%}":
         kept = f"finds {advice.best_guess_recall:.0%} instead of {found:.0%}"
     doubt = ""
     if advice.safe_k > advice.best_guess:
         doubt = f"; on new queries it may lose up to {number(advice.best_guess_bound)}"
-    return (
+        facts.append(Fact(about="bound", metric="recall", value=advice.best_guess_bound))
+    text = (
         f"Gap between precision and recall: {both}, so it is too wide; k = {advice.best_guess} "
         f"{kept} and saves {saved}{doubt}."
+    )
+    return Sentence(text, facts)
+
+
+def _advised_k(advice: RecallAdvice) -> Fact:
+    """The k that sweep advises, and what it finds."""
+    return Fact(
+        about="choice", metric="recall", k=advice.best_guess, value=advice.best_guess_recall
     )
