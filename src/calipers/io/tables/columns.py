@@ -229,10 +229,9 @@ class Columns:
         for part in ("retrieved", "ground_truth"):
             if isinstance(made.get(part), list):
                 made[part] = [self._inside(one, part, name) for one in made[part]]
-        if "rank" in self.named and isinstance(made.get("retrieved"), list):
-            made["retrieved"] = _by_rank(made["retrieved"])
-        if "distance" in self.named and isinstance(made.get("retrieved"), list):
-            made["retrieved"] = _by_distance(made["retrieved"])
+        for ours, key in (("rank", "rank"), ("distance", "score")):
+            if ours in self.named and isinstance(made.get("retrieved"), list):
+                made["retrieved"] = _in_order(made["retrieved"], key)
         return self._with_grades(made) if self.grades else made
 
     def _with_grades(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -337,20 +336,12 @@ class Columns:
         return [one for columns in self.seen.values() for one in columns]
 
 
-def _by_distance(results: list[Any]) -> list[Any]:
-    """Results in the order of their distances, the smallest first; as listed where one lacks it."""
-    scores = [one.get("score") if isinstance(one, Mapping) else None for one in results]
-    if not all(isinstance(score, int | float) for score in scores):
+def _in_order(results: list[Any], field: str) -> list[Any]:
+    """The results in the order of a field that the user names, where each has a number there."""
+    values = [row.get(field) if isinstance(row, Mapping) else None for row in results]
+    if not all(isinstance(value, int | float) for value in values):
         return results
-    return sorted(results, key=lambda row: float(row["score"]))
-
-
-def _by_rank(results: list[Any]) -> list[Any]:
-    """The results in the order of the ranks that the user names, where each has one."""
-    ranks = [row.get("rank") if isinstance(row, Mapping) else None for row in results]
-    if not all(isinstance(rank, int | float) for rank in ranks):
-        return results
-    return sorted(results, key=lambda row: float(row["rank"]))
+    return sorted(results, key=lambda row: float(row[field]))
 
 
 def with_tags(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,307 @@
+"""The first line of a diagnosis, what to do next, and the gap between precision and recall."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calipers.engines.scoring import compute
+from calipers.measures import parse
+from calipers.measures.views import Found
+from calipers.model.arrays import Bools, Floats
+from calipers.model.fact import Fact, Sentence, joined
+from calipers.questions.diagnose.cures import Seen, best_order
+from calipers.questions.diagnose.groups import Group
+from calipers.questions.diagnose.result import (
+    CuredValue,
+    Leak,
+    TriedCure,
+    leak_fact,
+    whole_percents,
+)
+from calipers.questions.diagnose.testing import Tested
+from calipers.questions.misses.rule import Study
+from calipers.questions.shown_results import ceilings
+from calipers.questions.sweep.result import RecallAdvice
+from calipers.statistics.clusters import exact_mean
+from calipers.words import number, plural
+
+LEAST_LEAK = 0.05
+"""A leak below this share of the targets is not named in the first line."""
+FEW = 20
+"""Below this number of queries the first line says how few they are."""
+SHORT = 8
+"""Lists of fewer results, on average, are too short to be blamed for anything else."""
+WORTH = 0.3
+"""A smaller k that saves less than this share of the results is not advised."""
+WIDE = 0.3
+"""A gap of this size between precision and recall is worth a sentence."""
+_TO_DO = {
+    "reverse": "Sort the other way round: distances may be taken for similarities.",
+    "reverse_first": "See what orders them, such as a reranker whose lowest score is the best.",
+    "sort_distances": "Sort by score, the smallest first.",
+    "sort_scores": "Sort by score, the largest first.",
+    "repeated_ids": "Remove repetitions before the cut at k; look for what was indexed twice.",
+    "repeated_texts": "Remove repetitions before the cut at k; look for what was indexed twice.",
+    "ids": "Write the ids alike in both.",
+    "hub": "See why it is near to everything: boilerplate, an empty or a very long chunk.",
+}
+"""What to do about a certain cure that no option applies."""
+
+
+def _promised(value: CuredValue, queries: int) -> Sentence:
+    """What a metric would be, and is."""
+    text = f"{value.metric} is {number(value.after)}, not {number(value.before)}."
+    return Sentence(text, [_difference(value, queries, "would be")])
+
+
+def _difference(value: CuredValue, queries: int, kind: str) -> Fact:
+    """A metric after a cure, against the run as it was recorded."""
+    return Fact(
+        about="difference",
+        system=kind,
+        against="as recorded",
+        metric=value.metric,
+        value=value.after,
+        before=value.before,
+        difference=value.gain,
+        better=value.better,
+        worse=value.worse,
+        queries=queries,
+        direction="better" if value.gain > 0 else "worse" if value.gain < 0 else "same",
+        sure=None if value.standing is None else value.standing == "better",
+    )
+
+
+def _mean(seen: Seen) -> Fact:
+    """The recall as it is."""
+    known = seen.values[seen.measured_queries, 0]
+    return Fact(
+        about="mean", metric=str(seen.metrics[0]), value=exact_mean(known), queries=known.size
+    )
+
+
+def _k(seen: Seen) -> Fact:
+    """The k that was asked for."""
+    return Fact(about="setting", k=seen.k, text="k")
+
+
+def _choice(cure: TriedCure) -> Fact:
+    """Another k, and what it finds."""
+    return Fact(about="choice", metric="recall", k=cure.k, value=cure.values[0].after)
+
+
+@dataclass(frozen=True)
+class First:
+    """The first line, what it is about, and what to do next."""
+
+    sentence: str
+    named: str | None
+    next: str
+
+
+def first_line(
+    seen: Seen,
+    study: Study,
+    advised: list[Tested],
+    asked: list[Group],
+    leaks: Sequence[Leak],
+    shown: list[TriedCure],
+) -> First:
+    """The largest certain cure, else a group, else a leak, else that nothing known is wrong."""
+    if advised:
+        best = advised[0]
+        value = best.leading
+        sentence = joined(best.trial.says, _promised(value, int(seen.measured_queries.sum())))
+        options = [one.cure.option for one in advised if one.cure.option]
+        # A later --map-ids holds the earlier one.
+        command = f"Try it: `calipers eval {options[0]}`" if options else ""
+        return First(sentence, best.cure.name, command or _TO_DO[best.cure.name])
+    missing = np.where(seen.measured_queries, 1.0 - seen.values[:, 0], 0.0)
+    for group in asked:
+        if missing[group.which].sum() > 0.5 * missing.sum() and missing.sum():
+            return First(group.says, group.name, group.next)
+    return _leaking(seen, study, leaks, shown)
+
+
+def _leaking(seen: Seen, study: Study, leaks: Sequence[Leak], shown: list[TriedCure]) -> First:
+    """The largest leak, be it targets that are lost or an order that is not the best."""
+    lost = [leak for leak in leaks[1:] if leak.share >= LEAST_LEAK]
+    ndcg = _best_of_first(seen)
+    largest = lost[0] if lost else None
+    if ndcg.gain >= max(LEAST_LEAK, largest.share if largest else 0.0):
+        text = (
+            f"Found, but not ranked first: {ndcg.metric} is {number(ndcg.before)}, at most "
+            f"{number(ndcg.after)} with these in the best order."
+        )
+        fact = _difference(ndcg, int(seen.measured_queries.sum()), "at most")
+        return First(Sentence(text, [fact]), "best_order", _rerank(seen))
+    if largest is None:
+        return _nothing_wrong(seen, shown)
+    too_many = _more_targets_than_places(seen)
+    if too_many is not None:
+        return too_many
+    percents = whole_percents([leak.targets for leak in leaks])
+    share = Sentence(
+        f"{percents[leaks.index(largest)]}% of the targets", [leak_fact(largest, study.targets)]
+    )
+    why = "Why: `calipers misses`"
+    if largest.name == "below_k":
+        larger = next((one for one in shown if one.name == "larger_k"), None)
+        if larger is not None:
+            value = larger.values[0]
+            rest = Sentence(
+                f"are ranked below {seen.k}: k = {larger.k} finds {value.after:.0%}, "
+                f"k = {seen.k} finds {value.before:.0%}.",
+                [_choice(larger), replace(_mean(seen), k=seen.k)],
+            )
+            command = f"Try it: `calipers eval -k {larger.k}`"
+            return First(joined(share, rest), "larger_k", Sentence(command, [_choice(larger)]))
+        below = Sentence(f"are ranked below {seen.k}.", [_k(seen)])
+        return First(joined(share, below), "below_k", why)
+    if largest.name == "not_returned":
+        return _not_returned(seen, study, share, why)
+    return First(joined(share, f": {largest.means}.", by=""), largest.name, why)
+
+
+def _nothing_wrong(seen: Seen, shown: list[TriedCure]) -> First:
+    """That nothing known is wrong, and the smaller k where there is one."""
+    n = int(seen.measured_queries.sum())
+    mean = number(float(np.nanmean(seen.values[:, 0])))
+    text = f"Nothing known is wrong: {seen.metrics[0]} is {mean} on {n:,} queries."
+    if n < FEW:
+        told = f"as far as {plural(n, 'query', 'queries')} can tell"
+        text = f"Nothing known is wrong, {told}: {seen.metrics[0]} is {mean}."
+    sentence = Sentence(text, [_mean(seen)])
+    smaller = next((one for one in shown if one.name == "smaller_k"), None)
+    if smaller is not None:
+        command = f"Try a smaller k: `calipers eval -k {smaller.k}`"
+        return First(sentence, None, Sentence(command, [_choice(smaller)]))
+    return First(sentence, None, "Each miss: `calipers misses`")
+
+
+def _more_targets_than_places(seen: Seen) -> First | None:
+    """That k cannot hold all targets, where that is what keeps recall down; else None."""
+    if not seen.matches.is_one_to_one:
+        return None
+    wanted = seen.wanted[seen.measured_queries]
+    highest, _ = ceilings(wanted, seen.k)
+    mean = float(np.nanmean(seen.values[:, 0]))
+    if highest is None or highest > 0.9 or mean < 0.9 * highest:
+        return None
+    enough = int(np.sort(wanted)[int(np.ceil(0.95 * wanted.size)) - 1])
+    text = (
+        f"k = {seen.k} holds too few: {seen.metrics[0]} is {number(mean)} and cannot be above "
+        f"{number(highest)}."
+    )
+    bound = Fact(about="bound", metric=str(seen.metrics[0]), k=seen.k, value=highest)
+    room = Fact(about="setting", k=enough, value=0.95, count=95, of=100, text="queries")
+    following = f"k = {enough} holds all targets of 95 of 100 queries."
+    return First(Sentence(text, [_mean(seen), bound]), "k_too_small", Sentence(following, [room]))
+
+
+def _rerank(seen: Seen) -> str:
+    """What to do about an order that is not the best."""
+    judged = compute(seen.matches, parse(["judged"], [seen.k]), seen.pair.policy)[:, 0]
+    unjudged = 1.0 - float(np.nanmean(judged)) if not np.isnan(judged).all() else 0.0
+    if unjudged < 0.5:
+        return "Rerank the results."
+    text = f"Rerank, or judge what stands above: {unjudged:.0%} of the results were never judged."
+    return Sentence(text, [Fact(about="mean", metric="unjudged", value=unjudged, k=seen.k)])
+
+
+def _from_both_ends(seen: Seen) -> Floats:
+    """ndcg of lists read from both ends: the best first and last is a good order, too."""
+    lists = seen.lists
+    last = np.minimum(lists.lengths, seen.k)[lists.query]
+    behind = last + 1 - lists.rank
+    between = np.where(lists.rank <= behind, 2 * lists.rank - 1, 2 * behind)
+    place = np.where(lists.rank <= seen.k, between, lists.rank)
+    return seen.moved(place).values[:, 1]
+
+
+def _best_of_first(seen: Seen) -> CuredValue:
+    """ndcg with the first k in the best order: what stands below k is another leak."""
+    before = seen.values[:, 1]
+    ends = _from_both_ends(seen)
+    before = ends if np.nanmean(ends) > np.nanmean(before) else before
+    after = next(best_order(seen, seen.k)).values[:, 1]
+    known = ~np.isnan(before)
+    better = int((after[known] > before[known]).sum())
+    means = exact_mean(before[known]), exact_mean(after[known])
+    return CuredValue(str(seen.metrics[1]), *means, better, 0, None, None)
+
+
+def _not_returned(seen: Seen, study: Study, share: Sentence, why: str) -> First:
+    """Targets that are in no list: the lists may be too short."""
+    short = _length_where_missed(seen, study)
+    if short < SHORT:
+        length = Fact(about="count", value=short, text="results per query")
+        rest = f"are not in the results, which are only {short:.3g} per query: retrieve more."
+        return First(joined(share, Sentence(rest, [length])), "too_few_results", why)
+    lacking = "--candidates" if "candidates" not in study.given else "--corpus"
+    known = "" if {"candidates", "corpus"} <= study.given else f"; give {lacking} to see why"
+    return First(joined(share, f"are not in the results{known}."), "not_returned", why)
+
+
+def _length_where_missed(seen: Seen, study: Study) -> float:
+    """The mean number of results of the queries that miss a target."""
+    missed: Bools = np.zeros(seen.matches.n_queries, dtype=np.bool_)
+    missed[seen.matches.target_query[study.missed]] = True
+    some = seen.matches.retrieved[missed]
+    return float(some.mean()) if some.size else 0.0
+
+
+def gap_between(seen: Seen, advice: RecallAdvice | None, price: float | None) -> Sentence | None:
+    """The gap between precision and recall, where it says what to do."""
+    found = float(np.nanmean(seen.values[:, 0]))
+    matching = Found.of(seen.matches, seen.pair.rel)
+    shown = np.minimum(seen.matches.retrieved, seen.k)
+    useful = matching.useful(seen.k)[seen.measured_queries].sum()
+    precise = float(useful / max(1, shown[seen.measured_queries].sum()))
+    both = f"precision is {number(precise)} and recall {number(found)}"
+    facts = [
+        Fact(about="mean", metric=f"precision@{seen.k}", value=precise),
+        replace(_mean(seen), value=found),
+    ]
+    if precise - found >= WIDE:
+        more = "retrieve more results"
+        if advice is not None and advice.best_guess > seen.k:
+            more = f"k = {advice.best_guess} finds {advice.best_guess_recall:.0%}"
+            facts.append(_advised_k(advice))
+        text = f"Gap between precision and recall: {both}, so it is too selective; {more}."
+        return Sentence(text, facts)
+    if advice is None or found - precise < WIDE:
+        return None
+    if seen.k - advice.best_guess < WORTH * seen.k:
+        return None
+    now, then = seen.lists.tokens_at(seen.k), seen.lists.tokens_at(advice.best_guess)
+    saved = f"{1 - advice.best_guess / seen.k:.0%} of the results"
+    less = 1 - advice.best_guess / seen.k
+    if now and then is not None:
+        less = 1 - then / now
+        saved = f"{less:.0%} of the tokens"
+        if price is not None:
+            cost = (now - then) * price / 1000
+            saved += f" ({cost:,.2f} per 1,000 queries)"
+            facts.append(Fact(about="count", value=cost, queries=1000, text="cost saved"))
+    facts += [Fact(about="count", value=less, text="saved"), _advised_k(advice)]
+    kept = "keeps the recall"
+    if f"{advice.best_guess_recall:.0%}" != f"{found:.0%}":
+        kept = f"finds {advice.best_guess_recall:.0%} instead of {found:.0%}"
+    doubt = ""
+    if advice.safe_k > advice.best_guess:
+        doubt = f"; on new queries it may lose up to {number(advice.best_guess_bound)}"
+        facts.append(Fact(about="bound", metric="recall", value=advice.best_guess_bound))
+    text = (
+        f"Gap between precision and recall: {both}, so it is too wide; k = {advice.best_guess} "
+        f"{kept} and saves {saved}{doubt}."
+    )
+    return Sentence(text, facts)
+
+
+def _advised_k(advice: RecallAdvice) -> Fact:
+    """The k that sweep advises, and what it finds."""
+    return Fact(
+        about="choice", metric="recall", k=advice.best_guess, value=advice.best_guess_recall
+    )

@@ -1,0 +1,114 @@
+"""Cures, tested together by the one paired rule."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calipers.model.arrays import Floats
+from calipers.model.scores import Scores
+from calipers.model.slicing import clusters_in
+from calipers.questions.diagnose.cures import Seen, Trial
+from calipers.questions.diagnose.result import CuredValue, TriedCure
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.paired_rows import PairedRow, paired_rows
+
+LEAST = 0.03
+"""A cure that gains less is not advised."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """A cure with what its test says, and the run as it would be."""
+
+    trial: Trial
+    cure: TriedCure
+    significant: tuple[bool, ...]
+    """By deciding metric: significantly better, and more than chance would give."""
+
+    @property
+    def gain(self) -> float:
+        """The largest significant gain; 0 where there is none that is worth it."""
+        if self.trial.at_full_depth is not None:
+            whole = float(np.nanmean(self.trial.at_full_depth))
+            return whole if any(self.significant) and whole >= LEAST else 0.0
+        gains = (
+            value.gain
+            for value, sure in zip(self.cure.values, self.significant, strict=True)
+            if sure and value.gain >= LEAST
+        )
+        return max(gains, default=0.0)
+
+    @property
+    def after(self) -> Seen:
+        """The run as it would be."""
+        if self.trial.after is None:
+            raise ValueError(f"{self.trial.name} is no certain cure")
+        return self.trial.after()
+
+    @property
+    def leading(self) -> CuredValue:
+        """The metric that the first line names: recall where it gains enough, else ndcg."""
+        pairs = zip(self.cure.values, self.significant, strict=True)
+        return next(
+            (value for value, sure in pairs if sure and value.gain >= LEAST), self.cure.values[0]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Tester:
+    """Tests cures together, by the one paired rule."""
+
+    scores: Scores
+    alpha: float
+
+    def tried(self, seen: Seen, trials: Iterable[Trial], *, tested: bool = True) -> list[Tested]:
+        """Each cure with the means before and after; all of them are one family of tests."""
+        listed = list(trials)
+        columns: list[Floats] = []
+        for trial in listed:
+            gains = trial.values - seen.values
+            if trial.at_full_depth is not None:
+                gains = np.column_stack([trial.at_full_depth] * gains.shape[1])
+            beyond = gains if trial.beyond_chance is None else trial.beyond_chance
+            columns += [*gains.T, *beyond.T]
+        rows = paired_rows(columns, clusters_in(self.scores), alpha=self.alpha) if tested else []
+        width = 2 * len(seen.metrics)
+        return [
+            self._tested(seen, trial, rows[at * width : (at + 1) * width])
+            for at, trial in enumerate(listed)
+        ]
+
+    def _tested(self, seen: Seen, trial: Trial, rows: Sequence[PairedRow]) -> Tested:
+        """One cure with its rows of the test: the gains, then what is beyond chance."""
+        values: list[CuredValue] = []
+        significant: list[bool] = []
+        n = len(seen.metrics)
+        for at, metric in enumerate(seen.metrics):
+            before, after = seen.values[:, at], trial.values[:, at]
+            known = ~np.isnan(before) & ~np.isnan(after)
+            row = rows[at] if rows else None
+            sure = bool(rows) and rows[at].standing == rows[n + at].standing == "better"
+            standing = None if row is None else row.standing
+            values.append(
+                CuredValue(
+                    str(metric),
+                    exact_mean(before[known]),
+                    exact_mean(after[known]),
+                    int((after[known] > before[known]).sum()),
+                    int((after[known] < before[known]).sum()),
+                    None if row is None else row.adjusted,
+                    "no clear difference" if standing == "better" and not sure else standing,
+                )
+            )
+            significant.append(sure)
+        cure = TriedCure(
+            trial.name,
+            trial.title,
+            trial.kind,
+            tuple(values),
+            trial.option,
+            trial.advice,
+            seen.k,
+        )
+        return Tested(trial, cure, tuple(significant))
