@@ -13,6 +13,8 @@ NUMBER = re.compile(r"(?<![\w.@-])[+−-]?\d[\d,]*(?:\.\d+)?%?(?![\w@])")
 COMMAND = re.compile(r"`(calipers [^`…]+)`")
 NOT_RUN = ("calipers serve", "calipers labels")
 """Commands that wait for a person, or for a pool that somebody judged."""
+OTHERS = ("misses", "diagnose", "fuse")
+"""Commands whose numbers have tests of their own; their commands are run here too."""
 Fact = Mapping[str, Any]
 Sentences = Sequence[Mapping[str, Any]]
 
@@ -32,8 +34,7 @@ def problems(world: World, asked: Asked, answer: Mapping[str, Any]) -> Iterator[
     taken_over = _notes_of_reading(answer)
     facts = [fact for one in sentences for fact in one["facts"]]
     for one in sentences:
-        # Misses lists queries, and has its own tests of every count.
-        if one["text"] not in taken_over and not asked.line.startswith("misses"):
+        if one["text"] not in taken_over and not asked.line.startswith(OTHERS):
             yield from _numbers(one)
     for fact in facts:
         yield from _untrue(world, asked, fact)

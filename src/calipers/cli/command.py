@@ -449,13 +449,16 @@ NOT_AGAIN = (
 def typed_again(context: click.Context, words: str) -> str | None:
     """Another command for the same files; None if it does not take them.
 
-    Options that mean the same to the other command are repeated.
+    Options that mean the same to the other command are repeated, and files where it names none.
     """
     given = split_line(words)
     written = list(takewhile(lambda one: not one.startswith("-"), given))
+    while written and " ".join(written) not in every_command():
+        written.pop()
     name, rest = " ".join(written), given[len(written) :]
     if (target := every_command().get(name)) is None:
         return None
+    names_files = bool(rest) and not rest[0].startswith("-")
     takes = {one.name: one for one in target.params}
     if "pilot" in takes:
         takes["systems"] = takes["pilot"]
@@ -464,6 +467,8 @@ def typed_again(context: click.Context, words: str) -> str | None:
         if source is not ParameterSource.COMMANDLINE or one.name in NOT_AGAIN:
             continue
         value, other = context.params[one.name or ""], takes.get(one.name)
+        if names_files and (one.name in INPUTS or isinstance(one, click.Argument)):
+            continue
         if other is None:
             if one.name in INPUTS:
                 return None

@@ -269,7 +269,7 @@ def _next(found: Health, first: HealthFinding | None) -> str | None:
         one = found.findings[0]
         # The first line already says that there are too few queries.
         few = one.kind is catalogue.TOO_FEW_QUERIES
-        return one.kind.remedy if few else f"{_fact(one)}. {one.kind.remedy}"
+        return one.kind.remedy if few else joined(_fact(one), one.kind.remedy, by=". ")
     if "chunks" not in found.facts:
         return "Give --corpus FILE to see what plain word matching finds."
     return None

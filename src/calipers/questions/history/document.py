@@ -17,14 +17,16 @@ from calipers.model.document import (
     Table,
 )
 from calipers.model.evaluation import Evaluation
+from calipers.model.fact import Fact, named, sentence
 from calipers.model.result import moment
 from calipers.present import charts
 from calipers.present.charts import Axis, Band, Chart, Dot, Panel, spread
 from calipers.present.escape import printable, query_name
 from calipers.present.scores import document as scores_document
 from calipers.present.scores import summary_rows
+from calipers.questions.compare.paired_claim import counts_of
 from calipers.questions.history.result import Alarm, History, Line, Mark, Point, Shown
-from calipers.words import counts_in_words, number, plural
+from calipers.words import number, plural
 
 MARKS = {"ground truth": "◆", "corpus": "◇"}
 BREAK = "┊"
@@ -174,14 +176,22 @@ def alarm(found: Alarm) -> Document:
     """The verdict, a line over time for each metric, and the queries behind a loss."""
     first, *others = found.claims
     check = found.checks[0] if found.checks and found.checks[0].claim is first else None
-    said = []
+    said: list[str] = []
     if check is not None and (one := check.change):
         moved = one.wins + one.losses and one.p_value is not None
         p = f" ({p_text(one.p_value or 0.0)})" if moved else ""
-        said.append(f"{counts_in_words(one.wins, one.losses, one.n)}{p}.")
+        fact = Fact(
+            about="count",
+            better=one.wins,
+            worse=one.losses,
+            queries=one.n,
+            metric=one.metric,
+            text=p.strip() or None,
+        )
+        said.append(sentence("{counts}{p}.", counts=counts_of(fact), p=p))
     if check is not None and check.lost:
         names = ", ".join(query_name(one.query, one.text) for one in check.lost[:SENTENCES])
-        said.append(f"Lost most: {names}.")
+        said.append(sentence("Lost most: {it.text}.", it=named(names)))
     notes = [Note("doubt", one) for one in (*said, first.next, first.range) if one]
     notes += [
         Note(

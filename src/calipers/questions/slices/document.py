@@ -11,6 +11,7 @@ from calipers.model.document import (
     Picture,
     Table,
 )
+from calipers.model.fact import Fact, sentence
 from calipers.present.charts import Chart, Dot, Mark, Panel, Stroke, interval_row, numbers, rows
 from calipers.present.escape import printable
 from calipers.questions.slices.result import Slice, Slices
@@ -58,11 +59,15 @@ def _marks(slices: Slices) -> Note:
     """What the marks mean."""
     if slices.primary is None:
         return Note("marks", "No slice is tested: none of these metrics can decide.")
-    together = f"over {slices.tests} slices together" if slices.tests > 1 else "one slice"
+    tests = Fact(about="setting", metric=slices.primary, count=slices.tests, text="slices")
+    together = "over {it.count} slices together" if slices.tests > 1 else "one slice"
     return Note(
         "marks",
-        f"Marked slices are better (▲) or worse (▼) than the other queries in {slices.primary} "
-        f"(permutation test {together}, and neither interval holds the other mean).",
+        sentence(
+            "Marked slices are better (▲) or worse (▼) than the other queries in {it.metric} "
+            "(permutation test " + together + ", and neither interval holds the other mean).",
+            it=tests,
+        ),
     )
 
 

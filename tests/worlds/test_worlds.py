@@ -1,0 +1,191 @@
+"""A few worlds of every kind; ``python -m tests.worlds --worlds 10000 --seed 1`` asks many."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import calipers
+from tests.command import typed
+from tests.worlds.ask import inside, wrong_in
+from tests.worlds.check import Asked, problems
+from tests.worlds.draw import KINDS, low_at_any_k, nothing_changed, one_outweighs, reversed_lists
+from tests.worlds.world import Question, World
+
+
+@pytest.mark.parametrize("seed", range(500, 500 + 2 * len(KINDS)))
+def test_every_sentence_of_a_world_is_true(seed: int) -> None:
+    assert wrong_in(seed, most=2) == []
+
+
+class _Fixed:
+    """A stand-in for chance, where a world has none."""
+
+    def sample(self, some: Any, n: int) -> list[Any]:
+        return list(some)[:n]
+
+    def randint(self, low: int, _: int) -> int:
+        return low
+
+    def random(self) -> float:
+        return 0.0
+
+    def choice(self, some: Any) -> Any:
+        return some[0]
+
+    def shuffle(self, some: Any) -> None:
+        """Leave the order as it is."""
+
+
+def said(world: World, line: str) -> str:
+    """What a command prints in a world, on one line."""
+    with inside(world):
+        done = typed(line, columns=500)
+    assert done.code in (0, 1), done.err
+    return done.out
+
+
+def hits(found: dict[str, list[int]]) -> World:
+    """Systems that find each target first, or not at all."""
+    n = len(next(iter(found.values())))
+    asked = tuple(Question(f"q{at}", (f"t{at}",)) for at in range(n))
+    systems = {
+        name: {f"q{at}": [f"t{at}" if hit else "x", "y", "z"] for at, hit in enumerate(some)}
+        for name, some in found.items()
+    }
+    return World("hits", asked, systems)
+
+
+def test_all_systems_that_lost_are_named_and_none_may_be_as_good() -> None:
+    text = said(reversed_lists(_Fixed(), 30), "compare a.jsonl b.jsonl c.jsonl")
+    assert text.startswith("▼ b and c are worse than a: ndcg@10 is ")
+    assert "may be as good" not in text
+
+
+def test_a_large_change_is_said_before_the_doubt() -> None:
+    text = said(hits({"a": [1] * 5, "b": [1, 0, 0, 0, 0]}), "compare a.jsonl b.jsonl")
+    first = "~ recall@10 fell from 1.000 to 0.200 on 5 queries; this may be chance."
+    assert text.startswith(first)
+
+
+def test_one_of_two_that_changed_asks_for_nothing() -> None:
+    text = said(hits({"a": [1, 1], "b": [1, 0]}), "compare a.jsonl b.jsonl")
+    assert "1 of 2 queries worse, none better." in text
+    assert "settle" not in text
+    assert "takes" not in text
+
+
+def test_one_gain_that_hides_many_losses_is_said_in_compare_and_gate() -> None:
+    world = one_outweighs(_Fixed(), 31)
+    text = said(world, "compare a.jsonl b.jsonl -m recall@10")
+    assert text.startswith("~ recall@10: 9 of 31 queries worse, 1 better; that one decides ")
+    with inside(world):
+        typed("gate save a.jsonl -m recall@10 -o main.json")
+        gate = typed("gate b.jsonl --baseline main.json", columns=500).out
+    assert "outweighs all others together" in gate
+
+
+def test_k_that_does_not_matter_is_no_advice() -> None:
+    text = said(low_at_any_k(_Fixed(), 30), "sweep a.jsonl")
+    assert text.startswith("k does not matter: it finds 10% at any k.")
+    assert "✓" not in text
+
+
+@pytest.mark.parametrize("line", ["sweep a.jsonl", "audit truth.jsonl", "diagnose a.jsonl"])
+def test_what_is_no_verdict_has_no_sign(line: str) -> None:
+    first = said(hits({"a": [1, 0] * 20}), line).split("\n")[0]
+    assert not first.startswith(("✓", "✗", "▲", "▼", "~")), first
+
+
+def test_who_leaves_a_mean_is_said() -> None:
+    asked = (*(Question(f"q{at}", (f"t{at}",)) for at in range(7)), Question("b", ()))
+    systems = {"a": {one.id: [*one.targets, "x"] for one in asked}}
+    text = said(World("left out", asked, systems), "eval a.jsonl")
+    assert "1 of 8 queries is left out of recall: nothing relevant is known for it (b)." in text
+
+
+def test_only_returned_rows_that_were_judged() -> None:
+    with inside(nothing_changed(_Fixed(), 2)):
+        rows = ["question,doc_id,rank,is_relevant", "a,1,1,1", "a,2,2,0", "b,3,1,0", "b,4,2,0"]
+        Path("judged.csv").write_text("\n".join(rows) + "\n")
+        text = typed("eval judged.csv -k 2", columns=500).out
+    assert text.startswith("For half of the queries a target stands in the first 2 results")
+    assert "precision  0.250" in text
+    assert "recall" not in text.split("\n\n")[1]
+
+
+def test_the_first_metric_named_leads() -> None:
+    world = hits({"a": [1, 0] * 10, "b": [1, 1] * 10})
+    with inside(world):
+        done = json.loads(typed("fuse a.jsonl b.jsonl -m mrr@10,recall@5 --json").out)
+        compared = json.loads(typed("compare a.jsonl b.jsonl -m mrr@5,recall@5 --json").out)
+        first = typed("eval a.jsonl -m ndcg@10,recall@100", columns=500).out
+    assert done["primary"] == "mrr@10"
+    assert compared["primary"] == "mrr@5"
+    assert first.startswith("ndcg@10 is ")
+
+
+def test_ties_and_a_whole_corpus_are_said() -> None:
+    asked = tuple(Question(f"q{at}", (f"d{at % 12}",)) for at in range(24))
+    every = {one.id: [f"d{rank}" for rank in range(20)] for one in asked}
+    scores = {one.id: [1.0] * 12 + [0.5 - rank / 100 for rank in range(8)] for one in asked}
+    text = said(World("ties", asked, {"a": every}, scores), "eval a.jsonl -k 20")
+    assert "Every query gets the same 20 results, the whole corpus as it seems" in text
+    assert "Equal scores decide ndcg@20: it is 0.270 in their worst order and 1.000 in " in text
+
+
+def test_the_checker_hears_a_false_fact_and_a_number_that_is_none() -> None:
+    world = hits({"a": [1, 1], "b": [1, 0]})
+    fact = {"about": "mean", "metric": "recall@10", "value": 0.5, "queries": 2}
+    wrong = {"sentences": [{"text": "recall@10 is 0.500 on 3 queries.", "facts": [fact]}]}
+    found = list(problems(world, Asked("eval a.jsonl"), wrong))
+    assert len(found) == 2
+    both = [
+        {"about": "difference", "system": "b", "against": "a", "metric": "m", "sure": True},
+        {"about": "not separated", "system": "b", "against": "a"},
+    ]
+    both[0]["direction"] = "worse"
+    answer = {"sentences": [{"text": "", "facts": [both[0], both[1]]}]}
+    assert any("may be as good" in one for one in problems(world, Asked("compare"), answer))
+
+
+def nights(store: str, means: list[float], n: int = 20) -> None:
+    """Evaluations of as many nights, each of which finds the first targets."""
+    first = datetime(2026, 1, 1, 6, tzinfo=UTC)
+    truth = {f"q{at:02}": [f"t{at}"] for at in range(n)}
+    for night, mean in enumerate(means):
+        run = {q: [t[0] if at < mean * n else "x"] for at, (q, t) in enumerate(truth.items())}
+        scores = calipers.evaluate(ground_truth=truth, run=run, metrics="recall@10")
+        now = first + timedelta(days=night)
+        calipers.save(scores, "search", store=store, ground_truth=truth, run=run, now=now)
+
+
+def test_a_reference_held_since_the_night_it_became_so(tmp_path: Path) -> None:
+    store = str(tmp_path / "history.db")
+    nights(store, [0.5, *[0.95] * 10, 0.75])
+    found = calipers.history_trend("search", store=store)
+    assert found.document().sentence == (
+        "search got worse: recall@10 is 0.750, it was 0.950 since 2 January."
+    )
+
+
+def test_a_gain_over_nights_is_better_and_says_on_which_night(tmp_path: Path) -> None:
+    store = str(tmp_path / "history.db")
+    nights(store, [0.5, 0.9])
+    claim = calipers.history_trend("search", store=store).checks[0].claim
+    assert claim.fact == "search is better: recall@10 is 0.900, it was 0.500 on 1 January."
+
+
+def test_the_newest_row_of_a_site_says_what_its_index_and_badge_say(tmp_path: Path) -> None:
+    store = str(tmp_path / "history.db")
+    nights(store, [*[0.95] * 8, 0.8, 0.75])
+    site = tmp_path / "site"
+    assert typed(f"history search --store {store} --html {site}").code == 0
+    index = (site / "index.html").read_text("utf-8")
+    first = "search got worse: recall@10 is 0.750, it was 0.950 since 1 January."
+    assert first in index
+    newest = calipers.history_trend("search", store=store).id
+    assert first in (site / "evaluations" / f"{newest}.html").read_text("utf-8")
+    assert json.loads((site / "badge.json").read_text("utf-8"))["color"] == "red"
