@@ -241,7 +241,7 @@ def first_words(
     if _leads_elsewhere(first.text, language):
         return ()
     text = first.text
-    if document.kind == "pdf" and not re.match(r"[^\W_a-zà-ÿ]|[\"'“«「•(]", text):
+    if document.kind == "pdf" and not re.match(r"[^\W_a-zà-ÿ]|[\"'“«「(]", text):
         return ()  # the rest of a line whose beginning stood out
     if document.kind == "pdf" and (broken := _HYPHEN.search(text)):
         # Whether a word goes on after the hyphen is not known: end before it.

@@ -21,10 +21,14 @@ Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 IS_TEST = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 
 
+_ASIDE = re.compile(rf"{IS_TEST.pattern}|(?:^|/)examples?/|(?:^|/)(?:conf|setup)\.py$")
+"""Files that nobody searches for what a function does."""
+
+
 def from_docstrings(library: Library) -> Iterator[Candidate]:
     """Yield what public functions and classes say of themselves, with their code as the target."""
     for document in library.documents:
-        if document.kind != "python" or IS_TEST.search(document.name):
+        if document.kind != "python" or _ASIDE.search(document.name):
             continue
         lines = document.text.split("\n")
         for section in document.sections:
@@ -37,7 +41,7 @@ def from_docstrings(library: Library) -> Iterator[Candidate]:
             name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", node.name).lower()
             words = content_words(question)
             is_name = node.name in question.split() or set(words) <= set(re.findall("[a-z]+", name))
-            points = needs_context(question) or question.startswith(":")
+            points = needs_context(question) or question.startswith((":", ".."))
             if len(words) < LEAST_WORDS or is_name or points or not node.body[1:]:
                 continue
             body = lines[node.body[1].lineno - 1 : node.body[-1].end_lineno]

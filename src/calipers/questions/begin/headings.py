@@ -30,7 +30,11 @@ _NUMBER = re.compile(
     r"|[\d]+(?:\.\d+)*[.):、]\s*)",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"^\W*[\w.:/\-]+\(.*\)\W*$|^\W*[\w\-]+(?:[._/:]\w+)+\W*$|^\W*--?\w")
+_CODE = re.compile(
+    r"^\W*[\w.:/\-]+\(.*\)\W*$|^\W*[\w\-]+(?:[._/:]\w+)+\W*$|^\W*--?\w|\s--\w|[{}<>=]"
+)
+_MARKS = re.compile(r"^[\s•*#]+|^[-–]\s+|[\s#*-]+$")
+"""Signs around a heading that are no part of it."""
 _LOGS = frozenset(
     words_in(
         "changelog changes history news release-notes release_notes releases summary _sidebar "
@@ -109,7 +113,7 @@ def plain_heading(heading: str) -> str:
     >>> plain_heading("2.1. Retry a request:"), plain_heading("第 3 章 安装插件")
     ('Retry a request', '安装插件')
     """
-    return _NUMBER.sub("", heading.strip(" -–•*#")).strip(" .:：")
+    return _NUMBER.sub("", _MARKS.sub("", heading)).strip(" .:：")
 
 
 def is_log(name: str) -> bool:

@@ -11,7 +11,7 @@ from calipers.io.documents.sections import TextDocument
 from calipers.questions.begin.candidates import content_words
 from calipers.questions.begin.languages import language_of, languages
 
-MOST_IN_TITLE = 4
+MOST_IN_TITLE = 3
 """Words that a title of a whole library may have to stand before a heading."""
 _FRONT = re.compile(r"(?:^|/)(?:readme|index)(?:\.[a-z-]+)?\.?[a-z]*$", re.IGNORECASE)
 _WELCOME = re.compile(
@@ -49,11 +49,13 @@ class Library:
         if not fronts:
             return ""
         front = min(fronts, key=lambda one: (one.name.count("/"), one.name))
-        title = re.split(r"[:(|–—]| - ", _WELCOME.sub("", front.title))[0].strip(" !.,-")
+        title = re.split(r"[:|–—]| - ", _WELCOME.sub("", front.title))[0].strip(" !.,-")
         words = content_words(title, self.language(front))
         others = languages()[self.language(front)].generic
         says = [word for word in words if word not in others]
-        return title if says and len(title.split()) <= MOST_IN_TITLE else ""
+        # A name has no words such as "the", and no remark in brackets.
+        is_name = len(title.split()) <= min(MOST_IN_TITLE, len(words)) and "(" not in title
+        return title if says and is_name else ""
 
     @cached_property
     def _sections(self) -> tuple[list[frozenset[str]], dict[str, list[int]]]:

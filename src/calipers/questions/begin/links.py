@@ -221,7 +221,7 @@ def clause_of(sentence: str, language: str = USUAL) -> str | None:
             continue
         clause = match["clause"].strip(" ,;:.–—-，。、；：()（）")
         words = how_many_words(content_words(clause, language), language)
-        is_whole = not needs_context(clause, language) and LINK not in clause
+        is_whole = not needs_context(clause, language) and not re.search(f"[{LINK},，]", clause)
         if is_whole and words >= _LEAST and len(clause.split()) <= _MOST:
             return clause
     return None
