@@ -13,7 +13,7 @@ from calipers.questions.begin.languages import language_of, languages
 
 MOST_IN_TITLE = 3
 """Words that a title of a whole library may have to stand before a heading."""
-_FRONT = re.compile(r"(?:^|/)(?:readme|index)(?:\.[a-z-]+)?\.?[a-z]*$", re.IGNORECASE)
+_FRONT = re.compile(r"^(?:readme|index)(?:\.[a-z-]+)?\.?[a-z]*$", re.IGNORECASE)
 _WELCOME = re.compile(
     r"^welcome to (?:the )?|(?:'s|’s)? ?(?:documentation|docs|manual|handbook|user guide)$"
     r"|手册$|文档$",
@@ -48,7 +48,7 @@ class Library:
         fronts = [one for one in self.documents if _FRONT.search(one.name) and one.title]
         if not fronts:
             return ""
-        front = min(fronts, key=lambda one: (one.name.count("/"), one.name))
+        front = min(fronts, key=lambda one: one.name)
         title = re.split(r"[:|–—]| - ", _WELCOME.sub("", front.title))[0].strip(" !.,-")
         words = content_words(title, self.language(front))
         others = languages()[self.language(front)].generic
