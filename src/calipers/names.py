@@ -189,6 +189,12 @@ WANTED_WORDS = frozenset(
 """Words in the path of a list that say that it should be found, whatever else is in it."""
 RETURNED_WORDS = frozenset(words_in("output outputs actual retrieved returned reranked"))
 """Words in the path of a list that say that it came back."""
+NO_PART_WORDS = frozenset(
+    words_in("facts fact guidelines criteria rubric feedback scores metrics usage evaluators")
+)
+"""Words in the path of a list that is neither: what an answer should say, or how it was judged."""
+ANSWER_WORDS = frozenset(words_in("output outputs answer answers response responses"))
+"""Words in the path of a list whose sentences are answers, not texts that should be found."""
 STAGES = frozenset(
     words_in(
         "retrieved returned results hits reranked rerank reranker before after bm25 dense sparse "

@@ -102,7 +102,7 @@ def read_probe(sight: Probe, role: Role) -> Dataset:
 
 def _read(sight: Probe, role: Role) -> Dataset:
     """Read a file, a folder or a value in its format."""
-    if sight.look is not None and {"columns", "data"} <= sight.look.keys:
+    if sight.look is not None and sight.look.shape == "object":
         from calipers.io.formats.exports import unfolded
 
         sight = unfolded(sight)

@@ -74,6 +74,54 @@ def test_columns_and_rows_are_records(columns, tmp_path) -> None:
     assert mrr(put(tmp_path, "wandb.json", table)) == 0.5
 
 
+def test_records_by_number_are_records(tmp_path) -> None:
+    rows = {"0": {"question": GIL, "retrieved_ids": ["x", "a"], "expected_ids": ["a"]}}
+    assert mrr(put(tmp_path, "index.json", rows)) == 0.5
+    assert results({"0": {"a": 0.5}}, "run") == [{"query": "0", "item": "a", "score": 0.5}]
+
+
+def test_facts_and_answers_are_not_what_should_be_found() -> None:
+    """An evaluation of Databricks: facts that the answer should hold stand beside the context."""
+    row = {
+        "request": GIL,
+        "expected_facts": ["It is a lock."],
+        "expected_output": ["It is a lock, they say."],
+        "retrieved_context": [{"doc_uri": "x", "content": "One."}, {"doc_uri": "a"}],
+        "expected_retrieved_context": [{"doc_uri": "a"}],
+    }
+    assert targets([row]) == [{"query": GIL, "item": "a"}]
+    nested = {
+        "inputs": {"question": GIL},
+        "outputs": {"retrieved_context": row["retrieved_context"]},
+        "expectations": {
+            "expected_retrieved_context": [{"doc_uri": "a"}],
+            "expected_facts": ["F."],
+        },
+    }
+    assert mrr([nested]) == 0.5
+
+
+def test_targets_that_meet_the_results_come_first() -> None:
+    row = {"query": GIL, "gold_authors": ["Bo"], "expected_docs": ["a"], "matches": ["x", "a"]}
+    assert mrr([row]) == 0.5
+
+
+def test_vespa_leaves_the_list_out_where_nothing_was_found() -> None:
+    empty = {"id": "toplevel", "relevance": 1.0, "fields": {"totalCount": 0}}
+    full = {**empty, "children": [{"id": "a", "relevance": 0.4, "fields": {}}]}
+    rows = [
+        {"question": GIL, "root": empty, "expected": ["a"]},
+        {"question": "Who?", "root": full, "expected": ["a"]},
+    ]
+    assert mrr(rows) == mrr(rows[::-1]) == 0.5
+
+
+def test_one_part_alone_is_left_to_those_who_propose_the_other() -> None:
+    row = {"question": GIL, "citations": ["x", "a"], "expected_ids": ["a"]}
+    with pytest.raises(InvalidInput, match='"retrieved": "citations"'):
+        mrr([row])
+
+
 def test_the_id_of_a_question_counts_where_the_question_stands_beside_it() -> None:
     row = {"query_id": "q1", "query": GIL, "matches": [{"id": "x"}, {"id": "a"}]}
     run = evaluate(run=[row], ground_truth={"q1": ["a"]}, metrics="mrr")

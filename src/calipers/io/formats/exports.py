@@ -26,6 +26,7 @@ from calipers.io.records.layout import (
     Layout,
     ids_in,
     layout_of,
+    nearest,
     part_at,
     question_in,
     shown,
@@ -140,6 +141,7 @@ def find_export(probe: Probe, role: Role, *, whole: bool = False) -> Export | No
         layout = layout_of(sample, said) if sample else None
         if layout is None or not _has_what_is_needed(layout, role, whole=whole):
             continue
+        layout = nearest(layout, sample)
         _refuse_several(layout, sample, probe.name)
         export = Export(place.records(), layout, sample)
         if _can_be_read(export, probe.name):
@@ -227,9 +229,10 @@ def _says_all(first: Mapping[str, object], role: Role) -> bool:
         return False
     has_results = isinstance(first.get("retrieved", first.get(known.get("retrieved", ""))), list)
     item = first.get("ground_truth", first.get(known.get("item", known.get("quote", ""))))
-    if isinstance(item, str | int) and {"item", "quote"} & known.keys():
+    held = [value for value in first.values() if isinstance(value, list | Mapping)]
+    if not held and {"item", "quote"} & known.keys():
         return True  # one result or judgement in each row
-    has_truth = item is not None
+    has_truth = isinstance(item, list | Mapping)
     needed = {"run": has_results, "ground_truth": has_truth, "both": has_results and has_truth}
     return needed[role]
 
@@ -239,9 +242,11 @@ def _has_what_is_needed(layout: Layout, role: Role, *, whole: bool) -> bool:
         return bool(layout.retrieved)
     if role == "ground_truth":
         return bool(layout.ground_truth)
-    if whole:
-        return bool(layout.retrieved and layout.ground_truth)
-    return bool(layout.retrieved or layout.ground_truth)
+    if layout.retrieved and layout.ground_truth:
+        return True
+    # One part alone is left to those who propose the other, unless they cannot read even that.
+    nested = any("." in path for path in layout.names().values())
+    return not whole and nested and bool(layout.retrieved or layout.ground_truth)
 
 
 def _refuse_several(layout: Layout, sample: Sequence[Mapping[str, object]], name: str) -> None:
@@ -272,21 +277,42 @@ def _can_be_read(export: Export, name: str) -> bool:
 
 
 def unfolded(probe: Probe) -> Probe:
-    """The rows of a table whose column names stand apart, as records; any other file unchanged.
+    """A table in another shape than a list of records, as one; any other file unchanged.
 
-    ``{"columns": […], "data": [[…]]}``, as Weights & Biases and pandas (orient="split") write it.
+    ``{"columns": […], "data": [[…]]}``, as Weights & Biases and pandas (orient="split") write it,
+    or records by number, ``{"0": {…}, "1": {…}}`` (orient="index").
     """
     look = probe.look
-    if look is None or look.shape != "object" or not {"columns", "data"} <= look.keys:
+    if look is None or look.shape != "object" or len(look.first) > _MOST_ROWS:
         return probe
-    columns = opened(look.first["columns"])
-    rows = opened(look.first["data"])
+    records = _by_number(look.first)
+    if {"columns", "data"} <= look.keys:
+        records = _in_columns(opened(look.first["columns"]), opened(look.first["data"]))
+    if not records:
+        return probe
+    return Probe(probe.source, probe.columns_said, records, probe.room, trial=probe.trial)
+
+
+def _by_number(value: Mapping[str, object]) -> list[object]:
+    """The records in an object with one under each number; none if it is no such object."""
+    if not all(str(key).isdigit() for key in value):
+        return []
+    records = [opened(row) for row in value.values()]
+    is_record = (isinstance(row, Mapping) and question_in(row) is not None for row in records)
+    return records if all(is_record) else []
+
+
+def _in_columns(columns: object, rows: object) -> list[object]:
+    """The records of rows and the names of their columns; none if they do not fit."""
     if not isinstance(columns, list) or not isinstance(rows, list):
-        return probe
+        return []
     if not all(isinstance(row, list) and len(row) == len(columns) for row in rows):
-        return probe
-    records = [dict(zip(map(str, columns), row, strict=True)) for row in rows]
-    return Probe(probe.source, probe.columns_said, records, probe.room)
+        return []
+    return [dict(zip(map(str, columns), row, strict=True)) for row in rows]
+
+
+_MOST_ROWS = 100_000
+"""Records under numbers; a larger object maps queries to items."""
 
 
 Runs = dict[str, Mapping[str, object]]

@@ -335,7 +335,8 @@ class LangSmithExamples(EachRow):
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """``inputs`` and ``outputs``, without the fields of a run or of an experiment."""
-        return {"inputs", "outputs"} <= keys and not keys & {"run_type", "reference_outputs"}
+        others = {"run_type", "reference_outputs", "expectations"}
+        return {"inputs", "outputs"} <= keys and not keys & others
 
     def record(self, row: ExportedExample, at: At) -> Record:
         """Convert a row to a record; a question that is the only input may have any name."""

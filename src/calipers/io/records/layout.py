@@ -6,7 +6,7 @@ one only if results can be read from it. Whatever is found is read as a trial be
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from calipers.io.records.documents import BadDocument, is_number, read_document, results_in
@@ -15,10 +15,13 @@ from calipers.io.tables.cells import decoded_text, looks_like_texts
 from calipers.io.tables.columns import IGNORED
 from calipers.names import (
     ANSWER_LISTS,
+    ANSWER_WORDS,
     ASKED_IN,
+    NO_PART_WORDS,
     QUERY_ID,
     QUERY_TEXT,
     QUESTION_IN_INPUT,
+    RETURNED_IDS,
     RETURNED_WORDS,
     WANTED_WORDS,
     plain_name,
@@ -63,7 +66,7 @@ def layout_of(records: Sequence[Record], said: Set[str] = frozenset()) -> Layout
     for path, _ in _fields(records[0]):
         side = "" if path == query else _side(path)
         values = [part_at(record, path) for record in records] if side else []
-        if side == "wanted" and _are_targets(values):
+        if side == "wanted" and _are_targets(values) and not _are_answers(path, values):
             wanted[path] = 0
         elif side == "returned" and _are_results(values):
             returned[path] = _turn(path)
@@ -89,6 +92,22 @@ def _outermost(paths: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(sorted(kept, key=lambda path: paths[path]))
 
 
+def nearest(layout: Layout, records: Sequence[Record]) -> Layout:
+    """The layout whose targets meet the results first, where there are several lists of them."""
+    if not layout.retrieved or len(layout.ground_truth) < 2:
+        return layout
+    returned = {name for record in records for name in _names(record, layout.retrieved[0])}
+
+    def misses(path: str) -> bool:
+        return returned.isdisjoint(name for record in records for name in _names(record, path))
+
+    return replace(layout, ground_truth=tuple(sorted(layout.ground_truth, key=misses)))
+
+
+def _names(record: Record, path: str) -> list[str]:
+    return ids_in(part_at(record, path)) or []
+
+
 def value_at(record: Record, path: str) -> object:
     """The value at a path; a key may hold a dot itself."""
     if path in record:
@@ -108,6 +127,8 @@ def part_at(record: Record, path: str) -> object:
     value = value_at(record, path)
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
         return value[0]
+    if isinstance(value, Mapping) and {"relevance", "fields"} <= value.keys():
+        return value.get("children", [])  # Vespa leaves the list out where there are no hits
     return value
 
 
@@ -140,11 +161,13 @@ def _side(path: str) -> str:
     >>> _side("reference_outputs.doc_ids"), _side("outputs.doc_ids"), _side("author")
     ('wanted', 'returned', '')
     """
+    if NO_PART_WORDS & {*_words(path)}:
+        return ""
     for step in path.split("."):
         words = set(plain_name(step).split("_"))
         if words & WANTED_WORDS:
             return "wanted"
-        if words & RETURNED_WORDS or plain_name(step) in ANSWER_LISTS:
+        if words & RETURNED_WORDS or plain_name(step) in (*ANSWER_LISTS, *RETURNED_IDS):
             return "returned"
     return "returned" if path.startswith(_WEAVIATE) or ".Get." in path else ""
 
@@ -167,12 +190,13 @@ def question_in(record: Record) -> str | None:
     for name in (*QUERY_TEXT, *ASKED_IN):
         if name in plain and isinstance(opened(record[plain[name]]), str):
             return plain[name]
-    for holder in (plain[name] for name in ASKED_IN if name in plain):
+    for holder in (plain[name] for name in (*ASKED_IN, "query", "question") if name in plain):
         inner = opened(record[holder])
         if not isinstance(inner, Mapping):
             continue
         texts = [str(key) for key, value in inner.items() if isinstance(value, str)]
-        known = [key for key in texts if plain_name(key) in (*QUESTION_IN_INPUT, *QUERY_TEXT)]
+        usual = (*QUESTION_IN_INPUT, *QUERY_TEXT, "text")
+        known = [key for key in texts if plain_name(key) in usual]
         if known or len(texts) == 1:
             return f"{holder}.{(known or texts)[0]}"
     flat = (key for key in map(str, record) if plain_name(key.partition(".")[0]) in ASKED_IN)
@@ -207,6 +231,12 @@ def _are_targets(values: Sequence[object]) -> bool:
             value and all(map(is_number, value.values())) for value in graded
         )
     return _are_results(plain)
+
+
+def _are_answers(path: str, values: Sequence[object]) -> bool:
+    """Whether a list says in sentences what an answer should be."""
+    texts = [text for value in values if isinstance(value, list) for text in value]
+    return bool(ANSWER_WORDS & {*_words(path)}) and looks_like_texts(texts)
 
 
 def ids_in(value: object) -> list[str] | None:

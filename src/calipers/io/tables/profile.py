@@ -177,6 +177,8 @@ class Profile:
     @cached_property
     def counts_rows(self) -> bool:
         """Whether the numbers number the rows, or are too large to be grades."""
+        if self.column.dtype.is_nested():
+            return False  # lists and objects, as records hold them
         numbers = self.numbers
         if numbers.null_count() or not len(numbers):
             return False
