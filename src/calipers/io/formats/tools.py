@@ -18,7 +18,7 @@ from calipers.io.records.documents import is_id
 from calipers.io.records.fields import first_records
 from calipers.io.records.records import At, Id, Record, Result, Target
 from calipers.io.tables.cells import decoded_text
-from calipers.names import ROW, words_in
+from calipers.names import ROW, plain_name, words_in
 
 Texts = list[str] | None
 Ids = list[Id] | None
@@ -74,8 +74,10 @@ class Tool(EachRow):
         return self.knows(keys) if self.knows is not None else super().recognise(keys)
 
     def yields(self, sight: Probe) -> bool:
-        """Whether its rows ask their question under another name than the tool does."""
-        return all(self.query not in keys for keys in sight.row_keys.values()) or self.is_loose
+        """Whether its rows ask under another name than the tool, or say what is relevant."""
+        every = frozenset[str]().union(*sight.row_keys.values())
+        words = {word for key in every for word in plain_name(key).split("_")}
+        return self.query not in every or (self.is_loose and bool(words & _RELEVANT))
 
     def record(self, row: Any, at: At) -> Record:
         """A row as a record."""
@@ -138,6 +140,10 @@ def is_old_ragas(keys: frozenset[str]) -> bool:
     """Whether a sample with these keys is of ragas before 0.2; ``ground_truth`` is an answer."""
     beside = {"question", "answer", "ground_truths", "evolution_type"}
     return "contexts" in keys and bool(keys & beside) and not keys & {"query", "retrieved"}
+
+
+_RELEVANT = frozenset({"relevant", "expected", "gold", "golden"})
+"""Words in names of fields with targets, which samples of old ragas have not."""
 
 
 class Ragas(Tool):
