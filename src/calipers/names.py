@@ -144,6 +144,13 @@ PARALLEL = words_in(
 """Fields that list the grades of the targets, in the same order."""
 _WANTED = words_in("expected relevant gold golden target positive correct ground_truth")
 """Words that mean "expected" or "relevant"."""
+WANTED_WORDS = frozenset(
+    words_in(
+        "expected expectations relevant gold golden target targets positive correct truth should "
+        "reference wanted"
+    )
+)
+"""Words in names of columns that hold what should be found, whatever else the name says."""
 _THINGS = ("item", "chunk", "doc", "document", "passage", "node", "source")
 
 

@@ -31,7 +31,14 @@ from calipers.io.tables.profile import Profile, Profiles
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
-from calipers.names import HARMLESS, LAST_STAGE, NO_GRADES, is_distance, possible_meaning
+from calipers.names import (
+    HARMLESS,
+    LAST_STAGE,
+    NO_GRADES,
+    WANTED_WORDS,
+    is_distance,
+    possible_meaning,
+)
 
 Read = Callable[[Probe, Role], Dataset]
 """What reads a file, in whatever form it is."""
@@ -349,8 +356,10 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
     """Mappings of columns of unknown name to the fields that are lacking, the likelier first."""
     known = {*renaming(_columns(profiles)).values()}
     free = _free(profiles, lacking)
-    numbered = [*numbered_groups([one.name for one in free]).values()]
-    in_groups = {one for group in numbered for one in group}
+    unknown = {one.name for one in free}
+    every = numbered_groups(_columns(profiles)).values()
+    in_groups = {name for group in every for name in group}
+    numbered = [group for group in every if unknown.issuperset(group)]
     single = [one for one in free if one.name not in in_groups]
     starts: list[Pairs] = [()]
     if "query" in lacking:
@@ -501,13 +510,16 @@ def _questions(free: list[Profile]) -> list[Profile]:
 def _items(rest: list[Profile]) -> list[Profile]:
     """The columns that may be targets or single results, the likelier first."""
 
-    def unlikely(one: Profile) -> tuple[bool, bool, bool, bool]:
+    def unlikely(one: Profile) -> tuple[bool, bool, bool, bool, bool, int]:
         meant = possible_meaning(one.name)
         return (
+            not one.words & WANTED_WORDS,
             meant not in ("item", "quote"),
             bool(one.words & HARMLESS),
             one.kind == "texts",
             one.kind == "numbers",
+            # There are fewer targets than results.
+            one.count,
         )
 
     may = [one for one in rest if one.kind not in ("nothing", "judgements", "dates", "objects")]
@@ -527,13 +539,15 @@ def _returned_lists(rest: list[Profile]) -> list[Profile]:
 
 
 def _judging(rest: list[Profile]) -> list[Profile]:
-    """The columns that may judge, those with a word of judgement or few values first."""
-
-    def unlikely(one: Profile) -> tuple[bool, bool, int]:
-        return not one.judges_by_name, one.kind != "judgements", one.different
-
+    """The columns that may judge, the likelier first."""
     may = [one for one in rest if one.may_grade or (one.may_tell_apart and one.varies)]
-    return sorted(may, key=unlikely)[:3]
+    return sorted(may, key=unlikely_to_judge)[:3]
+
+
+def unlikely_to_judge(one: Profile) -> tuple[bool, bool, bool, int]:
+    """Sorts columns that may judge: by a word of judgement, and few values that count nothing."""
+    counts = one.different > 2 and one.may_rank
+    return not one.judges_by_name, one.kind != "judgements", counts, one.different
 
 
 def as_cell(value: Any) -> str:

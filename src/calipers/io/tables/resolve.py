@@ -25,7 +25,7 @@ from calipers.io.tables.columns import (
 )
 from calipers.io.tables.grades import cells_of
 from calipers.io.tables.profile import SOME, Profile, Profiles
-from calipers.io.tables.propose import nothing_fits, orders
+from calipers.io.tables.propose import nothing_fits, orders, unlikely_to_judge
 from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.model.matched import Role
 from calipers.model.run import all_rise
@@ -281,9 +281,7 @@ def _check_no_grade_is_hidden(
     if twin is not None and not twin.may_grade:
         raise _second_target(table, twin, profiles)
     # What a name or words of judgement speak for is the more likely grade.
-    first, *others = sorted(
-        hidden, key=lambda one: (not one.judges_by_name, one.kind != "judgements")
-    )
+    first, *others = sorted(hidden, key=unlikely_to_judge)
     rest = [one.name for one in others]
     likely = first.has_several_rows or first.judges_by_name or first.kind == "judgements"
     error = may_be_the_grade(first.name, first.cells[0], table.name, *rest, likely=likely)
