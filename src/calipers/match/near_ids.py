@@ -294,6 +294,9 @@ _CODES[128:] = np.arange(128, 256)
 _SIGNS = np.ones(256, dtype=np.bool_)
 """Bytes that are neither letter nor digit."""
 _SIGNS[48:58] = _SIGNS[65:91] = _SIGNS[97:123] = _SIGNS[128:] = False
+_POINTS = np.zeros(256, dtype=np.bool_)
+"""Signs behind which an extension or the query of an address may stand."""
+_POINTS[[ord("."), ord("?"), ord("#")]] = True
 _LINE_END = 10
 
 
@@ -356,17 +359,18 @@ class _Skeletons:
         begins[1:] |= digit[1:] & ~digit[:-1]
         begin = np.flatnonzero(begins)
         stop = np.flatnonzero(signs & ~line_end)
-        # The last point, question mark or hash sign: what follows may be an extension.
-        points = np.isin(text, np.frombuffer(b".?#", dtype=np.uint8))
-        point = np.maximum.accumulate(np.where(points, np.arange(text.size), -1))[ends]
-        cut = np.where(point > starts, point, ends)
-        early = begin[begin < cut[row_of[begin]]]
         parts = [
             (row_of[begin], begin, ends[row_of[begin]]),
-            (row_of[early], early, cut[row_of[early]]),
             (row_of[stop], starts[row_of[stop]], stop),
             (everyone, starts, ends),
         ]
+        points = _POINTS[text]
+        if points.any():
+            # The last point, question mark or hash sign: what follows may be an extension.
+            point = np.maximum.accumulate(np.where(points, np.arange(text.size), -1))[ends]
+            cut = np.where(point > starts, point, ends)
+            early = begin[begin < cut[row_of[begin]]]
+            parts.append((row_of[early], early, cut[row_of[early]]))
         rows, first, last = (np.concatenate(column) for column in zip(*parts, strict=True))
         some = place[first] < place[last]
         return cls(

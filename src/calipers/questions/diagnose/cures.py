@@ -50,7 +50,7 @@ class Seen:
     """recall and ndcg at k."""
     near: NearPairs
     """Missed targets and results whose ids may be alike."""
-    by_chance: NearPairs
+    by_chance: Callable[[], NearPairs]
     """The same where each query has the targets of another."""
 
     @cached_property
@@ -79,8 +79,15 @@ class Seen:
 
     def moved(self, place: Ints) -> "Seen":
         """The run with every result at its new rank."""
-        matches = matches_after(self.matches, self.lists, place, by_id=self.by_id)
-        return replace(self, matches=matches, lists=self.lists.moved(place))
+        return replace(self, matches=self.matches_at(place), lists=self.lists.moved(place))
+
+    def matches_at(self, place: Ints) -> Matches:
+        """The matches with every result at its new rank."""
+        return matches_after(self.matches, self.lists, place, by_id=self.by_id)
+
+    def measured_at(self, place: Ints) -> Floats:
+        """recall and ndcg with every result at its new rank; the lists are not made anew."""
+        return self.measured(self.matches_at(place))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,24 +118,19 @@ class Trial:
 Cure = Callable[[Seen], Iterator[Trial]]
 
 
-def _same(seen: Seen) -> Seen:
-    """What is known already."""
-    return seen
-
-
 def reverse(seen: Seen) -> Iterator[Trial]:
     """Every list from its end."""
-    lists = seen.lists
-    after = seen.moved(lists.lengths[lists.query] + 1 - lists.rank)
+    place = seen.lists.reversed
+    values = seen.measured_at(place)
     yield Trial(
         "reverse",
         "in reverse order",
         "would be",
-        after.values,
+        values,
         "The lists are in reverse order: turned round,",
         "sort the other way round",
-        beyond_chance=after.values - shuffled(seen, None),
-        after=partial(_same, after),
+        beyond_chance=values - shuffled(seen, None),
+        after=partial(seen.moved, place),
     )
 
 
@@ -138,19 +140,20 @@ def reverse_first(seen: Seen) -> Iterator[Trial]:
     if (lists.lengths <= seen.k).all():
         return
     last = np.minimum(lists.lengths, seen.k)[lists.query]
-    after = seen.moved(np.where(lists.rank <= seen.k, last + 1 - lists.rank, lists.rank))
+    place = np.where(lists.rank <= seen.k, last + 1 - lists.rank, lists.rank)
+    values = seen.measured_at(place)
     yield Trial(
         "reverse_first",
         f"first {seen.k} reversed",
         "would be",
-        after.values,
+        values,
         Sentence(
             f"The first {seen.k} results are in reverse order: turned round,",
             [Fact(about="setting", k=seen.k, text="k")],
         ),
         "see what orders them",
-        beyond_chance=after.values - shuffled(seen, seen.k),
-        after=partial(_same, after),
+        beyond_chance=values - shuffled(seen, seen.k),
+        after=partial(seen.moved, place),
     )
 
 
@@ -166,21 +169,21 @@ def sort_by_score(seen: Seen) -> Iterator[Trial]:
     )
     for name, keys, title, says in ways:
         place = seen.lists.ranked_by(keys)
-        if (place == seen.lists.rank).all():
+        if place is seen.lists.rank:
             continue
-        after = seen.moved(place)
+        values = seen.measured_at(place)
         smallest = name == "distances"
         yield Trial(
             f"sort_{name}",
             title,
             "would be",
-            after.values,
+            values,
             f"{says} sorted, the {'smallest' if smallest else 'largest'} first,",
             "sort by score",
             # Where scores make the order, another column of the file may hold them.
             option="--distance score" if smallest and is_listed else None,
-            beyond_chance=after.values - shuffled(seen, None),
-            after=partial(_same, after),
+            beyond_chance=values - shuffled(seen, None),
+            after=partial(seen.moved, place),
         )
 
 
@@ -224,19 +227,19 @@ def without_repetitions(seen: Seen) -> Iterator[Trial]:
             name == "repeated_texts" and again == int(lists.repeats[lists.rank <= seen.k].sum())
         ):
             continue
-        after = seen.moved(lists.without(repeats))
+        place = lists.without(repeats)
         share = again / max(1, int((lists.rank <= seen.k).sum()))
         yield Trial(
             name,
             f"without {words}",
             "would be",
-            after.values,
+            seen.measured_at(place),
             Sentence(
                 f"{share:.0%} of the first {seen.k} results repeat one above them: without these",
                 [Fact(about="count", count=again, value=share, k=seen.k, text="repetitions")],
             ),
             "remove them before the cut",
-            after=partial(_same, after),
+            after=partial(seen.moved, place),
         )
 
 
@@ -252,7 +255,7 @@ def ids(seen: Seen) -> Iterator[Trial]:
         if pair is None:
             continue
         own = _share_met(seen, near.target)
-        other = _share_met(seen, seen.by_chance.meeting(near.how).target)
+        other = _share_met(seen, seen.by_chance().meeting(near.how).target)
         beyond = np.where(seen.measured_queries, own - other, np.nan)
         words = differ_in(near.how, mapped=False).removeprefix("They differ in ")
         words = words.partition(": write")[0]
@@ -295,7 +298,7 @@ def _after_mapping(seen: Seen, pair: Matched, how: IdMap) -> Seen:
         lists=recorded.moved(place) if is_moved else recorded,
         recorded=recorded,
         near=seen.near.mapped(how),
-        by_chance=seen.by_chance.mapped(how),
+        by_chance=lambda: seen.by_chance().mapped(how),
     )
 
 
@@ -336,12 +339,12 @@ def hub(seen: Seen) -> Iterator[Trial]:
     is_hub = lists.name == names[most]
     called = lists.called(names[most])
     called = "One result" if called is None else printable(called, 24)
-    after = seen.moved(lists.without(is_hub))
+    place = lists.without(is_hub)
     yield Trial(
         "hub",
         "without the hub",
         "would be",
-        after.values,
+        seen.measured_at(place),
         Sentence(
             f"{called} stands first in {int(counts[most]):,} of {first.size:,} lists: without it",
             [
@@ -350,25 +353,33 @@ def hub(seen: Seen) -> Iterator[Trial]:
             ],
         ),
         "leave it out of the index",
-        after=partial(_same, after),
+        after=partial(seen.moved, place),
     )
 
 
 def best_order(seen: Seen, depth: int | None = None) -> Iterator[Trial]:
     """What was returned, in the best order: a perfect reranker, perhaps of a few results."""
     lists, matches = seen.lists, seen.matches
-    row = lists.starts[matches.edge_query] + matches.edge_rank - 1
-    grade = np.zeros(lists.rank.size)
-    relevant = matches.relevant(seen.pair.rel)[matches.edge_target]
+    edges = matches.relevant(seen.pair.rel)[matches.edge_target]
     if depth is not None:
-        relevant &= matches.edge_rank <= depth
-    np.maximum.at(grade, row[relevant], matches.target_grade[matches.edge_target[relevant]])
-    after = seen.moved(lists.ranked_by(-grade))
+        edges &= matches.edge_rank <= depth
+    rows = lists.starts[matches.edge_query[edges]] + matches.edge_rank[edges] - 1
+    rows, which = np.unique(rows, return_inverse=True)
+    grade = np.zeros(rows.size)
+    np.maximum.at(grade, which, matches.target_grade[matches.edge_target[edges]])
+    query = lists.query[rows]
+    order = np.lexsort((lists.rank[rows], -grade, query))
+    new = np.flatnonzero(np.diff(query[order], prepend=-1))
+    sizes = np.diff(new, append=rows.size)
+    # Where the others stand below those that hold a target changes neither metric.
+    place = lists.rank + lists.lengths[lists.query]
+    place[rows[order]] = np.arange(rows.size) - np.repeat(new, sizes) + 1
+    values = seen.measured_at(place)
     yield Trial(
         "best_order",
         "the best order",
         "at most",
-        np.fmax(after.values, seen.values),
+        np.fmax(values, seen.values),
         "Found, but ranked low: in the best order",
         "by reranking",
     )

@@ -217,7 +217,7 @@ def _from_both_ends(seen: Seen) -> Floats:
     behind = last + 1 - lists.rank
     between = np.where(lists.rank <= behind, 2 * lists.rank - 1, 2 * behind)
     place = np.where(lists.rank <= seen.k, between, lists.rank)
-    return seen.moved(place).values[:, 1]
+    return seen.measured_at(place)[:, 1]
 
 
 def _best_of_first(seen: Seen) -> CuredValue:

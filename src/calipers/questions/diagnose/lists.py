@@ -112,11 +112,21 @@ class Lists:
         repeats: Bools = self.repeats | (self.same_text != np.arange(self.rank.size))
         return repeats
 
+    @property
+    def reversed(self) -> Ints:
+        """The rank of each result when every list is read from its end."""
+        return self.lengths[self.query] + 1 - self.rank
+
     def ranked_by(self, keys: Floats) -> Ints:
         """The rank of each result when each query is sorted by a key, smallest first.
 
-        Equal keys keep their order, and NaN comes last.
+        Equal keys keep their order, and NaN comes last. The ranks themselves where they are sorted.
         """
+        steps = np.diff(keys)[np.diff(self.query) == 0]
+        if (steps >= 0).all():
+            return self.rank
+        if (steps < 0).all():
+            return self.reversed
         order = np.lexsort((self.rank, keys, self.query))
         place = np.empty(self.rank.size, dtype=np.int64)
         query = self.query[order]
@@ -223,10 +233,11 @@ def matches_after(matches: Matches, lists: Lists, place: Ints, *, by_id: bool) -
         edge, rank, target = edge[best], rank[best], target[best]
     query = matches.edge_query[edge]
     order = np.lexsort((target, rank, query))
-    retrieved = matches.retrieved.copy()
-    retrieved[lists.lengths > 0] = np.bincount(
-        lists.query[place != NOWHERE], minlength=lists.n_queries
-    )[lists.lengths > 0]
+    retrieved = matches.retrieved
+    kept_rows = place != NOWHERE
+    if not kept_rows.all():
+        left = np.bincount(lists.query[kept_rows], minlength=lists.n_queries)
+        retrieved = np.where(lists.lengths > 0, left, retrieved)
     return replace(
         matches,
         edge_query=query[order],
