@@ -108,3 +108,33 @@ def test_the_correction_covers_all_rows_and_leaves_out_what_nobody_asked_for():
     assert all(check.change.p_adjusted >= check.change.p_value for check in checks)
     alone = compare(scores_of(now), scores_of(before), asked=2)
     assert [one.change.p_value for one in alone] == [one.change.p_value for one in checks[:2]]
+
+
+@pytest.mark.parametrize(
+    ("lost", "gained", "status"),
+    [
+        (2, 0, "no clear difference"),
+        (3, 0, "failed"),
+        (4, 2, "no clear difference"),
+        (5, 2, "failed"),
+    ],
+)
+def test_a_slice_fails_by_its_mean_from_three_queries_lost_net(lost, gained, status):
+    """Two lost of ten are beyond what is allowed, and yet luck in three sets of ten."""
+    before = np.full((80, 1), 0.5)
+    now = before.copy()
+    now[:lost] = 0.0
+    now[lost : lost + gained] = 1.0
+    tags = {"kind": ["small"] * 10 + ["large"] * 70}
+    checks = compare(scores_of(now, tags=tags), scores_of(before, tags=tags), by="kind")
+    small = next(check for check in checks if "small" in str(check.slice))
+    assert small.change.difference < -0.05
+    assert small.status == status
+
+
+def test_the_whole_fails_by_its_mean_however_few_queries_lost():
+    before = np.ones((10, 1))
+    now = before.copy()
+    now[0] = 0.0
+    (check,) = compare(scores_of(now), scores_of(before))
+    assert (check.status, check.because) == ("failed", ("over the 0.05 allowed",))
