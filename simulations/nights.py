@@ -96,6 +96,31 @@ def episodes(values: Floats) -> list[int]:
     return [night for night in rang if not any(night - 7 <= one < night for one in rang)]
 
 
+def nights_of_an_alarm(years: int, n: int = 200) -> Iterator[Rate]:
+    """How many nights a false alarm rings, on average and at most, and how many begin in a year."""
+    for kind in ("sticky queries, 0.95", "rebuilt weekly", "night effect 0.03"):
+        rng = np.random.default_rng([SEED, 12, n])
+        begun, rung, longest = 0, 0, 0
+        for _ in range(years):
+            values = NIGHTS[kind](rng, NIGHTS_A_YEAR + WEEK, n)
+            rang = [bool(look) for look in watch(values, ALLOW, LEVEL).rings]
+            begun += len(episodes(values))
+            rung += sum(rang)
+            longest = max(longest, _longest(rang))
+        yield Rate(kind, "episodes a year", begun / years, years)
+        yield Rate(kind, "nights of an episode", rung / max(begun, 1), years)
+        yield Rate(kind, "nights in a row, at most", longest, years)
+
+
+def _longest(rang: Sequence[bool]) -> int:
+    """The most nights in a row that rang."""
+    most = row = 0
+    for rings in rang:
+        row = row + 1 if rings else 0
+        most = max(most, row)
+    return most
+
+
 def false_alarms(
     years: int, numbers: Sequence[int] = (30, 50, 200), kinds: Sequence[str] = tuple(NIGHTS)
 ) -> Iterator[Rate]:

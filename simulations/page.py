@@ -41,7 +41,10 @@ METHOD = """## The methods in brief
 - **Several differences**: all rows of a command are flipped together. The adjusted p is the share
   of flips in which any row is as extreme (Westfall and Young's step-down minP).
 - **A slice**: the permutation test, and neither side's interval holds the other's mean.
-- **A plan**: the power of that test, from the changes that a pilot shows.
+- **What 0.05 takes**: for hits the exact power of the sign test at both ends of the 95% interval of
+  the share that changed (Clopper and Pearson); else 7.85 s² / 0.05² + 2 at both ends of Bonett's
+  95% interval of s². Both are rounded outward; below 5 changes nothing is said. A plan says it for
+  any difference.
 - **A corpus that grows**: how many documents stand above each target is Poisson, with rates that EM
   fits on a grid of 40 points; 80 bootstrap samples of queries, each fitted anew. Indexes were built
   anew on parts of Python's language reference and of made texts, with BM25 and with vectors.
@@ -54,8 +57,25 @@ BREAKS = """## What breaks them
 
 A sample without any of the rare queries knows nothing of them; a t test errs there, too. Where one
 query outweighs all others together, or few clusters decide, the commands say so. Two real
-differences were moved to a mean of 0, which turned ties into small changes. Where few hits change,
-the exact sign test finds less than a t test.
+differences were moved to a mean of 0, which turned ties into small changes. Weights make few
+queries count most: skewed differences then break the level sooner, and so do fewer than 50 queries.
+A pilot in which one system is much better, or whose changes are hardly larger than 0.05, gives a
+range for another difference than the one that is asked for.
+"""
+
+POWER = """## What the exact test costs
+
+How often a true gain is found, by our test and by a t test on the same samples, and how much less
+often by ours. For hits it is the sign test, which finds less where few hits change. It is taken all
+the same: its level holds at any number, a query that did not change never moves it, and p is what
+the counts of better and worse queries say.
+"""
+
+NIGHTS = """## How long a false alarm rings
+
+The budget is one a year, with one evaluation a night: about one false alarm episode a year. It may
+ring for weeks: it rings every night until the loss is gone, and where all queries of a night share
+something, nights of one kind follow each other.
 """
 
 
@@ -82,7 +102,9 @@ RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
     "tests": (4_000, differences.level),
     "tests-intervals": (1_500, differences.coverage),
     "tests-few": (1_200, differences.few_changes),
-    "power": (1_500, differences.power),
+    "tests-raised": (200, differences.raised),
+    "tests-weights": (200, differences.weighed),
+    "power": (600, differences.power),
     "gates": (1_500, gates.unchanged),
     "gates-skewed": (600, gates.strongly_skewed),
     "gates-facts": (200, gates.by_the_facts),
@@ -96,15 +118,17 @@ RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
     "confirmations": (1_600, sealed.confirmations),
     "k": (500, sweeps.which_k),
     "alarms": (16, nights.false_alarms),
+    "alarms-nights": (2, nights.nights_of_an_alarm),
     "alarms-heard": (30, nights.heard),
     "alarms-after-a-rise": (30, nights.after_a_rise),
-    "plans": (60, plans.planned),
+    "plans": (30, plans.planned),
     "detect": (400, detecting.ranges),
     "correction": (300, labels.corrected),
     "sample": (100, labels.stopped),
     "sample-labels": (30, labels.labels_needed),
     "switch": (400, switches.coverage),
     "winner": (600, winners.gains),
+    "winner-equal": (150, winners.of_equal_lanes),
     "floors": (60, sweeps.broken_promises),
     "agreement": (1_500, labels.agreement),
     "growth": (20, growth.covered),
@@ -120,7 +144,9 @@ clusters | Related queries | ≥ 0.92; false findings ≤ 0.06 | the same for cl
 tests | Differences: false findings | ≤ 0.06 | p ≤ .05 where there is none
 tests-intervals | Differences: intervals | ≥ 0.93 | the 95% interval holds the difference
 tests-few | Differences: few hits change | ≤ 0.06 | p ≤ .05, by how many of 30 hits changed
-power | Differences: true findings | at most 0.05 less than a t test | a true gain is better
+tests-raised | Differences: one query gains more | ≤ 0.08 | an end of the interval falls all the same
+tests-weights | Differences: weighted | ≤ 0.06 | p ≤ .05 where there is none, and queries have weights
+power | Differences: true findings | ≤ 0.05; where few hits change ≤ 0.4, few others 0.12 | by how much a true gain is found less often than by a t test
 gates | Gates: unchanged builds | ≤ 0.06; skewed, below 50 queries ≤ 0.08 | `gate --only-shown` stops a build that is no worse
 gates-skewed | Gates: strongly skewed builds | ≤ 0.06; below 50 queries ≤ 0.08 | few queries gain much and many lose a little, or the reverse
 gates-facts | Gates: facts about luck
@@ -134,6 +160,7 @@ slices-fallen | Slices that fell | ≥ 0.9 | from 0.9 to 0.3, 20 of 100 queries,
 confirmations | Sealed queries | ≤ 0.05 over five looks; a true gain ≥ 0.65 | a tuner of 200 tries without merit gets one confirmed
 k | Which k | ≤ 0.05 for a safe k | more than 0.05 of recall is lost
 alarms | Alarms: false ones a year | ≤ 2, with a budget of 1 | episodes while nothing changes
+alarms-nights | Alarms: how long a false one rings
 alarms-heard | Alarms: losses that are heard | 1.00 (5 lost of 200 without noise), 0.99 (0.28), 0.9 (0.10), 0.6 (0.05) | a loss rings in time
 alarms-after-a-rise | Alarms: a fall after a rise | ≥ 0.9 | a gain, then back
 plans | Numbers of queries that are planned | ≥ 0.72 on average, and at the range's end | that many find the difference
@@ -143,6 +170,7 @@ sample | Label until it is narrow enough | ≥ 0.93 | coverage of `labels sample
 sample-labels | How many labels that takes
 switch | May I switch? | ≥ 0.93 at all looks together; wrong verdicts ≤ 0.05 | coverage of new minus old, when only what differs is labelled
 winner | The best of many settings | off by ≤ 0.005; ≥ 0.93 | bias and coverage of the gain on new queries (`fuse`, `grid`)
+winner-equal | The best way to fuse two equal lanes | off by ≤ 0.005; ≥ 0.93 | the same, 40 queries
 floors | Floors: broken promises | ≤ 0.05 | the advised floor keeps less than was asked for
 agreement | Agreement of judges | ≥ 0.93 | coverage of Krippendorff's alpha, from 10 things
 growth | A corpus that grows: intervals | ≥ 0.89 | the interval that `grow` prints holds what an index of the whole finds
@@ -166,7 +194,8 @@ PARTS: dict[str, Part] = dict(_parts())
 
 def page(measured: Mapping[str, Sequence[Rate]]) -> str:
     """The whole page."""
-    sections = [HEAD, _promises(measured), BREAKS, _broken(measured), METHOD]
+    sections = [HEAD, _promises(measured), BREAKS, _broken(measured)]
+    sections += [POWER, _shortfall(measured), NIGHTS, _ringing(measured), METHOD]
     return "\n\n".join(section.strip() for section in sections) + "\n"
 
 
@@ -182,6 +211,28 @@ def _promises(measured: Mapping[str, Sequence[Rate]]) -> str:
         shown = _figure(kept, part) if kept else "broken" if rates else "not simulated"
         drawn = f"{(kept or rates[0]).draws:,}" if rates else ""
         lines.append(f"|**{part.title}**: {part.text}|{part.band}|{shown}|{drawn}|")
+    return "\n".join(lines)
+
+
+def _shortfall(measured: Mapping[str, Sequence[Rate]]) -> str:
+    """Each true gain and number of queries: found, found by a t test, and the shortfall."""
+    rates = {(rate.shape, rate.n): rate for rate in measured.get("power", ())}
+    lines = ["|true gain|queries|found|t test|shortfall|", "|---|---:|---:|---:|---:|"]
+    for (shape, n), rate in rates.items():
+        found, rival = rates.get((shape, f"found, {n}")), rates.get((shape, f"t, {n}"))
+        if found is not None and rival is not None:
+            lines.append(f"|{shape}|{n}|{found.value:.3f}|{rival.value:.3f}|{rate.value:.3f}|")
+    return "\n".join(lines)
+
+
+def _ringing(measured: Mapping[str, Sequence[Rate]]) -> str:
+    """How often a false alarm begins, and for how many nights it rings."""
+    columns = ("episodes a year", "nights of an episode", "nights in a row, at most")
+    rates = {(rate.shape, rate.n): rate for rate in measured.get("alarms-nights", ())}
+    lines = [f"|nights, 200 queries|{'|'.join(columns)}|", "|---|---:|---:|---:|"]
+    for shape in dict.fromkeys(shape for shape, _ in rates):
+        cells = (f"{rates[shape, column].value:.1f}" for column in columns)
+        lines.append(f"|{shape}|{'|'.join(cells)}|")
     return "\n".join(lines)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 import calipers
 from calipers.statistics.paired_rows import paired_rows
+from calipers.statistics.queries_to_detect import FEWEST_CHANGED
 from simulations.differences import ALPHA, EFFECTS, rejected
 from simulations.rates import Rate
 from simulations.results import pair_of
@@ -77,7 +78,7 @@ def planned(
             plans = [
                 calipers.plan(pair_of(pilot), difference=shape.difference)
                 for pilot in pilots
-                if np.count_nonzero(_first(pilot)) >= 2 and np.ptp(_first(pilot))
+                if np.count_nonzero(_first(pilot)) >= FEWEST_CHANGED and np.ptp(_first(pilot))
             ]
             reached = np.interp([np.log(one.queries) for one in plans], np.log(NUMBERS), powers)
             ends = [np.log(one.high or one.queries) for one in plans]

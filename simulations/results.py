@@ -32,7 +32,7 @@ def result(
         base,
         values=columns,
         tags=named,
-        summaries=summarise(base.metrics, columns, base.settings),
+        summaries=summarise(base.metrics, columns, base.recorded.confidence),
     )
 
 

@@ -5,7 +5,7 @@ it could not be made for them. One of these, rare collapses, showed intervals th
 (0.79 of 30 queries); the lower end was mended for it, and the last shape fixed before the next run.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -106,13 +106,13 @@ RESULTS, DEPTH = 40, 20
 
 
 @cache
-def _fused_lanes() -> Floats:
-    """nDCG@10 of every way to fuse two lanes, one of them better, each blind to some queries."""
-    rng = np.random.default_rng([SEED, 72])
+def _fused_lanes(blind: tuple[float, float], lift: tuple[float, float], seed: int) -> Floats:
+    """nDCG@10 of every way to fuse two lanes, each blind to some queries."""
+    rng = np.random.default_rng([SEED, seed])
     score = rng.normal(0, 1, (2, ALL_QUERIES, RESULTS))
     # The target is the last candidate, so that no tie favours it.
-    score[0, :, -1] += np.where(rng.random(ALL_QUERIES) < 0.25, -1.0, 2.0)
-    score[1, :, -1] += np.where(rng.random(ALL_QUERIES) < 0.35, -1.0, 1.8)
+    for lane in (0, 1):
+        score[lane, :, -1] += np.where(rng.random(ALL_QUERIES) < blind[lane], -1.0, lift[lane])
     rank = 1 + np.argsort(np.argsort(-score, axis=2), axis=2)
     rank[rank > DEPTH] = 0
     block = CandidateBlock(0, np.ones(rank.shape[1:], dtype=bool), rank, score)
@@ -125,7 +125,17 @@ def _fused_lanes() -> Floats:
 
 
 def _lanes(rng: Generator, n: int) -> Table:
-    known = _fused_lanes()
+    known = _fused_lanes((0.25, 0.35), (2.0, 1.8), 72)
+    return known[rng.integers(0, ALL_QUERIES, n)], known.mean(axis=0)
+
+
+def _equal_lanes(rng: Generator, n: int) -> Table:
+    known = _fused_lanes((0.25, 0.25), (2.0, 2.0), 73)
+    return known[rng.integers(0, ALL_QUERIES, n)], known.mean(axis=0)
+
+
+def _hits_of_equal_lanes(rng: Generator, n: int) -> Table:
+    known = (_fused_lanes((0.1, 0.1), (1.5, 1.5), 74) > 0.0) * 1.0
     return known[rng.integers(0, ALL_QUERIES, n)], known.mean(axis=0)
 
 
@@ -143,14 +153,29 @@ SHAPES: dict[str, Callable[[Generator, int], Table]] = {
 }
 
 
-def gains(draws: int, numbers: Sequence[int] = (30, 100, 300)) -> Iterator[Rate]:
+EQUAL_LANES: dict[str, Callable[[Generator, int], Table]] = {
+    "two equal lanes, nDCG": _equal_lanes,
+    "two equal lanes, hits": _hits_of_equal_lanes,
+}
+
+
+def of_equal_lanes(draws: int, numbers: Sequence[int] = (40,)) -> Iterator[Rate]:
+    """The same for two lanes that are equally good."""
+    yield from gains(draws, numbers, EQUAL_LANES)
+
+
+def gains(
+    draws: int,
+    numbers: Sequence[int] = (30, 100, 300),
+    shapes: Mapping[str, Callable[[Generator, int], Table]] = SHAPES,
+) -> Iterator[Rate]:
     """How far the expected gain is off on average, and how often its interval holds the true one.
 
     The true gain is that of the setting that these queries chose. Settings are shuffled, so that a
     tie favours none. Where all queries gain the same there is no interval: then the gain itself has
     to be right. Few queries vary more, and get more draws.
     """
-    for name, table in SHAPES.items():
+    for name, table in shapes.items():
         for n in numbers:
             many = draws * max(1, round(240 / n))
             off, held = np.zeros(many), np.zeros(many, dtype=bool)

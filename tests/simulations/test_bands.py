@@ -33,6 +33,8 @@ BANDS = {
     "tests": lambda: differences.level(100, (10,)),
     "tests-few": lambda: differences.few_changes(40),
     "power": lambda: differences.power(60, (14,)),
+    "tests-raised": lambda: differences.raised(60),
+    "tests-weights": lambda: differences.weighed(40, (20,)),
     "gates": lambda: gates.unchanged(40, (10,)),
     "gates-collapse": lambda: gates.collapsed(3),
     "confirmations": lambda: sealed.false_confirmations(60, (40,), tuple(sealed.TUNERS)[2:3]),
@@ -50,6 +52,7 @@ BANDS = {
     "correction": lambda: labels.corrected(8, samples=(40,)),
     "switch": lambda: switches.coverage(40, (60,)),
     "winner": lambda: winners.gains(12, (100,)),
+    "winner-equal": lambda: winners.of_equal_lanes(10),
     "floors": lambda: sweeps.broken_promises(24, (100,)),
     "agreement": lambda: labels.agreement(30, (10, 30)),
     "growth": lambda: growth_of_made_texts(),
@@ -133,9 +136,20 @@ def test_the_page_names_the_shapes_that_break_a_promise():
     assert "p ≤ .05 where there is none|≤ 0.06|**0.061**|10,000|" in text
     assert "|Differences: false findings|rare losses: **0.400** (n=20)|10,000|" in text
     assert "not simulated" in text
+    power = [Rate("hits", n, value, 1_500) for n, value in (("found, 30", 0.31), ("t, 30", 0.69))]
+    text = page({"power": [Rate("hits", 30, 0.38, 1_500, highest=0.4), *power]})
+    assert "|true gain|queries|found|t test|shortfall|" in text
+    assert "|hits|30|0.310|0.690|0.380|" in text
+    ringing = (
+        ("episodes a year", 1.5),
+        ("nights of an episode", 9.0),
+        ("nights in a row, at most", 31),
+    )
+    text = page({"alarms-nights": [Rate("rebuilt", name, value, 4) for name, value in ringing]})
+    assert "|rebuilt|1.5|9.0|31.0|" in text
     whole = page(measured())
     assert np.all([part.title in whole for part in PARTS.values() if part.band])
-    assert len(whole.split()) <= 1_200
+    assert len(whole.split()) <= 1_900
 
 
 def test_the_page_says_what_was_measured():

@@ -16,7 +16,8 @@ to 30 changed units, exact but for the rounding of differences to a fine grid up
 
 **Interval.** All means that the same test does not reject: quantiles of the means of random subsets
 of the units (Hartigan). Given where 8 or more units changed; for fewer the counts say it all.
-It excludes zero exactly where the adjusted p is at most alpha.
+It excludes zero exactly where the adjusted p is at most alpha. The subsets are a sample: a query
+that gains more may lower an end by a part of the width (docs/statistics.md says how often).
 
 **Several rows.** The signs of all rows are flipped together; the adjusted p is the share of flips
 in which any row is as extreme by its own p (Westfall and Young's step-down minP). Duplicate
