@@ -58,10 +58,10 @@ clients: $(STAMP) ## Test that answers made with the classes of search clients a
 	  $(BIN)/python -c "from sysconfig import get_path; print(f'import site; site.addsitedir({get_path(\"purelib\")!r})')" \
 	    > $$(.venv-clients/bin/python -c "from sysconfig import get_path; print(get_path('purelib'))")/venv.pth && \
 	  $(BIN)/pip --python .venv-clients/bin/python install -q --disable-pip-version-check --no-compile \
-	    elasticsearch==9.5.1 opensearch-py==3.2.0 pinecone==10.2.0 pymilvus==3.0.2 pyvespa==1.2.9 \
+	    argilla==2.8.0 elasticsearch==9.5.1 opensearch-py==3.2.0 pinecone==10.2.0 pymilvus==3.0.2 pyvespa==1.2.9 \
 	    weaviate-client==4.23.1 && touch .venv-clients/.installed; }
-	@.venv-clients/bin/python -W ignore -c "import elasticsearch, opensearchpy, pinecone, pymilvus, vespa, weaviate"
-	@.venv-clients/bin/python -m pytest -q tests/live/test_real_clients.py
+	@.venv-clients/bin/python -W ignore -c "import argilla, elasticsearch, opensearchpy, pinecone, pymilvus, vespa, weaviate"
+	@.venv-clients/bin/python -m pytest -q -W ignore tests/live/test_real_clients.py tests/labels/test_exchange.py
 
 # Large, and `make test` runs without them: they have an environment of their own, which sees the
 # packages of .venv. Most of what they bring is never imported, so Python compiles what is.

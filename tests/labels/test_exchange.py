@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 from xml.etree import ElementTree
 
 import pytest
@@ -164,8 +165,11 @@ def test_records_go_to_argilla_and_come_back(tmp_path):
     assert set(records[0]["fields"]) == {"query", "title", "text"}
     who = "1a2b3c4d-0000-4000-8000-000000000001"
     records[0]["responses"] = {
-        "grade": [{"value": "2", "user_id": who}, {"value": "0", "user_id": "other"}],
-        "note": [{"value": "close", "user_id": who}],
+        "grade": [
+            {"value": "2", "user_id": who, "status": "submitted"},
+            {"value": "0", "user_id": "other", "status": "submitted"},
+        ],
+        "note": [{"value": "close", "user_id": who, "status": "submitted"}],
     }
     records[1]["responses"] = {"grade": [{"value": "1", "user_id": who, "status": "draft"}]}
     records[2]["responses"] = {"grade": [{"value": "1", "user_id": who, "status": "discarded"}]}
@@ -175,6 +179,40 @@ def test_records_go_to_argilla_and_come_back(tmp_path):
     assert sorted((one.judge, one.grade) for one in labels(desk)) == [(who, 2.0), ("other", 0.0)]
     assert desk.state().note(0, who) == "close"
     assert desk.state().current(2, who).kind == "skip"
+
+
+def test_a_response_without_its_status_is_refused(tmp_path):
+    """What ``to_json`` of Argilla 2.8 writes: a draft looks like a label."""
+    store, path = str(tmp_path / "h.db"), tmp_path / "records.json"
+    desk = pool(store)
+    calipers.labels_export("first", path, to="argilla", store=store)
+    records = json.loads(path.read_text())
+    records[0]["responses"] = {"grade": [{"value": "2", "user_id": "anna"}]}
+    path.write_text(json.dumps(records))
+    with pytest.raises(calipers.CalipersError, match=r"no status.*to_list\(flatten=True\)"):
+        calipers.labels_import("first", path, store=store)
+    assert labels(desk) == []
+
+
+def test_responses_of_the_real_argilla_keep_their_status(tmp_path):
+    argilla = pytest.importorskip("argilla", reason="Argilla is not installed")
+    from argilla.records._io import GenericIO
+
+    store, path = str(tmp_path / "h.db"), tmp_path / "records.json"
+    desk = pool(store)
+    calipers.labels_export("first", path, to="argilla", store=store)
+    who = [UUID(int=number) for number in (1, 2, 3)]
+    given = zip(("submitted", "draft", "discarded"), who, strict=True)
+    responses = [
+        argilla.Response("grade", "2", user_id=user, status=status) for status, user in given
+    ]
+    first, *_ = json.loads(path.read_text())
+    record = argilla.Record(id=first["id"], fields=first["fields"], responses=responses)
+    path.write_text(json.dumps(GenericIO.to_list([record], flatten=True), default=str))
+    taken = calipers.labels_import("first", path, store=store)
+    assert taken.added == 2
+    assert [(one.judge, one.grade) for one in labels(desk)] == [(str(who[0]), 2.0)]
+    assert desk.state().current(0, str(who[2])).kind == "skip"
 
 
 @pytest.mark.parametrize(

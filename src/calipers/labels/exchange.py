@@ -141,15 +141,16 @@ def _read(path: AnyPath, items: Sequence[PoolItem]) -> list[Placed]:
     for at, record in enumerate(decoded(source.read(), source)):
         place = f"{source.name}[{at}]"
         fields = record if isinstance(record, dict) else {}
-        key = fields.get("id") if "responses" in fields else fields.get("data", {}).get("calipers")
+        is_argilla = "responses" in fields or "grade.responses" in fields
+        key = fields.get("id") if is_argilla else fields.get("data", {}).get("calipers")
         if key not in by_key:
             raise InvalidInput(
                 f"The record at {place} names nothing of this pool ({key!r:.60}); import the JSON "
                 "that Label Studio or Argilla made of `calipers labels export --to`."
             )
-        given = _of_argilla if "responses" in record else _of_studio
+        read = _of_argilla if is_argilla else _of_studio
         try:
-            rows += [(place, one) for one in given(record, by_key[key])]
+            rows += [(place, label) for label in read(record, by_key[key])]
         except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
             raise InvalidInput(f"The record at {place} cannot be read: {error!r:.120}.") from None
     return rows
@@ -172,15 +173,36 @@ def _of_studio(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
 
 
 def _of_argilla(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
-    """Read the labels of an Argilla record; its export has no timestamps."""
-    said: dict[str, dict[str, Any]] = {}
-    for question, given in record["responses"].items():
-        for one in given:
-            if one.get("status", "submitted") != "draft":
-                answers = said.setdefault(str(one["user_id"]), {})
-                answers |= {question: one["value"], "skip": one.get("status") == "discarded"}
-    for judge, found in said.items():
-        yield _row(label, judge, found.get("grade"), found.get("note"), found["skip"])
+    """Read the labels of an Argilla record; its export has no timestamps.
+
+    ``to_list(flatten=True)`` keeps the status of a response. Other exports drop it, and a draft or
+    a discarded response would count as a label.
+    """
+    by_judge: dict[str, dict[str, Any]] = {}
+    for question in ("grade", "note"):
+        for value, judge, status in _responses(record, question):
+            if status is None:
+                raise InvalidInput(
+                    "The responses of Argilla have no status here, so drafts and discarded ones "
+                    "would count as labels; export them with "
+                    "dataset.records.to_list(flatten=True)."
+                )
+            if status != "draft":
+                answers = by_judge.setdefault(judge, {})
+                answers |= {question: value, "skip": status == "discarded"}
+    for judge, answers in by_judge.items():
+        yield _row(label, judge, answers.get("grade"), answers.get("note"), answers["skip"])
+
+
+def _responses(record: Mapping[str, Any], question: str) -> Iterator[tuple[Any, str, str | None]]:
+    """Each response to a question: its value, who gave it, and its status if it is known."""
+    flat = f"{question}.responses"
+    if flat in record:
+        users = record[f"{flat}.users"]
+        statuses = record.get(f"{flat}.status") or [None] * len(users)
+        yield from zip(record[flat], map(str, users), statuses, strict=True)
+    for response in record.get("responses", {}).get(question, ()):
+        yield response["value"], str(response["user_id"]), response.get("status")
 
 
 def _row(label: Label, judge: str, grade: Any, note: str | None, skipped: bool) -> Label:
