@@ -151,6 +151,8 @@ def _read(path: AnyPath, items: Sequence[PoolItem]) -> list[Placed]:
         read = _of_argilla if is_argilla else _of_studio
         try:
             rows += [(place, label) for label in read(record, by_key[key])]
+        except InvalidInput:
+            raise
         except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
             raise InvalidInput(f"The record at {place} cannot be read: {error!r:.120}.") from None
     return rows
