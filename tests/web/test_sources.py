@@ -145,3 +145,36 @@ def test_a_name_is_compared_as_it_stands_after_the_last_save(tmp_path):
         before = me.get("/compare?of=bm25&of=dense").text
         fill(store, dense=BM25)
         assert me.get("/compare?of=bm25&of=dense").text != before
+
+
+def test_a_page_waits_for_its_own_computation_and_for_no_other():
+    held, may_end, begun = Held(4), threading.Event(), threading.Event()
+    computed = []
+
+    def slow():
+        begun.set()
+        may_end.wait(30)
+        computed.append("slow")
+        return "slow"
+
+    first = threading.Thread(target=lambda: held.get("a", slow))
+    second = threading.Thread(target=lambda: held.get("a", slow))
+    first.start()
+    assert begun.wait(30)
+    second.start()
+    # The other page is there while the first is still being computed.
+    assert held.get("b", lambda: "quick") == "quick"
+    may_end.set()
+    first.join(30)
+    second.join(30)
+    assert computed == ["slow"]
+    assert held.get("a", lambda: "again") == "slow"
+
+
+def test_an_error_is_not_kept():
+    held = Held(1)
+    with pytest.raises(ZeroDivisionError):
+        held.get("a", lambda: 1 // 0)
+    assert held.get("a", lambda: 2) == 2
+    assert held.get("b", lambda: 3) == 3
+    assert held.get("a", lambda: 4) == 4

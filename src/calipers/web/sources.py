@@ -38,29 +38,46 @@ T = TypeVar("T")
 
 
 class Held:
-    """A thread-safe LRU cache in which each value is computed once, one at a time.
+    """A thread-safe LRU cache in which each value is computed once.
 
-    Only the owner opens pages that take long, and two at once would need the memory of both.
+    Whoever wants a value that is being computed waits for it; nobody waits for another one.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         """How many values stay in memory; the least recently used goes first."""
-        self._lock = threading.RLock()
-        self._made: OrderedDict[Any, Any] = OrderedDict()
+        self._lock = threading.Lock()
+        self._values: OrderedDict[Any, Any] = OrderedDict()
+        self._computing: dict[Any, threading.RLock] = {}
+        """A lock for each value that is being computed."""
 
-    def get(self, name: Any, make_it: Callable[[], T]) -> T:
+    def get(self, name: Any, compute: Callable[[], T]) -> T:
         """Return a value, and compute it if it is not there; an error is not kept."""
         with self._lock:
-            if name not in self._made:
-                self._made[name] = make_it()
+            if name in self._values:
+                return self._used(name)
+            own = self._computing.setdefault(name, threading.RLock())
+        with own:
+            with self._lock:
+                if name in self._values:
+                    return self._used(name)
+            try:
+                value = compute()
                 # The allocator would keep freed memory, and the next piece would come on top.
                 _to_allocator("malloc_trim", 0)
-            self._made.move_to_end(name)
-            if len(self._made) > self._most:
-                self._made.popitem(last=False)
-            found: T = self._made[name]
-            return found
+            finally:
+                with self._lock:
+                    self._computing.pop(name, None)
+            with self._lock:
+                self._values[name] = value
+                return self._used(name)
+
+    def _used(self, name: Any) -> Any:
+        """A value that is there, which is now the most recently used one."""
+        self._values.move_to_end(name)
+        while len(self._values) > self._most:
+            self._values.popitem(last=False)
+        return self._values[name]
 
 
 def give_memory_back() -> None:
@@ -117,8 +134,10 @@ class WebSources:
     """The pool that a link opens."""
 
     def __post_init__(self) -> None:
-        self._evaluations, self._measured = Held(4), Held(8)
-        self._desks, self._made = Held(16), Held(16)
+        self._evaluations = Held(4)
+        self._measured = Held(8)
+        self._desks = Held(16)
+        self._made = Held(16)
         self._pooling = threading.Lock()
         self._store: Store | None = None
         self._had_store = False
