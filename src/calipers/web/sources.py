@@ -55,12 +55,14 @@ class Held:
         """Return a value, and compute it if it is not there; an error is not kept."""
         with self._lock:
             if name in self._values:
-                return self._used(name)
+                known: T = self._used(name)
+                return known
             own = self._computing.setdefault(name, threading.RLock())
         with own:
             with self._lock:
                 if name in self._values:
-                    return self._used(name)
+                    computed: T = self._used(name)
+                    return computed
             try:
                 value = compute()
                 # The allocator would keep freed memory, and the next piece would come on top.
@@ -70,7 +72,8 @@ class Held:
                     self._computing.pop(name, None)
             with self._lock:
                 self._values[name] = value
-                return self._used(name)
+                self._used(name)
+            return value
 
     def _used(self, name: Any) -> Any:
         """A value that is there, which is now the most recently used one."""
