@@ -240,7 +240,7 @@ class Files(Settings):
         Setting(
             "How much memory to use, such as 2GB, where results stand in records, or not in the "
             "order of their queries; the rest goes to a temporary file (in the folder TMPDIR). "
-            "270 MB are needed in any case. [default: half of what is free]",
+            "460 MB are needed in any case. [default: half of what is free]",
             metavar="SIZE",
             group=READING,
             changes_nothing=True,

@@ -214,7 +214,7 @@ def test_the_memory_reaches_the_records(lines, monkeypatch):
         return really_open()
 
     monkeypatch.setattr(spill, "_open", noted)
-    calipers.evaluate(lines, memory="300MB")
+    calipers.evaluate(lines, memory="500MB")
     assert seen == ["opened"]
     assert MemoryBudget("512MB")._most == 32 << 20
 
@@ -229,5 +229,5 @@ def test_less_memory_than_any_question_needs_is_refused_in_one_sentence(lines):
     )
     for ask in asked:
         for memory in ("10MB", "200MB", "much"):
-            with pytest.raises(InvalidInput, match="at least 270MB"):
+            with pytest.raises(InvalidInput, match="at least 460MB"):
                 ask(memory)

@@ -23,7 +23,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
 SHARE_TO_HOLD = 16
 """One part in so many of memory holds rows; sorting, ranking and matching need the rest."""
-LEAST = 270 << 20
+LEAST = 460 << 20
 """Bytes needed for any large run: for libraries and blocks."""
 _WHERE_NOTHING_IS_KNOWN = 2 << 30
 _MEMINFO = Path("/proc/meminfo")
