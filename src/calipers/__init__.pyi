@@ -5,7 +5,7 @@ Written by tools/write_stub.py from the settings of the operations; `make stub` 
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from calipers.errors import CalipersError as CalipersError
 from calipers.functions import average_precision as average_precision
@@ -230,8 +230,8 @@ def retrieve(
     *,
     retries: int = 2,
     watch: Callable[[AnswerCounts, int], None] | None = None,
-    params: Mapping[str, object] | None = None,
-    request: object = None,
+    params: Mapping[str, Any] | None = None,
+    request: Any = None,
     headers: Mapping[str, str] | None = None,
     results: str | None = None,
     id: str | None = None,
@@ -861,8 +861,8 @@ def explain(
     question: str,
     *,
     columns: ColumnsInput | None = None,
-    params: Mapping[str, object] | None = None,
-    request: object = None,
+    params: Mapping[str, Any] | None = None,
+    request: Any = None,
     headers: Mapping[str, str] | None = None,
     results: str | None = None,
     id: str | None = None,

@@ -348,7 +348,7 @@ def plain_name(name: str) -> str:
     >>> plain_name("Relevanz (0-3)"), plain_name("Avaliação"), plain_name("Trafność")
     ('relevanz', 'avaliacao', 'trafnosc')
     """
-    bare = re.sub(r"(?<=\w)\s*[(\[][^)\]]*[)\]]\s*$", "", name.strip())
+    bare = re.sub(r"(?<=\w)\s*[(\[][^)\]]*[)\]]\s*$", "", str(name).strip())
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z]|[A-Z]+$)", "_", bare)
     plain = re.sub(r"[\s.\-_/]+", "_", parted.lower()).strip("_:?#")
     return plain if plain.isascii() else unaccented(plain)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.errors import InvalidInput
 from calipers.input_types import ColumnsInput
@@ -40,11 +40,11 @@ def _pairs(given: tuple[str, ...], divider: str, option: str, example: str) -> d
     return found
 
 
-def _params(given: tuple[str, ...]) -> dict[str, object]:
+def _params(given: tuple[str, ...]) -> dict[str, Any]:
     """Parse each parameter as a number or a boolean, else keep the text."""
     import msgspec
 
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     for name, text in _pairs(given, "=", "--param", "index=small").items():
         try:
             found[name] = msgspec.json.decode(text)
@@ -122,7 +122,7 @@ class RetrieverOptions(Settings):
     """Options of each type of retriever, and the paths into its answers."""
 
     params: Annotated[
-        Mapping[str, object] | None,
+        Mapping[str, Any] | None,
         _asking(
             "For a function: a further argument; may be given several times.",
             "--param",
@@ -132,7 +132,7 @@ class RetrieverOptions(Settings):
         ),
     ] = None
     request: Annotated[
-        object,
+        Any,
         _asking(
             'For an address or a tool: what to send, such as \'{"q": "{query}", "top": "{k}"}\'.',
             metavar="JSON",
