@@ -134,3 +134,16 @@ def test_where_nothing_can_be_written(tmp_path):
         with pytest.raises(UnicodeEncodeError):  # which an operation says in words
             write_labels([Label("q", item="a", text="\ud800")], tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_a_reader_without_byte_order_marks_wrote_is_read_back(tmp_path):
+    path = tmp_path / "labels.csv"
+    write_labels([Label("q1", query="Größe?", item="c1", text="süß")], path)
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows({**row, "grade": "2", "judge": "anna"} for row in rows)
+    [(_, label)] = read_labels(path)
+    assert (label.query_id, label.query, label.grade) == ("q1", "Größe?", 2)

@@ -4,12 +4,14 @@ import json
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import pytest
 
 import calipers
 from calipers import grid
 from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.questions.grid.result import Grid, tokens_sentence
 from calipers.questions.grid.rule import read_grid, tokens_per_query
 from tests.command import calipers_command
 
@@ -310,3 +312,25 @@ def test_a_ground_truth_is_needed(folder):
     with pytest.raises(InvalidInput, match="names no ground truth"):
         grid(path)
     assert "ask" not in log(folder)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "sentence"),
+    [
+        ({"old": 400.0, "new": 600.0},
+         "new takes 50% more tokens than old: 600 per query, not 400."),
+        ({"old": 400.0, "new": 300.0},
+         "new takes 25% fewer tokens than old: 300 per query, not 400."),
+        ({"old": 400.0, "new": 401.0}, "new takes as many tokens as old: 401."),
+        ({"old": 400.0}, ""),
+        ({}, ""),
+    ],
+)  # fmt: skip
+def test_the_price_of_the_best_combination_is_said_in_tokens(tokens, sentence):
+    truth = {f"q{at}": ["a"] for at in range(9)}
+    runs = {"old": {query: ["b", "a"] for query in truth}, "new": truth}
+    comparison = calipers.compare(runs, truth, metrics="mrr@10")
+    grid = Grid((), {}, {}, comparison, best="new", tokens=tokens)
+    assert tokens_sentence(grid) == sentence
+    assert sentence in " ".join(str(grid).split())
+    assert tokens_sentence(replace(grid, best="old")) == ""

@@ -110,7 +110,7 @@ def _from_lines(source: Source) -> Iterator[Placed]:
 
 def _from_csv(source: Source) -> Iterator[Placed]:
     found = header(source)
-    if found is None or "query_id" not in found[0]:
+    if found is None or "query_id" not in map(_column, found[0]):
         raise InvalidInput(
             f"{source.name} is no file to label: it has no column 'query_id'; give a file that "
             "`calipers labels draft` wrote and somebody filled in."
@@ -124,7 +124,7 @@ def _from_csv(source: Source) -> Iterator[Placed]:
     with long_cells():
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=found[1])
         try:
-            names = next(reader)
+            names = [_column(name) for name in next(reader)]
             for cells in reader:
                 if not any(cells):
                     continue
@@ -139,6 +139,15 @@ def _from_csv(source: Source) -> Iterator[Placed]:
             raise UnreadableFile(
                 f"{source.name}:{reader.line_num} is not valid CSV: {error}; write it again."
             ) from None
+
+
+def _column(name: str) -> str:
+    """The name of a column, without what a reader that knows no byte order mark makes of it.
+
+    Such a reader takes the mark and the quotes behind it as part of the first name, and writes
+    both back.
+    """
+    return name.strip("\ufeff\"' ")
 
 
 def _label(row: dict[str, Any], place: str) -> Label:

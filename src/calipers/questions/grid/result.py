@@ -39,6 +39,10 @@ class Combination:
         }
 
 
+SAME_TOKENS = 0.01
+"""A smaller difference in tokens is none."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Grid(HasRows):
     """Every combination that ran, compared with the baseline."""
@@ -86,7 +90,25 @@ def document(grid: Grid) -> Document:
     ]
     if grid.expected_gain and (said := grid.expected_gain.sentence(grid.comparison.primary or "")):
         notes.append(Note("missing", said))
+    if price := tokens_sentence(grid):
+        notes.append(Note("missing", price))
     return replace(whole, blocks=[*whole.blocks, _runs(grid)], notes=[*notes, *whole.notes])
+
+
+def tokens_sentence(grid: Grid) -> str:
+    """What more, or less, the best combination takes than the baseline; empty where unknown."""
+    usual = grid.tokens.get(grid.comparison.baseline)
+    best = grid.tokens.get(grid.best or "")
+    if usual is None or best is None or grid.best == grid.comparison.baseline or not usual:
+        return ""
+    share = abs(best - usual) / usual
+    if share < SAME_TOKENS:
+        return f"{grid.best} takes as many tokens as {grid.comparison.baseline}: {best:,.0f}."
+    more = "more" if best > usual else "fewer"
+    return (
+        f"{grid.best} takes {share:.0%} {more} tokens than {grid.comparison.baseline}: "
+        f"{best:,.0f} per query, not {usual:,.0f}."
+    )
 
 
 def _runs(grid: Grid) -> Table:
