@@ -330,6 +330,7 @@ class _Worth:
 
     @cached_property
     def _added_up_to(self) -> Floats:
+        """The chance that at most so many are added."""
         return np.cumsum(self._added, axis=1)
 
     def pushed(self, k: int) -> Floats:

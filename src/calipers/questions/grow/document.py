@@ -51,6 +51,7 @@ def document(growth: Growth) -> Document:
 
 
 def _sentence(growth: Growth) -> str:
+    """Today, and what to expect at the largest size that can be told."""
     if not growth.growth:
         return sentence(
             "{it.count:query is|queries are} too few to say how a larger corpus changes recall; it "
@@ -101,10 +102,12 @@ def shown_times(times: float) -> str:
 
 
 def _ends(row: GrowthValue) -> str:
+    """The interval, with two places."""
     return f"{row.low:.2f}–{row.high:.2f}"
 
 
 def _today(today: Sequence[TodayValue], metric: str) -> TodayValue:
+    """Today's value of a metric."""
     return next(value for value in today if value.metric == metric)
 
 
@@ -128,6 +131,7 @@ _BLANK = " " * 11
 
 
 def _cell(row: GrowthValue) -> str:
+    """A value with its interval, or a dash."""
     return f"{row.mean:.2f}  {_ends(row)}" if row.printed else f"–{_BLANK}"
 
 
@@ -150,6 +154,7 @@ def _slices(growth: Growth) -> Table:
 
 
 def _notes(growth: Growth) -> Iterator[Note]:
+    """What is not shown, what finds as much, and what is assumed."""
     yield from (Note("doubt", text) for text in _reasons(growth))
     if growth.needed_k is not None:
         yield Note("doubt", _needed(growth.needed_k))
@@ -208,6 +213,7 @@ def curve(growth: Growth) -> Chart:
 
 
 def _panel(growth: Growth, today: TodayValue) -> Panel:
+    """One metric against the size of the corpus."""
     shown = [row for row in growth.growth if row.metric == today.metric and row.printed]
     ends = today.interval
     low = today.mean if ends is None else ends.low
@@ -230,5 +236,6 @@ def _panel(growth: Growth, today: TodayValue) -> Panel:
 
 
 def _said(metric: str, times: float, mean: float, low: float, high: float) -> str:
+    """The tooltip of a point."""
     where = "today" if times == 1 else shown_times(times)
     return f"{metric}, {where}: {mean:.2f} ({low:.2f}–{high:.2f})"

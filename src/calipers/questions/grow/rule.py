@@ -243,6 +243,7 @@ def _rounded_up(number: float) -> int:
 
 
 def _today(scores: Scores, metrics: Sequence[Metric]) -> tuple[TodayValue, ...]:
+    """Every metric as `eval` gives it."""
     values = [scores[str(metric)] for metric in metrics]
     return tuple(TodayValue(one.metric, one.mean or 0.0, one.interval) for one in values)
 
@@ -308,6 +309,7 @@ def _slices(
 
 
 def _today_of(part: _Part, metric: Metric) -> TodayValue:
+    """The mean of a metric over some queries."""
     weights = part.weights(metric)
     known = weights > 0
     values = part.scores.of(str(metric))[known]
