@@ -142,7 +142,7 @@ def is_old_ragas(keys: frozenset[str]) -> bool:
     return "contexts" in keys and bool(keys & beside) and not keys & {"query", "retrieved"}
 
 
-_RELEVANT = frozenset({"relevant", "expected", "gold", "golden"})
+_RELEVANT = frozenset({"relevant", "expected", "gold", "golden", "reference"})
 """Words in names of fields with targets, which samples of old ragas have not."""
 
 
