@@ -126,7 +126,7 @@ def test_standard_output_gets_the_form_that_is_named(tmp_path):
     path = put(tmp_path, [{"query": "q", "retrieved": ["a\rb"], "ground_truth": ["c"]}])
     out = calipers_command("convert", path, "-", "--to", "csv").out
     assert out.startswith("query,retrieved,ground_truth")
-    assert "--to qrels" in refused("convert", path, "-", "--to", "trec")
+    assert "run, qrels, csv" in refused("convert", path, "-", "--to", "trec")
     back = tmp_path / "back.csv"
     convert(path, back)
     assert load(back, "run").run.frame["item"].to_list() == ["a\rb"]
