@@ -79,15 +79,15 @@ $ calipers eval evals.jsonl -m old_first@10,leak_rate@10,recall@10
 ```
 
 `old_first@10` is the share of these questions in which an old version stands above the first
-target in the first 10 results, or stands there while no target does: the model then answers from
+target in the first 10 results, or stands there while no target does. The model then answers from
 it. `leak_rate@10` is the share in which an old version comes back at all. A forbidden entry can
 also be a document, a quote or a span.
 
 ## trec_eval's curve
 
 `-m iprec_at_recall` gives interpolated precision at the eleven levels of recall from 0.00 to 1.00,
-`11pt_avg` their mean, and `set_F` the F of everything that came back, with trec_eval's names and
-values; `calipers eval --html` draws the curve. Measures that only trec_eval has, such as `gm_map`,
+`11pt_avg` their mean, and `set_F` the F of everything that came back. Names and values are those
+of trec_eval. `calipers eval --html` draws the curve. Measures that only trec_eval has, such as `gm_map`,
 are refused by name instead of being answered with a similar one.
 
 ## Every metric
