@@ -87,8 +87,8 @@ also be a document, a quote or a span.
 
 `-m iprec_at_recall` gives interpolated precision at the eleven levels of recall from 0.00 to 1.00,
 `11pt_avg` their mean, and `set_F` the F of everything that came back. Names and values are those
-of trec_eval. `calipers eval --html` draws the curve. Measures that only trec_eval has, such as `gm_map`,
-are refused by name instead of being answered with a similar one.
+of trec_eval. `calipers eval --html` draws the curve. Measures that only trec_eval has, such as
+`gm_map`, are refused by name instead of being answered with a similar one.
 
 ## Every metric
 

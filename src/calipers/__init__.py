@@ -61,7 +61,9 @@ _NAMES = {
 def _homes() -> dict[str, str]:
     """The module of every public name."""
     return {
-        name: f"calipers.{module}" for module, names in _NAMES.items() for name in names.split()
+        name: f"calipers.{module}"
+        for module, names in _NAMES.items()
+        for name in names.split()
     }
 
 

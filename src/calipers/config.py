@@ -21,7 +21,8 @@ PLAIN = "calipers.toml"
 STORE = "CALIPERS_STORE"
 """The environment variable that names the history; it overrides the file."""
 
-GATE, GRID = "gate", "grid"
+GATE = "gate"
+GRID = "grid"
 """Tables for one command; `calipers grid` checks its own."""
 INPUTS = ("data", "ground_truth", "run", "retriever")
 CONTAINERS = ("/.dockerenv", "/run/.containerenv")
@@ -65,7 +66,11 @@ class Config:
         if os.environ.get(STORE, "").strip():
             file.pop("store", None)
         found = {name: key.removeprefix(f"{GATE}.") for name, key in keys.items()}
-        return {name: file[key] for name, key in found.items() if key in file and name not in given}
+        return {
+            name: file[key]
+            for name, key in found.items()
+            if key in file and name not in given
+        }
 
 
 def _key(name: str) -> str:
@@ -139,8 +144,13 @@ def read_config(path: str | Path) -> Config:
             f"{path} is not in UTF-8, as TOML must be; save it as UTF-8 (PowerShell: Set-Content "
             "-Encoding utf8)."
         ) from None
-    except (ValueError, RecursionError) as error:  # also an integer of thousands of digits
-        raise UnreadableFile(f"{path} is not valid TOML: {error}; correct it there.") from None
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # also an integer of thousands of digits
+        raise UnreadableFile(
+            f"{path} is not valid TOML: {error}; correct it there."
+        ) from None
     return check_config(table, file)
 
 
@@ -158,7 +168,9 @@ or a list.
     inner = {name: table[name] for name in (GATE, GRID) if name in table}
     for name, value in inner.items():
         if not isinstance(value, dict):
-            raise InvalidInput(f"{path} has {name!r} as {value!r}; it must be a table [{name}].")
+            raise InvalidInput(
+                f"{path} has {name!r} as {value!r}; it must be a table [{name}]."
+            )
     outer = {name: value for name, value in table.items() if name not in inner}
     try:
         return _checked(outer, inner, path)
@@ -200,14 +212,16 @@ def _values(
                 f"{path} has the key {place + given!r}, which means nothing to Calipers; the keys "
                 f"there are {', '.join(words)}.{did_you_mean(name, words)}"
             )
-        result[name] = _value(known[name], value, f"The key {place}{given} of {path}", path)
+        result[name] = _value(
+            known[name], value, f"The key {place}{given} of {path}", path
+        )
     return result
 
 
 def _value(takers: Sequence[Argument], value: Any, where: str, path: Path) -> Any:
     """Convert a value for the first operation that accepts it."""
-    settings = [one.setting for one in takers if one.setting is not None]
-    is_path = any(one.path for one in settings)
+    settings = [taker.setting for taker in takers if taker.setting is not None]
+    is_path = any(setting.path for setting in settings)
     # Python callers may pass other types, but in the file it is a text.
     if is_path and not isinstance(value, str):
         raise InvalidInput(f"{where} is {value!r:.60}; it must be a text.")
@@ -242,7 +256,11 @@ def _target(value: str, path: Path) -> str:
     """A function in a module beside the file, as a path from the working folder."""
     module, colon, name = value.rpartition(":")
     file = module if module.endswith(".py") else f"{module.replace('.', '/')}.py"
-    if not colon or path.parent.resolve() == Path.cwd() or not (path.parent / file).is_file():
+    if (
+        not colon
+        or path.parent.resolve() == Path.cwd()
+        or not (path.parent / file).is_file()
+    ):
         return value
     return f"{_from_folder(file, path)}:{name}"
 

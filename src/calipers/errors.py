@@ -97,7 +97,10 @@ class Unclear(InvalidInput):
     """
 
     def __init__(
-        self, why: str, *options: tuple[tuple[str, str], ...], otherwise: str | None = None
+        self,
+        why: str,
+        *options: tuple[tuple[str, str], ...],
+        otherwise: str | None = None,
     ) -> None:
         super().__init__(f"{why}." if otherwise is None else f"{otherwise}: {why}.")
         self.why = why
@@ -147,7 +150,9 @@ def check_number(
     calipers.errors.InvalidInput: The share to seal is 2; it must be a number above 0 and below 1, \
 such as 0.4.
     """
-    is_one = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+    is_one = isinstance(value, Integral if whole else Real) and not isinstance(
+        value, bool
+    )
     if (
         is_one
         and math.isfinite(value)

@@ -54,7 +54,9 @@ class _Query(NamedTuple):
     """One checked query: the grades of its relevant targets, and the targets at each rank."""
 
     grades: list[float]
-    held: list[list[int]]  # for each rank up to k the positions in `grades`; empty for a copy
+    held: list[
+        list[int]
+    ]  # for each rank up to k the positions in `grades`; empty for a copy
     k: int
     by_text: bool
     cut: int | None  # k if given: positions may lie below the last result
@@ -80,7 +82,9 @@ class _Query(NamedTuple):
             while position in paid:
                 position += 1
             paid[position] = self.grades[target]
-        return sorted(one for one in paid.items() if self.cut is None or one[0] <= self.cut)
+        return sorted(
+            one for one in paid.items() if self.cut is None or one[0] <= self.cut
+        )
 
 
 def precision_at_k(
@@ -94,7 +98,9 @@ def precision_at_k(
     return _read(retrieved, ground_truth, _whole("k", k), by).precision()
 
 
-def recall_at_k(retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, by: By = None) -> float:
+def recall_at_k(
+    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, by: By = None
+) -> float:
     r"""Share of the relevant targets that are in the first k.
 
     >>> recall_at_k(["a", "x", "b"], {"a": 3, "b": 1, "c": 2, "d": 1, "x": 0}, 2)
@@ -119,14 +125,17 @@ def hit_rate_at_k(
     return float(_read(retrieved, ground_truth, _whole("k", k), by).found() > 0)
 
 
-def f1_at_k(retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, by: By = None) -> float:
+def f1_at_k(
+    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, by: By = None
+) -> float:
     """Harmonic mean of precision and recall at k; 0.0 where both are 0.
 
     >>> f1_at_k(["a", "x"], ["a", "b"], 2)
     0.5
     """
     query = _read(retrieved, ground_truth, _whole("k", k), by)
-    precision, recall = query.precision(), query.recall()
+    precision = query.precision()
+    recall = query.recall()
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
@@ -187,7 +196,9 @@ def ndcg_at_k(
     True
     """
     if gain not in ("linear", "exp"):
-        raise InvalidInput(f"gain is not known: found {short(gain)}; use 'linear' or 'exp'.")
+        raise InvalidInput(
+            f"gain is not known: found {short(gain)}; use 'linear' or 'exp'."
+        )
     query = _read(retrieved, ground_truth, _whole("k", k), by)
     if not query.grades:
         return 0.0
@@ -197,7 +208,9 @@ def ndcg_at_k(
         # Relative to the best grade, so that neither huge nor tiny grades leave the float range.
         if gain == "linear":
             return grade / best / math.log2(rank + 1)
-        return 2 ** (grade - best) * -math.expm1(-grade * math.log(2)) / math.log2(rank + 1)
+        return (
+            2 ** (grade - best) * -math.expm1(-grade * math.log(2)) / math.log2(rank + 1)
+        )
 
     ideal = enumerate(sorted(query.grades, reverse=True)[: query.k], 1)
     # Added from the first rank on, as `evaluate` does: the same value to the last bit.
@@ -241,7 +254,9 @@ def confusion_at_k(
     return Confusion(tp, fp, fn, size - tp - fp - fn)
 
 
-def _read(retrieved: Retrieved, ground_truth: GroundTruth, k: int | None, by: By) -> _Query:
+def _read(
+    retrieved: Retrieved, ground_truth: GroundTruth, k: int | None, by: By
+) -> _Query:
     """One query, checked and matched; the targets at each rank down to k."""
     if by not in (None, "id", "text"):
         raise InvalidInput(f"by is not known: found {short(by)}; use 'id' or 'text'.")
@@ -258,7 +273,9 @@ def _read(retrieved: Retrieved, ground_truth: GroundTruth, k: int | None, by: By
         if by is None:
             _refuse_ids_of(items, texts, grades)
         wanted = _relevant(targets_of(grades))
-        return _Query(list(wanted.values()), held_by(texts[:depth], list(wanted)), depth, True, k)
+        return _Query(
+            list(wanted.values()), held_by(texts[:depth], list(wanted)), depth, True, k
+        )
     ids = [_hashed(f"retrieved[{at}]", _id_of(item)) for at, item in enumerate(items)]
     _refuse_other_kind(ids, grades)
     relevant = _relevant(grades)
@@ -267,7 +284,9 @@ def _read(retrieved: Retrieved, ground_truth: GroundTruth, k: int | None, by: By
     open_positions = {name: position for position, name in enumerate(relevant)}
     first = ids[:depth]
     # A position is removed when it is found, so a copy further down finds nothing.
-    held = [[open_positions.pop(name)] if name in open_positions else [] for name in first]
+    held = [
+        [open_positions.pop(name)] if name in open_positions else [] for name in first
+    ]
     return _Query(list(relevant.values()), held, depth, False, k)
 
 
@@ -276,7 +295,9 @@ def _texts(items: list[object], by: By) -> list[str] | None:
     if by is None:
         return texts_of(items)
     if by == "id":
-        nameless = (at for at, item in enumerate(items) if _id_of(item) is item and text_of(item))
+        nameless = (
+            at for at, item in enumerate(items) if _id_of(item) is item and text_of(item)
+        )
         if (at := next(nameless, None)) is not None:
             raise InvalidInput(
                 f"by='id' needs an id for every result: retrieved[{at}] is {short(items[at])}, a "
@@ -296,7 +317,9 @@ def _texts(items: list[object], by: By) -> list[str] | None:
 
 def _refuse_texts(ids: list[object], relevant: Mapping[object, float]) -> None:
     """Refuse texts that were taken as ids: a target of several words inside a result."""
-    phrases = [name for name in relevant if isinstance(name, str) and len(name.split()) > 1]
+    phrases = [
+        name for name in relevant if isinstance(name, str) and len(name.split()) > 1
+    ]
     if not phrases:
         return
     texts = [normalise(name) if isinstance(name, str) else "" for name in ids]
@@ -334,9 +357,13 @@ def _number(name: str, value: object) -> float:
 
 
 def _listed(name: str, values: object) -> list[Any]:
-    single = getattr(values, "shape", None) == ()  # A zero-dimensional array is not a list.
+    single = (
+        getattr(values, "shape", None) == ()
+    )  # A zero-dimensional array is not a list.
     if isinstance(values, str | bytes) or not isinstance(values, Iterable) or single:
-        said = f"{name} is not a list: found {short(values)}. Put a single value in a list."
+        said = (
+            f"{name} is not a list: found {short(values)}. Put a single value in a list."
+        )
         raise InvalidInput(said)
     return list(values)
 
@@ -373,11 +400,16 @@ def _id_of(item: object) -> object:
     if isinstance(item, str | int):
         return item
     carried = (field(item, name) for name in ID)
-    own = next((name for name in carried if name is not None), field(field(item, "metadata"), "id"))
+    own = next(
+        (name for name in carried if name is not None),
+        field(field(item, "metadata"), "id"),
+    )
     return item if own is None else own
 
 
-def _refuse_ids_of(items: list[Any], texts: list[str], grades: Mapping[object, float]) -> None:
+def _refuse_ids_of(
+    items: list[Any], texts: list[str], grades: Mapping[object, float]
+) -> None:
     for at, (item, text) in enumerate(zip(items, texts, strict=True)):
         own = _id_of(item)
         if isinstance(own, str) and own in grades and own != text:
@@ -389,9 +421,15 @@ def _refuse_ids_of(items: list[Any], texts: list[str], grades: Mapping[object, f
 
 def _refuse_other_kind(ids: list[object], grades: Mapping[object, float]) -> None:
     def kind(name: object) -> type:
-        return next((base for base in (str, Number) if isinstance(name, base)), type(name))
+        return next(
+            (base for base in (str, Number) if isinstance(name, base)), type(name)
+        )
 
-    if ids and grades and {kind(name) for name in ids}.isdisjoint(kind(name) for name in grades):
+    if (
+        ids
+        and grades
+        and {kind(name) for name in ids}.isdisjoint(kind(name) for name in grades)
+    ):
         raise InvalidInput(
             f"retrieved and ground_truth hold different kinds of ids: {short(ids[0])} in one, "
             f"{short(next(iter(grades)))} in the other; they can never be equal. Convert one."

@@ -46,13 +46,19 @@ ByNumber = Mapping[int, Mapping[str, float] | Collection[object]]
 Records = Iterable[Mapping[str, object]] | Iterable[object]
 """Records with named fields, or objects of a library that hold such records."""
 
-GroundTruthInput = PathText | GroundTruth | Dataset | ByQuery | ByNumber | Records | TableLike
+GroundTruthInput = (
+    PathText | GroundTruth | Dataset | ByQuery | ByNumber | Records | TableLike
+)
 """What should be found: a file, a mapping of queries to items, records or a table."""
 RunInput = PathText | Run | Dataset | ByQuery | ByNumber | Records | TableLike
 """What a retriever returned: a file, a mapping of queries to items, records or a table."""
-DataInput = PathText | Matched | Dataset | Scores | ByQuery | ByNumber | Records | TableLike
+DataInput = (
+    PathText | Matched | Dataset | Scores | ByQuery | ByNumber | Records | TableLike
+)
 """Ground truth and results together: a pair that ``read`` made, a file, records or a table."""
-SystemInput = PathText | Run | Matched | Dataset | Scores | ByQuery | ByNumber | Records | TableLike
+SystemInput = (
+    PathText | Run | Matched | Dataset | Scores | ByQuery | ByNumber | Records | TableLike
+)
 """One system to compare: a run, a pair, scores, or the file or reference of one of them."""
 SystemsInput = Mapping[str, SystemInput] | Sequence[SystemInput]
 """Several systems by name, or paths, which are named after their files."""
@@ -93,7 +99,10 @@ RetrieverInput = str | Callable[..., object] | HasInvoke | HasRetrieve | HasSear
 """A live retriever: a function of (query, k), an object that retrieves, or a text that names one:
 package.module:function, an address, cmd:command or mcp:server#tool."""
 ColumnsInput = (
-    Mapping[str, str | Sequence[str] | Mapping[str, float]] | str | Sequence[str] | Columns
+    Mapping[str, str | Sequence[str] | Mapping[str, float]]
+    | str
+    | Sequence[str]
+    | Columns
 )
 """Which column is what: a mapping such as {"item": "expected_ids"}, or "item=expected_ids"."""
 MetricsInput = str | Iterable[str | Metric]

@@ -25,12 +25,28 @@ ID = ("id", "_id", "id_")
 TEXT = ("text", "page_content", "content")
 """Names in objects of common libraries; a table may use others too."""
 
-_TEXTS = (*TEXT, "contents", "chunk", "passage", "body", "chunk_text", "chunk_content", "snippet")
+_TEXTS = (
+    *TEXT,
+    "contents",
+    "chunk",
+    "passage",
+    "body",
+    "chunk_text",
+    "chunk_content",
+    "snippet",
+)
 _DOCUMENTS = words_in(
     "document document_id doc_id docid doc ref_doc_id source_id source path file_path file_name "
     "file filename url corpus_id"
 )
-_STARTS = ("start", "start_index", "start_idx", "start_char", "start_char_idx", "split_idx_start")
+_STARTS = (
+    "start",
+    "start_index",
+    "start_idx",
+    "start_char",
+    "start_char_idx",
+    "split_idx_start",
+)
 _ENDS = ("end", "end_index", "end_idx", "end_char", "end_char_idx")
 
 RESULT: Mapping[str, tuple[str, ...]] = {
@@ -85,7 +101,9 @@ CHUNK: Mapping[str, tuple[str, ...]] = {
     "text": _TEXTS,
     "id": (
         *ID,
-        *words_in("chunk_id node_id passage_id pid item item_id doc_id docid docno title"),
+        *words_in(
+            "chunk_id node_id passage_id pid item item_id doc_id docid docno title"
+        ),
     ),
     "document": _DOCUMENTS,
     "start": _STARTS,
@@ -134,7 +152,9 @@ QUESTION_IN_INPUT = ("query", "input", "question", "str_or_query_bundle", "query
 
 NEGATIVES = (
     *words_in("negatives negative_ids hard_negatives hard_negative_ids distractors"),
-    *words_in("negative_passages negative_ctxs hard_negative_ctxs negative_docs negative_chunks"),
+    *words_in(
+        "negative_passages negative_ctxs hard_negative_ctxs negative_docs negative_chunks"
+    ),
 )
 """Fields that list items judged not relevant."""
 PARALLEL = words_in(
@@ -159,16 +179,24 @@ def _combined(first: tuple[str, ...], second: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{one}_{two}" for one in first for two in words)
 
 
-_LISTS_OF_THINGS = tuple(f"{thing}{ids}" for thing in _THINGS for ids in ("_id", "_ids", "s"))
+_LISTS_OF_THINGS = tuple(
+    f"{thing}{ids}" for thing in _THINGS for ids in ("_id", "_ids", "s")
+)
 _EXPORTED = ("ids", *_LISTS_OF_THINGS, "context", "contexts", "retrieved_context")
 """What an export of experiments lists below ``outputs`` or ``reference_outputs``."""
 WANTED_IDS = (
     *_combined(_WANTED, ("id", "ids")),
     *_combined(_WANTED, (*_LISTS_OF_THINGS, *_THINGS)),
     *_combined(("reference_outputs", "reference_output", "expected_output"), _EXPORTED),
-    *words_in("expected_retrieved_context expected_context expected_contexts expected_retrieved"),
-    *words_in("relevant gold expected target targets relevance_ids positives positive_ctxs"),
-    *words_in("erwartet erwartete attendu attendus esperado esperados atteso attesi verwacht"),
+    *words_in(
+        "expected_retrieved_context expected_context expected_contexts expected_retrieved"
+    ),
+    *words_in(
+        "relevant gold expected target targets relevance_ids positives positive_ctxs"
+    ),
+    *words_in(
+        "erwartet erwartete attendu attendus esperado esperados atteso attesi verwacht"
+    ),
 )
 """Columns with ids of targets: they mark a table as a ground truth."""
 RETURNED_IDS = (
@@ -176,7 +204,9 @@ RETURNED_IDS = (
         "retrieved retrieved_id retrieved_ids returned_ids result_ids results hits search_results"
     ),
     "ctxs",
-    *words_in("treffer ergebnisse resultats resultados risultati gevonden resultaten wyniki"),
+    *words_in(
+        "treffer ergebnisse resultats resultados risultati gevonden resultaten wyniki"
+    ),
     *_combined(("retrieved", "returned"), _LISTS_OF_THINGS),
     *_combined(("outputs", "output", "actual", "actual_output"), _EXPORTED),
     *words_in("retrieved_context actual_retrieved_context actual_retrieved"),
@@ -191,13 +221,17 @@ ANSWER_LISTS = words_in(
 ASKED_IN = words_in("input inputs request vars")
 """Fields of an experiment that hold the question, as a text or inside."""
 WANTED_WORDS = frozenset(
-    words_in("expected reference references gold golden relevant correct truth expectations")
+    words_in(
+        "expected reference references gold golden relevant correct truth expectations"
+    )
 )
 """Words in the path of a list that say that it should be found, whatever else is in it."""
 RETURNED_WORDS = frozenset(words_in("output outputs actual retrieved returned reranked"))
 """Words in the path of a list that say that it came back."""
 NO_PART_WORDS = frozenset(
-    words_in("facts fact guidelines criteria rubric feedback scores metrics usage evaluators")
+    words_in(
+        "facts fact guidelines criteria rubric feedback scores metrics usage evaluators"
+    )
 )
 """Words in the path of a list that is neither: what an answer should say, or how it was judged."""
 ANSWER_WORDS = frozenset(words_in("output outputs answer answers response responses"))
@@ -234,7 +268,14 @@ ROW: Mapping[str, tuple[str, ...]] = {
         *_FOREIGN_ITEM,
     ),
     "quote": QUOTE,
-    "score": ("score", "similarity", "punktzahl", "ahnlichkeit", "puntuacion", "punteggio"),
+    "score": (
+        "score",
+        "similarity",
+        "punktzahl",
+        "ahnlichkeit",
+        "puntuacion",
+        "punteggio",
+    ),
     "rank": (
         "rank",
         "position",
@@ -276,8 +317,20 @@ SYSTEMS = frozenset(
 EMPTY = frozenset(
     (
         *words_in("n/a #n/a none nan null nil - – — unanswerable no_answer noanswer"),
-        *("no answer", "not answerable", "no relevant documents", "keine antwort", "keine"),
-        *("sans reponse", "aucune reponse", "sin respuesta", "nessuna risposta", "geen antwoord"),
+        *(
+            "no answer",
+            "not answerable",
+            "no relevant documents",
+            "keine antwort",
+            "keine",
+        ),
+        *(
+            "sans reponse",
+            "aucune reponse",
+            "sin respuesta",
+            "nessuna risposta",
+            "geen antwoord",
+        ),
     )
 )
 """Values that mean that nothing should be found, in lower case without accents."""
@@ -303,7 +356,9 @@ NO_GRADES = frozenset(
 )
 """Words in names of columns whose numbers say nothing about relevance."""
 COUNTING = frozenset(
-    words_in("id ids index idx row rows nr no num number nummer numero numer lfd line zeile k")
+    words_in(
+        "id ids index idx row rows nr no num number nummer numero numer lfd line zeile k"
+    )
 )
 """Those of them that may number results, and so be ranks."""
 REMARKS = frozenset(
@@ -324,7 +379,9 @@ ORDERING = frozenset(
     words_in("rank ranking rang rango position pos score similarity relevance_score")
 )
 """Words in names of columns that may order results."""
-LAST_STAGE = frozenset(words_in("rerank reranked reranker reranking final after fused post"))
+LAST_STAGE = frozenset(
+    words_in("rerank reranked reranker reranking final after fused post")
+)
 """Words in names of lists that come out of a later stage than others."""
 TOTALS = frozenset(
     words_in(
@@ -360,7 +417,9 @@ def unaccented(text: str) -> str:
     >>> unaccented("sí"), unaccented("fałsz")
     ('si', 'falsz')
     """
-    parted = unicodedata.normalize("NFKD", text.lower().replace("ł", "l").replace("ß", "ss"))
+    parted = unicodedata.normalize(
+        "NFKD", text.lower().replace("ł", "l").replace("ß", "ss")
+    )
     return "".join(one for one in parted if not unicodedata.combining(one))
 
 
@@ -375,7 +434,11 @@ def is_distance(name: str) -> bool:
     """
     plain = plain_name(name)
     spelled = plain.replace("_", "")
-    if "distance" in spelled or "distanz" in spelled or _LOWER_IS_BETTER.search(name.lower()):
+    if (
+        "distance" in spelled
+        or "distanz" in spelled
+        or _LOWER_IS_BETTER.search(name.lower())
+    ):
         return True
     return bool(_DISTANCES & {*plain.split("_")})
 
@@ -393,9 +456,13 @@ def possible_meaning(name: str) -> str | None:
 _HINTS: Mapping[str, frozenset[str]] = {
     "query": frozenset({"query", "question", "questions", "prompt", "ask", "q"}),
     "retrieved": frozenset(
-        words_in("retrieved returned results result hits found came got gave output outputs")
+        words_in(
+            "retrieved returned results result hits found came got gave output outputs"
+        )
     ),
-    "quote": frozenset({"quote", "text", "answer", "evidence", "reference", "sentence", "snippet"}),
+    "quote": frozenset(
+        {"quote", "text", "answer", "evidence", "reference", "sentence", "snippet"}
+    ),
     "item": frozenset(
         words_in(
             "id ids item items chunk chunks doc docs document documents passage passages node "

@@ -25,8 +25,12 @@ from calipers.errors import (
 )
 from calipers.words import did_you_mean
 
-ASKING, READING, POLICIES = "Asking", "Reading", "Policy"
-OUTPUT, HISTORY, STATISTICS = "Output", "History", "Statistics"
+ASKING = "Asking"
+READING = "Reading"
+POLICIES = "Policy"
+OUTPUT = "Output"
+HISTORY = "History"
+STATISTICS = "Statistics"
 """The option groups that only ``--help-all`` shows."""
 PYTHON = "Python"
 """A keyword only for Python (``only=PYTHON``)."""
@@ -156,14 +160,22 @@ def takes_keywords(function: F) -> F:
             (keyword, converted(keyword, value))
             for keyword, value in zip(_in_place(function), args, strict=False)
         ]
-        named = {keyword: converted(keyword, value) for keyword, value in keywords.items()}
+        named = {
+            keyword: converted(keyword, value) for keyword, value in keywords.items()
+        }
         check_together(known, {**dict(placed), **named}, lambda keyword: f"{keyword}=")
         kind = settings_of(function)
         if kind is not None:
-            missing = (one.name for one in arguments_of(kind).values() if one.needed)
+            missing = (
+                argument.name
+                for argument in arguments_of(kind).values()
+                if argument.needed
+            )
             for needed in missing:
                 if needed not in named:
-                    raise UnknownArgument(f"{name} needs the argument {needed}; give {needed}=….")
+                    raise UnknownArgument(
+                        f"{name} needs the argument {needed}; give {needed}=…."
+                    )
             members = arguments_of(kind).keys()
             values = {keyword: named.pop(keyword) for keyword in members & named.keys()}
             named["settings"] = build(kind, values)
@@ -188,7 +200,9 @@ def takes_keywords(function: F) -> F:
 def _in_place(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of the arguments that may be given without one, in their order."""
     placed = signature(function).parameters.values()
-    return tuple(one.name for one in placed if one.kind is Parameter.POSITIONAL_OR_KEYWORD)
+    return tuple(
+        one.name for one in placed if one.kind is Parameter.POSITIONAL_OR_KEYWORD
+    )
 
 
 def _unknown(name: str, keywords: list[str], known: list[str]) -> UnknownArgument:
@@ -217,7 +231,9 @@ class Argument:
 @cache
 def settings_of(function: Callable[..., Any]) -> type[Settings] | None:
     """The settings that a function takes as its argument ``settings``, if any."""
-    declared = signature(unwrap(function), follow_wrapped=False).parameters.get("settings")
+    declared = signature(unwrap(function), follow_wrapped=False).parameters.get(
+        "settings"
+    )
     kind = None if declared is None else declared.annotation
     return kind if isinstance(kind, type) and issubclass(kind, Settings) else None
 
@@ -333,9 +349,11 @@ def _plain_signature(function: Callable[..., Any]) -> Signature:
     raw = signature(function)
     known = arguments(function)
     plain = [
-        one.replace(annotation=known[one.name].kind) if one.name in known else one
-        for one in raw.parameters.values()
-        if one.name != "settings"
+        parameter.replace(annotation=known[parameter.name].kind)
+        if parameter.name in known
+        else parameter
+        for parameter in raw.parameters.values()
+        if parameter.name != "settings"
     ]
     plain += (
         Parameter(
@@ -353,9 +371,9 @@ def _plain_signature(function: Callable[..., Any]) -> Signature:
 def _with_keywords(function: Callable[..., Any]) -> str:
     """The docstring, with a line for each field of the settings."""
     lines = [
-        f"    {one.name}: {one.setting.help}"
-        for one in arguments(function).values()
-        if one.is_member and one.setting is not None
+        f"    {argument.name}: {argument.setting.help}"
+        for argument in arguments(function).values()
+        if argument.is_member and argument.setting is not None
     ]
     text = cleandoc(function.__doc__ or "")
     return "\n".join([text, "", "Keywords:", *lines]) if lines else text
@@ -389,20 +407,30 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
     ...
     calipers.errors.InvalidInput: The option -n is 'many'; it must be a whole number.
     """
-    if argument.kind is Any or (argument.setting is not None and argument.setting.unchecked):
+    if argument.kind is Any or (
+        argument.setting is not None and argument.setting.unchecked
+    ):
         return value
     import msgspec  # imported only if something is given
 
-    plain, inside = _plain(value), ""
+    plain = _plain(value)
+    inside = ""
     if not strict and isinstance(plain, str):
         plain = re.sub(r"^([+-]?)(?=\.\d+$)", r"\g<1>0", plain)  # .5 is a number, too
-    classes, choices = classes_of(argument.kind), choices_of(argument)
+    classes = classes_of(argument.kind)
+    choices = choices_of(argument)
     try:
         found = msgspec.convert(plain, argument.kind, strict=strict)
         if _is_within(found) and (found is None or not choices or found in choices):
             setting = argument.setting
-            if isinstance(found, int) and setting and {setting.least, setting.most} != {None}:
-                check_number(where, found, whole=True, least=setting.least, most=setting.most)
+            if (
+                isinstance(found, int)
+                and setting
+                and {setting.least, setting.most} != {None}
+            ):
+                check_number(
+                    where, found, whole=True, least=setting.least, most=setting.most
+                )
             return found
         expected = "int"
     except msgspec.ValidationError as error:
@@ -414,7 +442,7 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
         # A union of classes that msgspec does not know, or an object that is half a mapping.
         if isinstance(plain, classes) and not _is_other(plain, classes):
             return plain
-        expected = " ".join(one.__name__ for one in classes)
+        expected = " ".join(kind.__name__ for kind in classes)
     if choices:
         allowed = f"one of {', '.join(choices)}"
     else:
@@ -430,7 +458,7 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
 def classes_of(kind: Any) -> tuple[Any, ...]:
     """The classes of a union, or the one class."""
     parts = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-    return tuple(get_origin(one) or one for one in parts)
+    return tuple(get_origin(part) or part for part in parts)
 
 
 def choices_of(argument: Argument) -> tuple[str, ...]:
@@ -438,7 +466,7 @@ def choices_of(argument: Argument) -> tuple[str, ...]:
     if argument.setting is not None and argument.setting.choices:
         return argument.setting.choices
     parts = (argument.kind, *get_args(argument.kind))
-    return next((get_args(one) for one in parts if get_origin(one) is Literal), ())
+    return next((get_args(part) for part in parts if get_origin(part) is Literal), ())
 
 
 def _is_other(value: Any, classes: tuple[Any, ...]) -> bool:
@@ -452,7 +480,7 @@ def _is_other(value: Any, classes: tuple[Any, ...]) -> bool:
 
 def _is_within(value: Any) -> bool:
     numbers = value if isinstance(value, list) else [value]
-    return all(not isinstance(one, int) or abs(one) < MOST for one in numbers)
+    return all(not isinstance(number, int) or abs(number) < MOST for number in numbers)
 
 
 def _plain(value: Any) -> Any:
@@ -460,7 +488,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Iterator | range):
         return list(value)
     if hasattr(value, "__array__") and len(getattr(value, "shape", ())) <= 1:
-        return value.to_list() if hasattr(value, "to_list") else getattr(value, "tolist")()  # noqa: B009
+        if hasattr(value, "to_list"):
+            return value.to_list()
+        return getattr(value, "tolist")()  # noqa: B009
     if not isinstance(value, Real) or type(value).__module__ == "builtins":
         return value
     return int(value) if isinstance(value, Integral) else float(value)
@@ -479,7 +509,9 @@ def is_given(argument: Argument, value: Any) -> bool:
     if value is None or value is False:
         return False
     is_default = type(value) is type(argument.default) and value == argument.default
-    return not is_default and not (isinstance(value, str | list | tuple | dict) and not value)
+    return not is_default and not (
+        isinstance(value, str | list | tuple | dict) and not value
+    )
 
 
 def check_together(
@@ -500,7 +532,7 @@ def check_together(
                     f"{called(name)} and {called(other)} exclude each other; leave one of them out."
                 )
         if setting.needs and not given & {*setting.needs}:
-            needed = " or ".join(called(one) for one in setting.needs if one in known)
+            needed = " or ".join(called(need) for need in setting.needs if need in known)
             raise InvalidInput(
                 f"{called(name)} is given without {needed}; add it, or leave {called(name)} out."
             )
@@ -524,4 +556,8 @@ def to_record(settings: Settings) -> dict[str, Any]:
 def keys_of(function: Callable[..., Any]) -> dict[str, str]:
     """The keywords of an operation that a settings file may set, with their keys."""
     takes = arguments(function).values()
-    return {one.name: one.setting.file for one in takes if one.setting and one.setting.file}
+    return {
+        take.name: take.setting.file
+        for take in takes
+        if take.setting and take.setting.file
+    }

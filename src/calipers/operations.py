@@ -6,6 +6,8 @@ from calipers import _homes
 from calipers.operation import OPERATIONS as OPERATIONS
 
 for _module in dict.fromkeys(_homes().values()):
-    _is_ours = _module.startswith(("calipers.labels", "calipers.live", "calipers.questions"))
+    _is_ours = _module.startswith(
+        ("calipers.labels", "calipers.live", "calipers.questions")
+    )
     if _is_ours and not _module.endswith((".result", ".rule")):
         import_module(_module)

@@ -29,7 +29,10 @@ def declared(group: str) -> Mapping[str, EntryPoint]:
     mappingproxy({})
     """
     known: dict[str, EntryPoint] = {}
-    for entry in sorted(entry_points(group=group), key=lambda one: (one.name, one.value)):
+    for entry in sorted(
+        entry_points(group=group),
+        key=lambda entry_point: (entry_point.name, entry_point.value),
+    ):
         first = known.setdefault(entry.name, entry)
         if first.value != entry.value:
             warn(group, entry.name, f"{entry.value} has the name that {first.value} has")

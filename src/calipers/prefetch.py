@@ -28,7 +28,8 @@ def ahead(
     >>> list(ahead(str.upper, iter("abc")))
     ['A', 'B', 'C']
     """
-    pool, taking = ThreadPoolExecutor(workers), Lock()
+    pool = ThreadPoolExecutor(workers)
+    taking = Lock()
     open_places: deque[Future[Any]] = deque()
     results: deque[Future[Any]] = deque()
 

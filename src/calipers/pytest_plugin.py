@@ -25,7 +25,9 @@ class Measured:
     def __init__(self, pair: "Matched") -> None:
         self._pair = pair
 
-    def scores(self, metrics: "str | Iterable[str] | None" = None, **settings: Any) -> "Scores":
+    def scores(
+        self, metrics: "str | Iterable[str] | None" = None, **settings: Any
+    ) -> "Scores":
         """The scores, for your own assertions."""
         import calipers
 

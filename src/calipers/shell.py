@@ -16,7 +16,8 @@ def split_line(line: str, *, windows: bool = WINDOWS) -> list[str]:
     ['python', 'my tools/search.py']
     """
     lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
-    lexer.whitespace_split, lexer.commenters = True, ""
+    lexer.whitespace_split = True
+    lexer.commenters = ""
     if windows:
         lexer.escape = ""
     return list(lexer)

@@ -28,7 +28,9 @@ _CJK = (
     "\u2e80-\u2fdf\u3001-\u312f\u31a0-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f"
     "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff9f\U00020000-\U0003ffff"
 )
-_MARKS = "\u302a-\u302f\u3099\u309a\uff9e\uff9f"  # marks of these scripts on the letter before
+_MARKS = (
+    "\u302a-\u302f\u3099\u309a\uff9e\uff9f"  # marks of these scripts on the letter before
+)
 BETWEEN_CJK = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}])(?![{_MARKS}])")
 """White space between two characters of a script without spaces: a line break."""
 

@@ -24,7 +24,9 @@ def installed_from() -> tuple[str, bool]:
     recorded = json.loads(text)
     address = recorded["url"]
     if "vcs_info" in recorded:
-        address = f"{recorded['vcs_info']['vcs']}+{address}@{recorded['vcs_info']['commit_id']}"
+        address = (
+            f"{recorded['vcs_info']['vcs']}+{address}@{recorded['vcs_info']['commit_id']}"
+        )
     if "subdirectory" in recorded:
         address += f"#subdirectory={recorded['subdirectory']}"
     return address, recorded.get("dir_info", {}).get("editable", False)

@@ -107,17 +107,17 @@ EVERY_ROW = pytest.mark.parametrize("name", ROW_NAMES)
 
 @EVERY
 def test_it_is_recognised_by_its_content_and_by_no_other_form(name):
-    sight = Probe(Source(fixture(name)))
+    probe = Probe(Source(fixture(name)))
     role = ROLES.get(name, "both")
     claims = [
         form.name
         for form in built_in()
         if not form.fallback
-        and form.detect(sight)
+        and form.detect(probe)
         and (role == "both" or form.only in (None, role))
     ]
     assert claims in ([name], []), claims
-    assert recognise(sight, role).name == name
+    assert recognise(probe, role).name == name
 
 
 @EVERY

@@ -77,9 +77,13 @@ def _about_evidence(
     lost: set[object] = set()
     reach = evidence.spans.reach
     for row in [*quotes, *spans]:
-        document, by_span = row["document"], evidence.way(row) == "span"
-        seen, why = evidence.sightings(row), None
-        names_document = by_span or (row["start"] is not None and evidence.documents_known)
+        document = row["document"]
+        by_span = evidence.way(row) == "span"
+        seen = evidence.sightings(row)
+        why = None
+        names_document = by_span or (
+            row["start"] is not None and evidence.documents_known
+        )
         if names_document and document not in reach:
             why = "the corpus does not have this document"
         elif by_span and document in evidence.spans.unplaced:
@@ -117,8 +121,12 @@ def _ambiguous(evidence: CorpusEvidence, quotes: list[Row]) -> HealthFinding:
             where += f" of {plural(len(seen.documents), 'document')}"
         if seen.times > 1:
             where += f", up to {seen.times} times in one"
-        examples.append(_example(row, f"in {where}, such as {', '.join(map(repr, seen.holders))}"))
-    return HealthFinding.of_kind(catalogue.AMBIGUOUS, examples, count=len(examples), of=len(quotes))
+        examples.append(
+            _example(row, f"in {where}, such as {', '.join(map(repr, seen.holders))}")
+        )
+    return HealthFinding.of_kind(
+        catalogue.AMBIGUOUS, examples, count=len(examples), of=len(quotes)
+    )
 
 
 SIMILAR_CHUNKS = 0.8
@@ -137,14 +145,16 @@ def near_copies(evidence: CorpusEvidence, corpus: Corpus) -> HealthFinding:
         found: set[int] = set()
         shingled = word_shingles(batch["text"], np.arange(batch.height))
         for number, owner, similarity in index.find(shingled).iter_rows():
-            original, copy = names[owner], batch["id"][number]
+            original = names[owner]
+            copy = batch["id"][number]
             if copy == original or number in found:
                 continue
             text = normalise(batch["text"][number])
             unlabelled = (
                 query
                 for query in wanted[original]
-                if copy not in items[query] and not any(one in text for one in quotes[query])
+                if copy not in items[query]
+                and not any(one in text for one in quotes[query])
             )
             query = next(unlabelled, None)
             if query is None:
@@ -154,7 +164,9 @@ def near_copies(evidence: CorpusEvidence, corpus: Corpus) -> HealthFinding:
                 detail = f"{copy!r} is {similarity:.0%} like it"
                 examples.append(Example(query, original, detail))
         count += len(found)
-    return HealthFinding.of_kind(catalogue.NEAR_COPIES, examples, count=count, of=evidence.chunks)
+    return HealthFinding.of_kind(
+        catalogue.NEAR_COPIES, examples, count=count, of=evidence.chunks
+    )
 
 
 def _labels(
@@ -165,7 +177,7 @@ def _labels(
     quotes: dict[str, set[str]] = defaultdict(set)
     wanted: dict[str, list[str]] = defaultdict(list)
     for row in evidence.targets.iter_rows(named=True):
-        holders = [one for one in evidence.holders(row) if one in evidence.texts]
+        holders = [holder for holder in evidence.holders(row) if holder in evidence.texts]
         items[row["query"]].update(holders)
         if row["plain"] is not None:
             quotes[row["query"]].add(row["plain"])

@@ -46,14 +46,18 @@ class Sightings:
     moved: str | None = None
     """The text at a span if it differs from the target's quote."""
 
-    def hold(self, chunk: str, document: str, place: Piece | None = None, times: int = 1) -> bool:
+    def hold(
+        self, chunk: str, document: str, place: Piece | None = None, times: int = 1
+    ) -> bool:
         """Record a chunk that contains the target; return whether its id is kept."""
         self.chunks += 1
         self.times = max(self.times, times)
         if len(self.places) < MOST_PLACES:
             self.documents.add(document)
             # A place may be known from an earlier, overlapping chunk.
-            if not any(document == other and _meet(place, there) for other, there in self.places):
+            if not any(
+                document == other and _meet(place, there) for other, there in self.places
+            ):
                 self.places.append((document, place))
         if self.chunks > KEPT:
             return False
@@ -61,8 +65,8 @@ class Sightings:
         return True
 
 
-def _meet(one: Piece | None, other: Piece | None) -> bool:
-    return one is None or other is None or (one[0] < other[1] and other[0] < one[1])
+def _meet(piece: Piece | None, other: Piece | None) -> bool:
+    return piece is None or other is None or (piece[0] < other[1] and other[0] < piece[1])
 
 
 def split_quotes(
@@ -90,16 +94,18 @@ def split_quotes(
             for number in near[document]:
                 quote = quotes[number]
                 held = quote.edge_pieces(text)
-                if held and assemblies.setdefault((document, number), Assembly(quote.length)).add(
-                    held
-                ):
+                if held and assemblies.setdefault(
+                    (document, number), Assembly(quote.length)
+                ).add(held):
                     split.setdefault(quote.text, document)
     return split
 
 
 def among(batch: pl.DataFrame, column: str, wanted: Collection[str]) -> pl.DataFrame:
     """The rows with a wanted name; the set is built once, not for every batch."""
-    return batch.filter(pl.Series([one in wanted for one in batch[column]], dtype=pl.Boolean))
+    return batch.filter(
+        pl.Series([one in wanted for one in batch[column]], dtype=pl.Boolean)
+    )
 
 
 @dataclass(eq=False)
@@ -121,7 +127,9 @@ class SpanEvidence:
         named = batch.with_row_index("number").join(
             self.spans.select("document").unique(), on="document", how="semi"
         )
-        known = named.group_by("document").agg(pl.col("end").max(), pl.col("start").null_count())
+        known = named.group_by("document").agg(
+            pl.col("end").max(), pl.col("start").null_count()
+        )
         for document, end, without in known.iter_rows():
             self.reach[document] = max(self.reach.get(document, 0), end or 0)
             if without:
@@ -129,10 +137,14 @@ class SpanEvidence:
         meeting = named.join(self.spans, on="document", suffix="_span").filter(
             pl.col("start") < pl.col("end_span"), pl.col("end") > pl.col("start_span")
         )
-        return {row["number"] for row in meeting.iter_rows(named=True) if self._holds(row)}
+        return {
+            row["number"] for row in meeting.iter_rows(named=True) if self._holds(row)
+        }
 
     def _holds(self, row: dict[str, Any]) -> bool:
-        start, end, seen = row["start_span"], row["end_span"], self.seen[row["row"]]
+        start = row["start_span"]
+        end = row["end_span"]
+        seen = self.seen[row["row"]]
         piece = max(row["start"], start), min(row["end"], end)
         seen.pieces.add(piece)
         if row["plain"] is not None and piece == (start, end):
@@ -190,19 +202,29 @@ class CorpusEvidence:
             {},
             SpanEvidence(spans.select("row", "document", "start", "end", "plain")),
         )
-        finder, items = QuoteFinder(tuple(quotes)), set(targets["item"].drop_nulls())
+        finder = QuoteFinder(tuple(quotes))
+        items = set(targets["item"].drop_nulls())
         for batch in corpus.batches():
             found._add(batch, items, finder)
-        lacking = [Quote(quote) for quote, seen in found.quotes.items() if not seen.chunks]
+        lacking = [
+            Quote(quote) for quote, seen in found.quotes.items() if not seen.chunks
+        ]
         # Chunks that name no document may all belong together.
-        together = pl.when("named").then("document").otherwise(pl.lit("")).alias("document")
+        together = (
+            pl.when("named").then("document").otherwise(pl.lit("")).alias("document")
+        )
         found.split.update(
-            split_quotes(lambda: (one.with_columns(together) for one in corpus.batches()), lacking)
+            split_quotes(
+                lambda: (batch.with_columns(together) for batch in corpus.batches()),
+                lacking,
+            )
         )
         return found
 
     def _add(self, batch: pl.DataFrame, items: set[str], finder: QuoteFinder) -> None:
-        ids, documents, texts = (batch[name].to_list() for name in ("id", "document", "text"))
+        ids, documents, texts = (
+            batch[name].to_list() for name in ("id", "document", "text")
+        )
         self.chunks += batch.height
         self.sample += ids[: KEPT - len(self.sample)]
         self.documents_known |= bool(batch["named"].any())
@@ -210,10 +232,12 @@ class CorpusEvidence:
         self.items.update(ids[number] for number in holding)
         if finder.quotes:
             found = Counter(
-                (number, quote) for number, quote, _ in finder.find([*map(normalise, texts)])
+                (number, quote)
+                for number, quote, _ in finder.find([*map(normalise, texts)])
             )
             for (number, quote), times in sorted(found.items()):
-                start, end = batch["start"][number], batch["end"][number]
+                start = batch["start"][number]
+                end = batch["end"][number]
                 place = None if start is None else (start, end)
                 seen = self.quotes[finder.quotes[quote]]
                 if seen.hold(ids[number], documents[number], place, times):

@@ -58,9 +58,9 @@ def same_queries(ground_truth: GroundTruth) -> pl.DataFrame:
     texts = query_texts(ground_truth)
     plain = plain_words(texts)
     # A question of punctuation only, such as "?!", is compared unchanged.
-    return pl.DataFrame({"query": ground_truth.queries["query"], "text": texts}).with_columns(
-        plain=pl.when(plain == "").then(texts).otherwise(plain)
-    )
+    return pl.DataFrame(
+        {"query": ground_truth.queries["query"], "text": texts}
+    ).with_columns(plain=pl.when(plain == "").then(texts).otherwise(plain))
 
 
 def duplicates(ground_truth: GroundTruth) -> HealthFinding:
@@ -91,13 +91,19 @@ def near_duplicates(ground_truth: GroundTruth) -> tuple[HealthFinding, float]:
     queries = everyone.unique("plain", keep="first", maintain_order=True)
     shingled = letter_shingles(queries["plain"], np.arange(queries.height))
     index = SimilarTexts.of(shingled, SIMILAR_QUERIES)
-    cluster = everyone.select(pl.col("number").first().over("plain")).to_series().to_numpy().copy()
+    cluster = (
+        everyone.select(pl.col("number").first().over("plain"))
+        .to_series()
+        .to_numpy()
+        .copy()
+    )
     pairs = index.find(shingled).filter(pl.col("owner") < pl.col("other"))
     alike = queries["query"][pl.concat([pairs["owner"], pairs["other"]]).unique()]
     shared = _targets_by_query(ground_truth, alike)
     joined = 0
     for other, owner, _ in pairs.iter_rows():
-        first, second = queries["query"][owner], queries["query"][other]
+        first = queries["query"][owner]
+        second = queries["query"][other]
         if shared[first] & shared[second]:
             cluster[cluster == cluster[queries["number"][other]]] = cluster[
                 queries["number"][owner]
@@ -120,7 +126,9 @@ def _targets_by_query(ground_truth: GroundTruth, some: pl.Series) -> dict[str, s
     relevant = ground_truth.targets.filter(
         pl.col("grade") > 0, pl.col("query").is_in(some.implode())
     )
-    names = pl.concat_str("item", "quote", "document", "start", separator="\0", ignore_nulls=True)
+    names = pl.concat_str(
+        "item", "quote", "document", "start", separator="\0", ignore_nulls=True
+    )
     found: dict[str, set[str]] = defaultdict(set)
     for query, name in relevant.select("query", names.alias("name")).iter_rows():
         found[query].add(name)
@@ -129,7 +137,8 @@ def _targets_by_query(ground_truth: GroundTruth, some: pl.Series) -> dict[str, s
 
 def _pairs(queries: pl.DataFrame, pairs: pl.DataFrame) -> Iterator[Example]:
     for other, owner, similarity in pairs.iter_rows():
-        first, second = queries.row(owner, named=True), queries.row(other, named=True)
+        first = queries.row(owner, named=True)
+        second = queries.row(other, named=True)
         yield Example(
             first["query"],
             detail=f"{similarity:.0%} like {second['query']!r}: {first['text']!r} and "
@@ -156,14 +165,18 @@ def copied_wording(
     asked = [query for query in texts if passages.get(query)]
     found: dict[str, Sequence[str]] = {}
     for query, words in zip(asked, _words(texts[query] for query in asked), strict=True):
-        run = max((_longest_run(words, one) for one in _words(passages[query])), key=len)
+        run = max(
+            (_longest_run(words, word) for word in _words(passages[query])), key=len
+        )
         if len(run) >= max(COPIED_WORDS, COPIED_SHARE * len(words)):
             found[query] = run
     count = len(found) if len(found) > max(1, FEW_COPIES * len(asked)) else 0
     return HealthFinding.of_kind(
         catalogue.COPIED_WORDING,
         (
-            Example(query, detail=f"“{' '.join(run)}” stands in its target: {texts[query]!r}")
+            Example(
+                query, detail=f"“{' '.join(run)}” stands in its target: {texts[query]!r}"
+            )
             for query, run in list(found.items())[:EXAMPLES]
         ),
         count=count,
@@ -207,7 +220,9 @@ def with_plain_quotes(ground_truth: GroundTruth) -> pl.DataFrame:
 
 def quotes_by_query(ground_truth: GroundTruth) -> dict[str, list[str]]:
     """The relevant quotes of each query that has any."""
-    quoted = ground_truth.targets.filter(pl.col("grade") > 0, pl.col("quote").is_not_null())
+    quoted = ground_truth.targets.filter(
+        pl.col("grade") > 0, pl.col("quote").is_not_null()
+    )
     grouped = quoted.group_by("query", maintain_order=True).agg("quote")
     return dict(grouped.iter_rows())
 
@@ -215,7 +230,8 @@ def quotes_by_query(ground_truth: GroundTruth) -> dict[str, list[str]]:
 def check_spans(ground_truth: GroundTruth) -> None:
     """Raise on invalid spans before they are checked."""
     spans = ground_truth.targets.filter(
-        pl.col("item").is_null(), pl.col("start").is_not_null() | pl.col("quote").is_null()
+        pl.col("item").is_null(),
+        pl.col("start").is_not_null() | pl.col("quote").is_null(),
     )
     if spans.height:
         check_target_spans(GroundTruth(spans, ground_truth.queries))

@@ -101,7 +101,8 @@ class SimilarTexts:
 
     def _rarest_of(self, shingled: pl.DataFrame) -> pl.DataFrame:
         """The rarest shingles of each text: two similar texts have one of them in common."""
-        position, count = pl.int_range(pl.len()).over("owner"), pl.len().over("owner")
+        position = pl.int_range(pl.len()).over("owner")
+        count = pl.len().over("owner")
         # Subtract a little so that 0.7 * 10 = 7.000000000000001 does not become 8.
         needed = (count * self.least - 1e-9).ceil()
         return (
@@ -118,12 +119,20 @@ class SimilarTexts:
         Returns other, owner, similarity.
         """
         # Most texts of a stream resemble nothing in the index, so the full work is for few.
-        some = others.join(self._rarest, on="shingle", how="semi").select("owner").unique()
+        some = (
+            others.join(self._rarest, on="shingle", how="semi").select("owner").unique()
+        )
         others = others.join(some, on="owner", how="semi").unique()
-        pairs = self._rarest_of(others).rename({"owner": "other"}).join(self._rarest, on="shingle")
-        pairs, others = pairs.select("other", "owner").unique(), others.rename({"owner": "other"})
+        pairs = (
+            self._rarest_of(others)
+            .rename({"owner": "other"})
+            .join(self._rarest, on="shingle")
+        )
+        pairs = pairs.select("other", "owner").unique()
+        others = others.rename({"owner": "other"})
         known = self.shingled.join(pairs.select("owner").unique(), on="owner", how="semi")
-        size, other_size = pl.col("size"), pl.col("size_right")
+        size = pl.col("size")
+        other_size = pl.col("size_right")
         sizes, other_sizes = (
             table.group_by(name).agg(size=pl.len().cast(pl.Int64))
             for table, name in ((known, "owner"), (others, "other"))

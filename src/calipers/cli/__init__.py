@@ -40,7 +40,9 @@ GROUPS = {
 }
 """Every command in the order of help, with its module."""
 COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
-INTERRUPTED, TERMINATED, READER_LEFT = 130, 143, 141
+INTERRUPTED = 130
+TERMINATED = 143
+READER_LEFT = 141
 """Exit codes after Ctrl-C, after SIGTERM, and when the reader closed the pipe."""
 _COMPLETING = "_CALIPERS_COMPLETE"
 """Set by a shell that asks for completions; click answers and exits by itself."""
@@ -66,7 +68,8 @@ class _Terminated(KeyboardInterrupt):
 
 def every_command() -> dict[str, click.Command]:
     """Every command, by what is typed after `calipers`; also `gate save` and `sweep --floor`."""
-    context, found = click.Context(group), dict[str, click.Command]()
+    context = click.Context(group)
+    found = dict[str, click.Command]()
     waiting = [(name, group.get_command(context, name)) for name in reversed(COMMANDS)]
     while waiting:
         name, command = waiting.pop()
@@ -96,7 +99,9 @@ class LazyGroup(click.Group):
         for title, names in GROUPS.items():
             with formatter.section(title):
                 shown = {name: self.get_command(ctx, name) for name in names}
-                formatter.write_dl([(n, c.get_short_help_str(62)) for n, c in shown.items() if c])
+                formatter.write_dl(
+                    [(n, c.get_short_help_str(62)) for n, c in shown.items() if c]
+                )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import and return the command of that name."""
@@ -201,7 +206,9 @@ def main() -> None:
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt) as error:
         click.echo("Stopped.", err=True)
-        terminated = isinstance(error.__cause__ or error, _Terminated)  # click raises Abort
+        terminated = isinstance(
+            error.__cause__ or error, _Terminated
+        )  # click raises Abort
         sys.exit(TERMINATED if terminated else INTERRUPTED)
     except (_ReaderLeft, BrokenPipeError):
         # The reader closed the pipe (head, a pager). Unwritten output is dropped, or the
@@ -282,5 +289,7 @@ def check_streams() -> None:
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
     if sys.stdout is None:
-        _say("Standard output is closed, so nothing can be printed; let it lead somewhere.")
+        _say(
+            "Standard output is closed, so nothing can be printed; let it lead somewhere."
+        )
         sys.exit(BAD_INPUT)

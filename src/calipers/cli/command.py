@@ -93,9 +93,12 @@ class CommandInput:
 
         file = find_config() if self.config is None else read_config(self.config)
         if self.config is None and (ignored := ignored_settings()) is not None:
-            said = f"[tool.calipers] of {ignored} is not read: move it to {PLAIN} beside it."
+            said = (
+                f"[tool.calipers] of {ignored} is not read: move it to {PLAIN} beside it."
+            )
             click.echo(printable(said), err=True)
-        keys, takes = keys_of(self.operation), arguments(self.operation)
+        keys = keys_of(self.operation)
+        takes = arguments(self.operation)
         found = file.filled(self.values, keys, gate=self.operation.__name__ == "gate")
         met = self.values.keys() | found.keys()
         for name in list(found):
@@ -112,7 +115,11 @@ class CommandInput:
         if "k" in self.values and "metrics" in found:
             found["metrics"] = without_cutoffs(found["metrics"], self.values["k"])
         self.values |= found
-        if "data" in self.values and "ground_truth" in takes and "ground_truth" not in but:
+        if (
+            "data" in self.values
+            and "ground_truth" in takes
+            and "ground_truth" not in but
+        ):
             self.fallback = file.shared.get("ground-truth")
         return file
 
@@ -147,7 +154,8 @@ class CommandInput:
 
     def _answer(self, **more: Any) -> Any:
         """Run the operation, with a progress bar if it takes long."""
-        takes, settings = arguments(self.operation), {**self.values, **more}
+        takes = arguments(self.operation)
+        settings = {**self.values, **more}
         check_together(takes, settings, self._called)
         call = partial(self.operation, **settings)
         for one in takes.values():
@@ -265,7 +273,9 @@ class Command(LayeredHelp):
             short_help=short_help,
         )
         self._body = body if signature(body).parameters else _print_answer
-        self._face, self._leave_out, self._exits = face, leave_out, exits
+        self._face = face
+        self._leave_out = leave_out
+        self._exits = exits
         self._answers = answers
         self._operation = operation or name
         self._fill = fill
@@ -302,7 +312,11 @@ class Command(LayeredHelp):
         """Refuse an option that is given twice; click would silently drop the first."""
         _, _, typed = self.make_parser(ctx).parse_args(list(given))
         options = [one for one in typed if isinstance(one, click.Option)]
-        single = [one for one in options if not (one.multiple or one.is_flag or one.count)]
+        single = [
+            option
+            for option in options
+            if not (option.multiple or option.is_flag or option.count)
+        ]
         twice = next((one for one in single if single.count(one) > 1), None)
         if twice is not None and not ctx.resilient_parsing:
             several = ", with commas between several" if twice.metavar == "LIST" else ""
@@ -328,11 +342,11 @@ class Command(LayeredHelp):
         from calipers.questions.reading import Inputs
 
         found = [
-            (one, one.setting)
-            for one in arguments(self.operation).values()
-            if one.setting is not None
-            if not one.setting.only or self.name in one.setting.only.split()
-            if one.name not in self._leave_out
+            (argument, argument.setting)
+            for argument in arguments(self.operation).values()
+            if argument.setting is not None
+            if not argument.setting.only or self.name in argument.setting.only.split()
+            if argument.name not in self._leave_out
         ]
         inputs = arguments_of(Inputs)
         return dict(sorted(found, key=lambda pair: pair[0].name not in inputs))
@@ -343,7 +357,8 @@ class Command(LayeredHelp):
         for one, setting in self._offered.items():
             made.append(parameter_of(one, setting))
             made += (
-                text(f"--{name}", "NAME", said, group=setting.group) for name, said in setting.pairs
+                text(f"--{name}", "NAME", said, group=setting.group)
+                for name, said in setting.pairs
             )
         every = [*made, *self._face, *([CONFIG] if self._is_configured else [])]
         return [*every, *self._answers, *([QUIET] if self._answers else []), HELP_ALL]
@@ -371,16 +386,20 @@ class Command(LayeredHelp):
             for name, _ in setting.pairs:
                 if (said := given.pop(name)) is not None:
                     given[one.name] = (*given[one.name], f"{name}={said}")
-        settings = _read({one.name: given.pop(one.name) for one in self._offered}, self._offered)
+        settings = _read(
+            {one.name: given.pop(one.name) for one in self._offered}, self._offered
+        )
         config = given.pop("config") if self._is_configured else None
         given.pop("quiet", None)  # read where the answer is printed
         form = given.pop("form", None)
         form = "json" if given.pop("as_json", False) else form
-        named = {one: given.pop(one.name) for one in self._face if isinstance(one, FileOption)}
+        named = {
+            one: given.pop(one.name) for one in self._face if isinstance(one, FileOption)
+        }
         files = {one: path for one, path in named.items() if path}
         for option, path in files.items():
             check_output(path, option.kind)
-        asked = CommandInput(
+        request = CommandInput(
             self.operation,
             settings,
             form,
@@ -390,22 +409,24 @@ class Command(LayeredHelp):
             files,
         )
         if self._fill and self._is_configured:
-            asked.fill()
+            request.fill()
         token = COMPLETING.set(partial(typed_again, click.get_current_context()))
         try:
-            self._body(asked, **given)
+            self._body(request, **given)
         finally:
             COMPLETING.reset(token)
-        if self._exits is not None and (code := self._exits(asked.found)):
+        if self._exits is not None and (code := self._exits(request.found)):
             raise click.exceptions.Exit(code)
-        return asked
+        return request
 
 
-def _print_answer(asked: CommandInput) -> None:
-    asked.show(asked.answer())
+def _print_answer(request: CommandInput) -> None:
+    request.show(request.answer())
 
 
-def command(*face: click.Parameter, **how: Any) -> Callable[[Callable[..., None]], Command]:
+def command(
+    *face: click.Parameter, **how: Any
+) -> Callable[[Callable[..., None]], Command]:
     """Make a command from a function that takes a CommandInput and command-line options.
 
     Its name is the last word of the function's name (gate_save: save), its help the docstring. It
@@ -416,7 +437,9 @@ def command(*face: click.Parameter, **how: Any) -> Callable[[Callable[..., None]
     return lambda body: Command(body, face, **how)
 
 
-def _read(given: Mapping[str, Any], offered: Mapping[Argument, Setting]) -> dict[str, Any]:
+def _read(
+    given: Mapping[str, Any], offered: Mapping[Argument, Setting]
+) -> dict[str, Any]:
     """Convert the given values for the operation, and leave out the others."""
     return {
         one.name: _value(one, value, setting)
@@ -428,7 +451,9 @@ def _read(given: Mapping[str, Any], offered: Mapping[Argument, Setting]) -> dict
 def _value(argument: Argument, given: Any, setting: Setting) -> Any:
     if setting.only_one:
         if len(given) > 1:
-            raise InvalidInput(f"Several files are given: {', '.join(given)}; {setting.only_one}")
+            raise InvalidInput(
+                f"Several files are given: {', '.join(given)}; {setting.only_one}"
+            )
         return given[0]
     if setting.read is not None:
         return setting.read(given)
@@ -455,25 +480,29 @@ def typed_again(context: click.Context, words: str) -> str | None:
     written = list(takewhile(lambda one: not one.startswith("-"), given))
     while written and " ".join(written) not in every_command():
         written.pop()
-    name, rest = " ".join(written), given[len(written) :]
+    name = " ".join(written)
+    rest = given[len(written) :]
     if (target := every_command().get(name)) is None:
         return None
     names_files = bool(rest) and not rest[0].startswith("-")
-    takes = {one.name: one for one in target.params}
+    takes = {param.name: param for param in target.params}
     if "pilot" in takes:
         takes["systems"] = takes["pilot"]
     for one in context.command.params:
         source = context.get_parameter_source(one.name or "")
         if source is not ParameterSource.COMMANDLINE or one.name in NOT_AGAIN:
             continue
-        value, other = context.params[one.name or ""], takes.get(one.name)
+        value = context.params[one.name or ""]
+        other = takes.get(one.name)
         if names_files and (one.name in INPUTS or isinstance(one, click.Argument)):
             continue
         if other is None:
             if one.name in INPUTS:
                 return None
             continue
-        means_same = getattr(one, "help", "") == getattr(other, "help", "") or one.name in INPUTS
+        means_same = (
+            getattr(one, "help", "") == getattr(other, "help", "") or one.name in INPUTS
+        )
         if one.name == "k":
             # One k fits every command, a list does not; sweep by itself measures every k.
             means_same = str(value).isdigit() and not (name == "sweep" and not rest)
@@ -485,8 +514,10 @@ def typed_again(context: click.Context, words: str) -> str | None:
 def _words(parameter: click.Parameter, value: object) -> list[str]:
     values = list(value) if isinstance(value, tuple) else [value]
     if isinstance(parameter, click.Argument):
-        return [str(one) for one in (values[:2] if parameter.name == "pilot" else values)]
+        return [
+            str(value) for value in (values[:2] if parameter.name == "pilot" else values)
+        ]
     if isinstance(parameter, click.Option) and parameter.is_flag:
         return [parameter.opts[0]]
     short = min(parameter.opts, key=len)
-    return [word for one in values for word in (short, str(one))]
+    return [word for value in values for word in (short, str(value))]

@@ -37,7 +37,7 @@ def _write_changes(found: Any, path: str) -> None:
     operation="diff",
     leave_out=["old", "new"],
 )
-def _changes(asked: CommandInput, systems: tuple[str, ...]) -> None:
+def _changes(request: CommandInput, systems: tuple[str, ...]) -> None:
     """Show what changed between two runs, and score nothing."""
     if len(systems) != PAIR:
         raise InvalidInput(
@@ -45,7 +45,7 @@ def _changes(asked: CommandInput, systems: tuple[str, ...]) -> None:
         )
     named = named_systems(systems)
     old, new = named.values() if isinstance(named, dict) else named
-    asked.show(asked.answer(old=old, new=new))
+    request.show(request.answer(old=old, new=new))
 
 
 def _write_queries(comparison: Any, path: str) -> None:
@@ -83,14 +83,17 @@ def compare(asked: CommandInput, html: str | None) -> None:
     systems = asked.values.get("systems", ())
     if html:
         check_output(html)
-    named, fallback = named_systems(asked.values.pop("systems", ())), asked.fill_but_truth()
+    named = named_systems(asked.values.pop("systems", ()))
+    fallback = asked.fill_but_truth()
     try:
         asked.with_truth(fallback, lambda: _score(asked, named, html))
     except NoGroundTruth as error:
         _show_changes(asked, systems, error)
 
 
-def _show_changes(asked: CommandInput, systems: Sequence[str], error: NoGroundTruth) -> None:
+def _show_changes(
+    request: CommandInput, systems: Sequence[str], error: NoGroundTruth
+) -> None:
     """Show what changed between two runs without a ground truth, if nothing else is asked."""
     from calipers.questions.systems import is_result_file
 
@@ -103,20 +106,22 @@ def _show_changes(asked: CommandInput, systems: Sequence[str], error: NoGroundTr
         raise error from None
     with other:
         _changes.invoke(other)
-    if asked.form is None:
+    if request.form is None:
         print_line(printable(f"Nothing is scored: {error}"))
 
 
-def _score(asked: CommandInput, named: Any, html: str | None) -> None:
+def _score(request: CommandInput, named: Any, html: str | None) -> None:
     if not html:
-        asked.show(calipers.compare(named, **asked.values))
+        request.show(calipers.compare(named, **request.values))
         return
     from calipers.questions.compare.settings import CompareSettings
     from calipers.questions.report.rule import compare_runs
 
-    made = compare_runs(named, asked.values.get("ground_truth"), asked.built(CompareSettings))
-    asked.show(made.comparison)
-    write_file(html, lambda: write_page(made, html))
+    report = compare_runs(
+        named, request.values.get("ground_truth"), request.built(CompareSettings)
+    )
+    request.show(report.comparison)
+    write_file(html, lambda: write_page(report, html))
 
 
 def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
@@ -133,7 +138,9 @@ def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
         if not name.strip():
             raise InvalidInput(f"{one!r} has no name before the =; write NAME=FILE.")
         if name in named:
-            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
+            raise InvalidInput(
+                f"Two systems are called {name!r}; give each a name of its own."
+            )
         named[name] = path
     return named
 
@@ -149,7 +156,7 @@ def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
     AS,
     short_help="Find what a hybrid is worth: fusion, weights, depth, reranker.",
 )
-def fuse(asked: CommandInput) -> None:
+def fuse(request: CommandInput) -> None:
     """Find the best fusion of recorded lanes, and the gain to expect on new queries.
 
     A LANE is the recorded run of one retriever, such as BM25 or dense vectors; NAME=FILE gives it
@@ -163,4 +170,4 @@ def fuse(asked: CommandInput) -> None:
       calipers fuse words=bm25.jsonl vectors=dense.jsonl -g questions.csv -m ndcg@5
       calipers fuse reranked.jsonl -g questions.csv
     """
-    asked.show(asked.answer(lanes=named_systems(asked.values.get("lanes", ()))))
+    request.show(request.answer(lanes=named_systems(request.values.get("lanes", ()))))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @command()
-def gate_save(asked: CommandInput) -> None:
+def gate_save(request: CommandInput) -> None:
     """Measure, and write the result with its date to a file.
 
     The gate compares recall and ndcg of the file, or the metrics that are named with -m.
@@ -26,18 +26,20 @@ def gate_save(asked: CommandInput) -> None:
     from calipers.present.escape import printable
     from calipers.questions.baseline import baseline_dict
 
-    asked.show(asked.answer(), baseline_dict)
-    if asked.form is None:
-        print_line(printable(f"Saved to {asked.values['to']}."))
+    request.show(request.answer(), baseline_dict)
+    if request.form is None:
+        print_line(printable(f"Saved to {request.values['to']}."))
 
 
 @command(
     text("--markdown", "FILE", "Write a summary as Markdown.", group=OUTPUT),
-    text("--junit", "FILE", "Write the checks as JUnit XML, for CI servers.", group=OUTPUT),
+    text(
+        "--junit", "FILE", "Write the checks as JUnit XML, for CI servers.", group=OUTPUT
+    ),
     commands={"save": gate_save},
     exits=lambda verdict: 1 if verdict.stops else 0,
 )
-def gate(asked: CommandInput, markdown: str | None, junit: str | None) -> None:
+def gate(request: CommandInput, markdown: str | None, junit: str | None) -> None:
     """Check a result against conditions and against a baseline.
 
     The first line is the answer: ✓ passed, ✗ failed, ~ no clear difference.
@@ -51,12 +53,12 @@ def gate(asked: CommandInput, markdown: str | None, junit: str | None) -> None:
     for path in filter(None, (markdown, junit)):
         check_output(path)
     try:
-        verdict = asked.answer()
+        verdict = request.answer()
     except CalipersError as error:
         # A report left over from an earlier run could be mistaken for this one's.
         _write_error(str(error), markdown, junit)
         raise
-    asked.show(verdict)
+    request.show(verdict)
     _write_verdict(verdict, markdown, junit)
 
 
@@ -89,7 +91,7 @@ def _write(path: str, content: Callable[[], bytes]) -> None:
 
 
 @command(short_help="Say how many queries show a difference.", fill=False, answers=[JSON])
-def plan(asked: CommandInput) -> None:
+def plan(request: CommandInput) -> None:
     """Say how many queries show a difference.
 
     Two SYSTEMs, as for `calipers compare`, are the pilot: how their differences vary from query
@@ -102,5 +104,5 @@ def plan(asked: CommandInput) -> None:
     """
     from calipers.cli.compare import named_systems
 
-    asked.values["pilot"] = named_systems(asked.values.get("pilot", ()))
-    asked.show(asked.with_truth(asked.fill_but_truth(), asked.answer))
+    request.values["pilot"] = named_systems(request.values.get("pilot", ()))
+    request.show(request.with_truth(request.fill_but_truth(), request.answer))

@@ -29,7 +29,7 @@ def _calls() -> None:
     operation="questions.evaluate.settings:ask",
     commands={"--calls": _calls},
 )
-def eval(asked: CommandInput) -> None:  # noqa: A001 - as the command is called
+def eval(request: CommandInput) -> None:  # noqa: A001 - as the command is called
     """Score what a retriever returned against what should be found.
 
     DATA is a file that holds both; or give --ground-truth and --run; or questions and
@@ -44,10 +44,10 @@ def eval(asked: CommandInput) -> None:  # noqa: A001 - as the command is called
     """
     from calipers.questions.evaluate.settings import EvaluateSettings
 
-    settings = asked.built(EvaluateSettings)
+    settings = request.built(EvaluateSettings)
     level = settings.evaluating.reading.matching.level
     if level is not None and (level == "all" or "," in level):
-        asked.show(_levels(asked, settings, level))
+        request.show(_levels(request, settings, level))
         return
     if settings.save is not None:
         from calipers.store.record import check_name
@@ -58,18 +58,20 @@ def eval(asked: CommandInput) -> None:  # noqa: A001 - as the command is called
             check_output(path, kind)
     # A table shows no fingerprints, so they are not computed for it.
     is_kept = settings.html or settings.save or settings.per_query
-    ask = partial(asked.answer, fingerprints=bool(asked.form == "json" or is_kept))
-    found: EvaluationAnswer = ask() if settings.save is None else _also_collapsed(ask, settings)
+    ask = partial(request.answer, fingerprints=bool(request.form == "json" or is_kept))
+    answer: EvaluationAnswer = (
+        ask() if settings.save is None else _also_collapsed(ask, settings)
+    )
     try:
-        asked.show(found, _to_dict)
+        request.show(answer, _to_dict)
     finally:
         # Also if the reader of the table closed the pipe (`| head`).
         if settings.save is not None:
-            _save(found, settings.save, settings)
-        _write_files(found, settings)
+            _save(answer, settings.save, settings)
+        _write_files(answer, settings)
 
 
-def _levels(asked: CommandInput, settings: "EvaluateSettings", level: str) -> "Levels":
+def _levels(request: CommandInput, settings: "EvaluateSettings", level: str) -> "Levels":
     """The scores at several levels, which is a question of its own."""
     needs_one = {
         "--per-query": settings.per_query,
@@ -90,7 +92,7 @@ def _levels(asked: CommandInput, settings: "EvaluateSettings", level: str) -> "L
     reading = evaluating.reading
     matching = replace(reading.matching, level=None)
     return levels(
-        asked.values.get("data"),
+        request.values.get("data"),
         settings=LevelsSettings(
             at=level,
             measures=evaluating.measures,
@@ -99,23 +101,23 @@ def _levels(asked: CommandInput, settings: "EvaluateSettings", level: str) -> "L
     )
 
 
-def _write_files(found: "EvaluationAnswer", settings: "EvaluateSettings") -> None:
+def _write_files(answer: "EvaluationAnswer", settings: "EvaluateSettings") -> None:
     """Write the files that are asked for beside the answer."""
     if per_query := settings.per_query:
         from calipers.io.files.write import write_table
 
-        write_file(per_query, lambda: write_table(found.scores.per_query, per_query))
+        write_file(per_query, lambda: write_table(answer.scores.per_query, per_query))
     if html := settings.html:
         from calipers.questions.evaluate.rule import report_of
 
-        write_file(html, lambda: write_page(report_of(found, settings), html))
+        write_file(html, lambda: write_page(report_of(answer, settings), html))
 
 
-def _to_dict(found: "EvaluationAnswer") -> dict[str, Any]:
+def _to_dict(answer: "EvaluationAnswer") -> dict[str, Any]:
     """The answer as plain values, with a line of JSON for each query."""
     from calipers.questions.evaluate.rule import score_rows
 
-    return {**found.to_dict(per_query=False), "per_query": score_rows(found.scores)}
+    return {**answer.to_dict(per_query=False), "per_query": score_rows(answer.scores)}
 
 
 def _also_collapsed(
@@ -145,15 +147,15 @@ def _also_collapsed(
         return replace(found, scores=replace(found.scores, policy=policy))
 
 
-def _save(found: "EvaluationAnswer", name: str, settings: "EvaluateSettings") -> None:
+def _save(answer: "EvaluationAnswer", name: str, settings: "EvaluateSettings") -> None:
     """Keep the evaluation in the history, and say where."""
     from calipers.store.place import locate
     from calipers.store.save import save
 
     store = settings.evaluating.reading.matching.store
-    pair = found.pair
+    pair = answer.pair
     kept = save(
-        found.scores,
+        answer.scores,
         name,
         store=store,
         corpus=settings.corpus,

@@ -61,7 +61,11 @@ def history_alarm() -> None:
 
 
 @command(
-    text("--html", "FOLDER", "Write a site to share: lines over time, every report, a badge."),
+    text(
+        "--html",
+        "FOLDER",
+        "Write a site to share: lines over time, every report, a badge.",
+    ),
     AS,
     commands={
         "show": history_show,
@@ -69,7 +73,7 @@ def history_alarm() -> None:
         "alarm": history_alarm,
     },
 )
-def history(asked: CommandInput, html: str | None) -> None:
+def history(request: CommandInput, html: str | None) -> None:
     """List saved evaluations, newest first.
 
     With NAME only those of that name. Marks show where the ground truth or the corpus changed;
@@ -82,11 +86,11 @@ def history(asked: CommandInput, html: str | None) -> None:
       calipers history --as csv
       calipers history nightly --html site
     """
-    found = asked.answer()
+    found = request.answer()
     if html:
         from calipers.questions.history.settings import HistorySettings
         from calipers.questions.history.site import write_site
 
-        settings = asked.built(HistorySettings)
+        settings = request.built(HistorySettings)
         click.echo(printable(write_site(found, html, settings)), err=True)
-    asked.show(found)
+    request.show(found)

@@ -31,7 +31,7 @@ def _traces() -> None:
     answers=[JSON],
     commands={"--from-traces=FILE": _traces},
 )
-def labels_draft(asked: CommandInput, output: str | None) -> None:
+def labels_draft(request: CommandInput, output: str | None) -> None:
     """Make a file to label from what one or several retrievers returned.
 
     The first k results of each RUN are put together, each pair of question and item once. Who
@@ -51,16 +51,18 @@ def labels_draft(asked: CommandInput, output: str | None) -> None:
 
     if output is not None:
         check_unfilled(output)
-    elif "filled" not in asked.given:
-        raise InvalidInput("It is not said where to write the file to label; give -o label.csv.")
-    found = asked.answer()
+    elif "filled" not in request.given:
+        raise InvalidInput(
+            "It is not said where to write the file to label; give -o label.csv."
+        )
+    found = request.answer()
     if found.rows and output is not None:
         found.write(output)
-    asked.show(found, document=document(found, output), explain=True)
+    request.show(found, document=document(found, output), explain=True)
 
 
 @command(output("The labelled file, .jsonl or .csv.", required=True), answers=[JSON])
-def labels_judge(asked: CommandInput, output: str) -> None:
+def labels_judge(request: CommandInput, output: str) -> None:
     """Let a language model grade what `calipers labels draft` wrote.
 
     FILE is sent to the endpoint that you name, one prompt per row, at temperature 0. Every row
@@ -77,17 +79,17 @@ def labels_judge(asked: CommandInput, output: str) -> None:
     from calipers.live.document import of_grades
 
     check_unfilled(output)
-    asked.values.setdefault("cache", ".calipers/answers")
-    found = asked.answer()
+    request.values.setdefault("cache", ".calipers/answers")
+    found = request.answer()
     found.write(output)
-    asked.show(found, document=of_grades(found, output), explain=True)
+    request.show(found, document=of_grades(found, output), explain=True)
 
 
 @command(
     flag("--drop", "Take unfit questions of `init FOLDER` out of their file."),
     short_help="Draw a random sample for people, and say when it is enough.",
 )
-def labels_sample(asked: CommandInput, drop: bool) -> None:
+def labels_sample(request: CommandInput, drop: bool) -> None:
     """Draw questions at random for people to judge, until the corrected metric is narrow enough.
 
     Of questions that `init FOLDER` made 30 are drawn, and asked about here with two keys each:
@@ -102,29 +104,37 @@ def labels_sample(asked: CommandInput, drop: bool) -> None:
       calipers labels sample run.jsonl -g machine.jsonl --until 0.05 --judges anna,ben
       calipers labels sample --pool run-sample
     """
-    if not _check_made(asked, drop):
-        asked.show(asked.answer())
+    if not _check_made(request, drop):
+        request.show(request.answer())
 
 
-def _check_made(asked: CommandInput, drop: bool) -> bool:
+def _check_made(request: CommandInput, drop: bool) -> bool:
     """Check the questions of `init FOLDER`, where they are what is given; False where not."""
     import calipers
     from calipers.model.labels import FIT, NOBODY, WRONG
     from calipers.present.escape import printable
     from calipers.questions.begin.check import made_questions
 
-    runs: Sequence[str] = asked.values.get("runs") or ()
+    runs: Sequence[str] = request.values.get("runs") or ()
     if len(runs) != 1 or not Path(runs[0]).is_file() or made_questions(runs[0]) is None:
         if drop:
-            raise InvalidInput("--drop goes with a file of questions that calipers init wrote.")
+            raise InvalidInput(
+                "--drop goes with a file of questions that calipers init wrote."
+            )
         return False
-    if asked.values.get("pool"):
-        raise InvalidInput("Leave out --pool: questions that calipers init made are checked here.")
-    settings = {name: asked.values[name] for name in ("most", "seed") if name in asked.values}
-    found = calipers.labels_check(runs[0], drop=drop, **settings)
-    is_asked = not drop and asked.form != "json"
-    for number, record in enumerate(found.waiting if is_asked else ()):
-        click.echo(f"\n{found.left - number:,} left. {printable(str(record['query']), 300)}")
+    if request.values.get("pool"):
+        raise InvalidInput(
+            "Leave out --pool: questions that calipers init made are checked here."
+        )
+    settings = {
+        name: request.values[name] for name in ("most", "seed") if name in request.values
+    }
+    checked = calipers.labels_check(runs[0], drop=drop, **settings)
+    is_asked = not drop and request.form != "json"
+    for number, record in enumerate(checked.waiting if is_asked else ()):
+        click.echo(
+            f"\n{checked.left - number:,} left. {printable(str(record['query']), 300)}"
+        )
         said = _pressed("Would somebody ask this?", FIT, NOBODY)
         if said == FIT:
             for one in record["ground_truth"]:
@@ -135,7 +145,7 @@ def _check_made(asked: CommandInput, drop: bool) -> bool:
         if said is None:
             break
         calipers.labels_check(runs[0], answers={record["id"]: said}, **settings)
-    asked.show(calipers.labels_check(runs[0], **settings) if is_asked else found)
+    request.show(calipers.labels_check(runs[0], **settings) if is_asked else checked)
     return True
 
 
@@ -166,7 +176,7 @@ def _key() -> str:
     short_help="Write labels as a ground truth, and say how far judges agree.",
     answers=[JSON],
 )
-def labels_export(asked: CommandInput, **change: bool) -> None:
+def labels_export(request: CommandInput, **change: bool) -> None:
     """Write what was judged as one ground truth, and say how far the judges agree.
 
     POOL is a pool, with what was known before. FILEs are those that `calipers labels draft` or
@@ -181,17 +191,20 @@ def labels_export(asked: CommandInput, **change: bool) -> None:
 
     changes = [name for name, wanted in change.items() if wanted]
     if len(changes) > 1:
-        raise InvalidInput("--list, --close, --reopen and --delete do not go together; give one.")
-    store, pools = asked.values.get("store"), asked.values.get("pool", ())
+        raise InvalidInput(
+            "--list, --close, --reopen and --delete do not go together; give one."
+        )
+    store = request.values.get("store")
+    pools = request.values.get("pool", ())
     if changes:
         if changes != ["list"]:
             if len(pools) != 1:
                 raise InvalidInput(f"--{changes[0]} is for one pool; name it.")
             calipers.labels_desk(pools[0], store=store).change(cast(Any, changes[0]))
-        asked.show(calipers.labels_list(store))
+        request.show(calipers.labels_list(store))
     else:
-        asked.values.setdefault("pool", ())
-        asked.show(asked.answer())
+        request.values.setdefault("pool", ())
+        request.show(request.answer())
 
 
 @command(short_help="Take labels from files into a pool.", answers=[JSON])

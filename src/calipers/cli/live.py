@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     output(
         "The run, a .jsonl file. A finished one is asked again, and kept as .bak.",
     ),
-    flag("--check", "Ask one question, say in a line what is understood, and write nothing."),
+    flag(
+        "--check",
+        "Ask one question, say in a line what is understood, and write nothing.",
+    ),
     short_help="Ask a live retriever every question and keep what it returns.",
     answers=[JSON],
 )
-def retrieve(asked: CommandInput, output: str | None, check: bool) -> None:
+def retrieve(request: CommandInput, output: str | None, check: bool) -> None:
     """Ask a live retriever every question and write what it returns to a run.
 
     RETRIEVER is a Python function (package.module:function or file.py:function), an address
@@ -43,31 +46,34 @@ def retrieve(asked: CommandInput, output: str | None, check: bool) -> None:
     if check:
         from calipers.live.document import understood_lines
 
-        answer = _understood(asked.values)
-        if asked.form == "json":
-            asked.show(answer)
+        answer = _understood(request.values)
+        if request.form == "json":
+            request.show(answer)
         else:
             click.echo("\n".join(understood_lines(answer)))
         return
     if output is None:
-        raise InvalidInput("No output is named; give -o run.jsonl, or --check to try one question.")
+        raise InvalidInput(
+            "No output is named; give -o run.jsonl, or --check to try one question."
+        )
     from calipers.live.document import of_run
 
     try:
-        found = asked.answer(output=output)
+        found = request.answer(output=output)
     except KeyboardInterrupt:
         click.echo(
-            f"Every question that was finished is in {output}; the same command goes on.", err=True
+            f"Every question that was finished is in {output}; the same command goes on.",
+            err=True,
         )
         raise
-    if asked.form == "json":
-        asked.show(found.report)  # the run stays in its file
+    if request.form == "json":
+        request.show(found.report)  # the run stays in its file
         return
-    values = asked.values
+    values = request.values
     what, next_command = _what_next(values["questions"], output, values.get("columns"))
     then = f"{what}: `{join_words(next_command)}`"
     COMPLETING.set(lambda _: None)  # the command is complete
-    asked.show(found, document=of_run(found, then), explain=True)
+    request.show(found, document=of_run(found, then), explain=True)
 
 
 def _understood(settings: dict[str, Any]) -> "UnderstoodAnswer":
@@ -75,7 +81,14 @@ def _understood(settings: dict[str, Any]) -> "UnderstoodAnswer":
     from calipers.live.keywords import RetrieverOptions
     from calipers.live.retrieve import what_is_understood
 
-    taken = {"search", "questions", "k", "timeout", "columns", *RetrieverOptions.__annotations__}
+    taken = {
+        "search",
+        "questions",
+        "k",
+        "timeout",
+        "columns",
+        *RetrieverOptions.__annotations__,
+    }
     if not {"search", "questions"} <= settings.keys():
         raise InvalidInput("Name both: calipers retrieve RETRIEVER QUESTIONS --check.")
     return what_is_understood(**{n: v for n, v in settings.items() if n in taken})
@@ -91,13 +104,30 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
     try:
         has_truth = load(questions, "ground_truth", said).ground_truth is not None
     except SealedQueries:
-        return "Confirm by it", ("calipers", "confirm", "OLD", output, "--sealed", questions)
+        return "Confirm by it", (
+            "calipers",
+            "confirm",
+            "OLD",
+            output,
+            "--sealed",
+            questions,
+        )
     except CalipersError:
         has_truth = False
     if has_truth:
-        named = [word for one in said.named.items() for word in ("--column", "=".join(one))]
+        named = [
+            word for one in said.named.items() for word in ("--column", "=".join(one))
+        ]
         named += [] if said.sheet is None else ["--sheet", said.sheet]
-        return "Measure it", ("calipers", "eval", "-g", questions, "--run", output, *named)
+        return "Measure it", (
+            "calipers",
+            "eval",
+            "-g",
+            questions,
+            "--run",
+            output,
+            *named,
+        )
     what = f"{questions} holds no ground truth; draft one from what was found"
     return what, ("calipers", "labels", "draft", output, "-o", "label.csv")
 
@@ -106,7 +136,7 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
     short_help="Run every combination of retrievers and parameters.",
     exits=lambda found: 2 if getattr(found, "failures", ()) else 0,
 )
-def grid(asked: CommandInput) -> None:
+def grid(request: CommandInput) -> None:
     """Run every combination of retrievers and parameters in a file, and compare them all.
 
     FILE is a calipers.toml with a table [grid]; without it the nearest one is taken. Each
@@ -117,10 +147,12 @@ def grid(asked: CommandInput) -> None:
     Examples:
       calipers grid calipers.toml
     """
-    if "config" not in asked.values:
+    if "config" not in request.values:
         from calipers.config import find_config
 
         file = find_config()
         if file.grid:
-            click.echo(f"Running the retrievers that [grid] of {file.path} names.", err=True)
-    asked.show(asked.answer())
+            click.echo(
+                f"Running the retrievers that [grid] of {file.path} names.", err=True
+            )
+    request.show(request.answer())

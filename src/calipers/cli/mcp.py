@@ -21,7 +21,14 @@ from calipers.cli.options import LayeredHelp, flag
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
 from calipers.model.claim import SIGNS
 from calipers.model.document import Answers, Lines, Picture, Table, short_notes
-from calipers.operation import Argument, Setting, arguments, choices_of, classes_of, keys_of
+from calipers.operation import (
+    Argument,
+    Setting,
+    arguments,
+    choices_of,
+    classes_of,
+    keys_of,
+)
 from calipers.present.escape import printable
 from calipers.version import __version__, pip_install
 
@@ -35,7 +42,8 @@ FILES = ("systems", "traces", "must")
 """Arguments that name files, beside those that are declared as paths."""
 NEXT = {"evaluate": "misses", "gate": "misses", "audit": "evaluate"}
 """The tool that answers what one asks after another."""
-MOST_ROWS, MOST_CHARACTERS = 20, 300
+MOST_ROWS = 20
+MOST_CHARACTERS = 300
 INSTRUCTIONS = (
     "Measures what a retriever returned against what should be found. Start with evaluate, then "
     "misses or explain for the reasons; compare two runs of the same questions; gate before a "
@@ -61,11 +69,12 @@ class Tools:
         further = (*FURTHER, *(WRITING if self.write else ()))
         return {
             name: {
-                one.name: one
-                for one in arguments(OPERATIONS[name].function).values()
-                if one.setting is not None
-                if not one.setting.only or name in one.setting.only.split()
-                if (not one.setting.group and one.name not in NOT_OFFERED) or one.name in further
+                argument.name: argument
+                for argument in arguments(OPERATIONS[name].function).values()
+                if argument.setting is not None
+                if not argument.setting.only or name in argument.setting.only.split()
+                if (not argument.setting.group and argument.name not in NOT_OFFERED)
+                or argument.name in further
             }
             for name in TOOLS
         }
@@ -75,11 +84,11 @@ class Tools:
         takes = self.offered[name]
         return {
             "type": "object",
-            "properties": {one.name: _schema(one) for one in takes.values()},
+            "properties": {take.name: _schema(take) for take in takes.values()},
             "required": [
-                one.name
-                for one in takes.values()
-                if one.needed and not (one.setting and one.setting.file)
+                take.name
+                for take in takes.values()
+                if take.needed and not (take.setting and take.setting.file)
             ],
             "additionalProperties": False,
         }
@@ -91,15 +100,23 @@ class Tools:
 
         takes = self.offered[name]
         if unknown := given.keys() - takes.keys():
-            raise InvalidInput(f"{name} takes no {min(unknown)}; it takes {', '.join(takes)}.")
+            raise InvalidInput(
+                f"{name} takes no {min(unknown)}; it takes {', '.join(takes)}."
+            )
         given = {one: value for one, value in given.items() if value is not None}
         if missing := [one for one in self.schema(name)["required"] if one not in given]:
             raise InvalidInput(f"{name} needs {missing[0]}.")
         found = {one: _value(takes[one], value) for one, value in given.items()}
         # A file above the folder does not count, nor does a link, which may lead anywhere.
         own = self.folder / PLAIN
-        file = find_config(self.folder) if own.is_file() and not own.is_symlink() else Config()
-        filled = file.filled(found, keys_of(OPERATIONS[name].function), gate=name == "gate")
+        file = (
+            find_config(self.folder)
+            if own.is_file() and not own.is_symlink()
+            else Config()
+        )
+        filled = file.filled(
+            found, keys_of(OPERATIONS[name].function), gate=name == "gate"
+        )
         found |= {one: value for one, value in filled.items() if one in takes}
         for one in found:
             if one in FILES or getattr(takes[one].setting, "path", False):
@@ -116,7 +133,9 @@ class Tools:
             return value  # a tag, not a file
         try:
             path = (self.folder / str(value)).resolve()
-            inside = path.is_relative_to(self.folder) and (path.is_file() or path.is_dir())
+            inside = path.is_relative_to(self.folder) and (
+                path.is_file() or path.is_dir()
+            )
             inside = inside and not self._leads_out(path)
         except (OSError, RuntimeError, ValueError):  # a NUL, a loop of links, a long name
             inside = False
@@ -134,17 +153,23 @@ class Tools:
     def _leads_out(self, path: Path) -> bool:
         """Whether what is read with a path leaves the folder, by a link or above it."""
         if path.is_dir():
-            found = [Path(at, one) for at, inner, files in os.walk(path) for one in inner + files]
+            found = [
+                Path(at, one)
+                for at, inner, files in os.walk(path)
+                for one in inner + files
+            ]
         else:
             # Metadata stand beside a run, and the texts of BEIR's queries above its judgements.
-            found = [one for one in path.parent.iterdir() if one.name.startswith(path.name)]
+            found = [
+                one for one in path.parent.iterdir() if one.name.startswith(path.name)
+            ]
             found += path.parent.parent.iterdir() if path.parent.name == "qrels" else ()
         return not all(one.resolve().is_relative_to(self.folder) for one in found)
 
 
 def _schema(argument: Argument) -> dict[str, Any]:
     setting = argument.setting or Setting("")
-    kinds = {one for one in classes_of(argument.kind) if one is not NoneType}
+    kinds = {kind for kind in classes_of(argument.kind) if kind is not NoneType}
     said: dict[str, Any] = {"description": setting.help or setting.argument.strip("[].")}
     if choices := choices_of(argument):
         return {**said, "enum": list(choices)}
@@ -165,7 +190,9 @@ def _value(argument: Argument, value: Any) -> Any:
         texts = [f"{name}={one}" for name, one in value.items()]
     else:
         texts = [str(one) for one in (value if isinstance(value, list) else [value])]
-    return read(tuple(texts) if argument.setting and argument.setting.several else ",".join(texts))
+    return read(
+        tuple(texts) if argument.setting and argument.setting.several else ",".join(texts)
+    )
 
 
 def answer(name: str, keywords: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,8 +200,8 @@ def answer(name: str, keywords: Mapping[str, Any]) -> dict[str, Any]:
     from calipers.operations import OPERATIONS
     from calipers.questions.inputs import refuse_sealed
 
-    for one in _paths(keywords):
-        refuse_sealed(one, keywords.get("columns"))
+    for path in _paths(keywords):
+        refuse_sealed(path, keywords.get("columns"))
     return plain_document(OPERATIONS[name].function(**keywords).document())
 
 
@@ -194,10 +221,15 @@ def plain_document(document: Any) -> dict[str, Any]:
     for block in document.blocks:
         if isinstance(block, Table):
             rows: list[list[Any]] = [[*row] for row in block.rows]
-            heads = [getattr(one, "head", one) for one in block.columns]
+            heads = [getattr(column, "head", column) for column in block.columns]
         elif isinstance(block, Lines | Answers):
-            lines = block.lines if isinstance(block, Lines) else [one.line for one in block.claims]
-            rows, heads = [[one] for one in lines], [""]
+            lines = (
+                block.lines
+                if isinstance(block, Lines)
+                else [claim.line for claim in block.claims]
+            )
+            rows = [[line] for line in lines]
+            heads = [""]
         if isinstance(block, Picture) or getattr(block, "detail", False):
             continue
         left = max(0, len(rows) - MOST_ROWS)
@@ -206,7 +238,9 @@ def plain_document(document: Any) -> dict[str, Any]:
                 "title": shown(getattr(block, "title", "")),
                 "columns": heads,
                 "rows": [[shown(_cell(one)) for one in row] for row in rows[:MOST_ROWS]],
-                "more": f"{left} rows are left out." if left else shown(getattr(block, "more", "")),
+                "more": f"{left} rows are left out."
+                if left
+                else shown(getattr(block, "more", "")),
             }
         )
     sign = f"{SIGNS[document.standing]} " if document.standing else ""
@@ -215,7 +249,11 @@ def plain_document(document: Any) -> dict[str, Any]:
         "standing": document.standing,
         "tables": tables,
         # The next step of a document is a command with options, which no tool has.
-        "notes": [shown(one.text) for one in short_notes(document.notes)[0] if one.kind != "next"],
+        "notes": [
+            shown(one.text)
+            for one in short_notes(document.notes)[0]
+            if one.kind != "next"
+        ],
     }
 
 
@@ -301,7 +339,9 @@ async def _call_tool(tools: Tools, _: Any, asked: Any) -> Any:
     given = asked.arguments or {}
     try:
         if asked.name not in tools.offered:
-            raise InvalidInput(f"There is no tool {asked.name!r:.60}; try {', '.join(TOOLS)}.")
+            raise InvalidInput(
+                f"There is no tool {asked.name!r:.60}; try {', '.join(TOOLS)}."
+            )
         settings = tools.settings(asked.name, given)
         work = partial(answer, asked.name, settings)
         found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
@@ -309,10 +349,16 @@ async def _call_tool(tools: Tools, _: Any, asked: Any) -> Any:
         said = types.TextContent(text=printable(str(error), LONGEST))
         return types.CallToolResult(content=[said], isError=True)
     except Exception as error:  # noqa: BLE001 - a fault must not end the server
-        said = types.TextContent(text=f"Calipers met a fault of its own: {type(error).__name__}.")
+        said = types.TextContent(
+            text=f"Calipers met a fault of its own: {type(error).__name__}."
+        )
         return types.CallToolResult(content=[said], isError=True)
     following = NEXT.get(asked.name, "")
-    again = {name: one for name, one in given.items() if name in tools.offered.get(following, ())}
+    again = {
+        name: one
+        for name, one in given.items()
+        if name in tools.offered.get(following, ())
+    }
     found["next"] = {"tool": following, "arguments": again} if following else None
     text = types.TextContent(text=msgspec.json.encode(found).decode())
     return types.CallToolResult(content=[text], structuredContent=found)

@@ -43,7 +43,8 @@ class FileOption(Option):
         group: str = "",
     ) -> None:
         super().__init__(name.split(), metavar="FILE", help=help_text, group=group)
-        self.kind, self.write = kind, write
+        self.kind = kind
+        self.write = write
 
 
 class LayeredHelp(click.Command):
@@ -88,7 +89,9 @@ def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:
     """Make the option or argument of a command for one argument of an operation."""
     kind = argument.kind
     # In brackets: it may be left out, and a file or the command itself says what then.
-    required = argument.needed and not setting.file and not setting.argument.startswith("[")
+    required = (
+        argument.needed and not setting.file and not setting.argument.startswith("[")
+    )
     if setting.argument:
         return click.Argument(
             [argument.name],
@@ -97,7 +100,11 @@ def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:
             metavar=setting.argument,
         )
     help_text = setting.help
-    if argument.default not in (None, (), "") and kind is not bool and "[default" not in help_text:
+    if (
+        argument.default not in (None, (), "")
+        and kind is not bool
+        and "[default" not in help_text
+    ):
         help_text = f"{help_text}  [default: {argument.default}]"
     return Option(
         [*setting.names(argument.name), argument.name],
@@ -116,7 +123,7 @@ def _metavar(argument: Argument, setting: Setting) -> str | None:
         return setting.metavar
     if choices := choices_of(argument):
         return f"[{'|'.join(choices)}]"
-    kinds = [one for one in classes_of(argument.kind) if one is not NoneType]
+    kinds = [kind for kind in classes_of(argument.kind) if kind is not NoneType]
     # A value with a reader of its own is a text.
     return None if setting.read else {int: "INTEGER", float: "FLOAT"}.get(kinds[0])
 

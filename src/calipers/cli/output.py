@@ -118,7 +118,8 @@ def print_json(value: Mapping[str, Any]) -> None:
     pieces: Iterator[bytes] = iter(())
     for name, one in value.items():
         if isinstance(one, Iterator):
-            value, pieces = {**value, name: [here]}, one
+            value = {**value, name: [here]}
+            pieces = one
     # As bytes: in a str, one rare letter would make all of it four times as large.
     content = msgspec.json.encode({"schema": SCHEMA, **value})
     before, found, after = msgspec.json.format(content, indent=2).partition(
@@ -183,7 +184,9 @@ def check_output(path: str, kind: str = "page") -> None:
         check_writable(path)
     elif kind in ("run", "jsonl") and not path.endswith(".jsonl"):
         if kind == "jsonl" or not is_stream(path):
-            raise InvalidInput(f"The output is {path!r}; it is JSON lines, so end it in .jsonl.")
+            raise InvalidInput(
+                f"The output is {path!r}; it is JSON lines, so end it in .jsonl."
+            )
     else:
         check_place(path)
 
@@ -214,9 +217,15 @@ def progress() -> Iterator[dict[str, Any]]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Remaining())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        Remaining(),
+    )
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    started, task = time.monotonic(), bar.add_task("working", total=None)
+    started = time.monotonic()
+    task = bar.add_task("working", total=None)
     # What cannot say how far it is shows that it goes on.
     waited = Timer(PATIENCE_SECONDS, bar.start)
     waited.daemon = True
@@ -228,11 +237,15 @@ def progress() -> Iterator[dict[str, Any]]:
             bar.update(task, description=escape(doing), completed=done, total=total)
 
     def watch(counts: Any, questions: int) -> None:
-        name, failed = printable(counts.retriever, 40), counts.errors.total()
+        name = printable(counts.retriever, 40)
+        failed = counts.errors.total()
         move(f"asking {name}, {failed:,} failed", counts.done, questions)
 
     try:
-        yield {"watch": watch, "progress": lambda done, total: move("reading", done, total)}
+        yield {
+            "watch": watch,
+            "progress": lambda done, total: move("reading", done, total),
+        }
     finally:
         waited.cancel()
         waited.join()

@@ -23,7 +23,9 @@ os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
     text("--pool", "NAME", "The name of the pool. [default: that of the runs]"),
     text("--owner", "NAME", "Who sees everything and settles. [default: me]"),
     text(
-        "--host", "NAME", "Listen on this address instead of this machine alone; needs --address."
+        "--host",
+        "NAME",
+        "Listen on this address instead of this machine alone; needs --address.",
     ),
     text("--address", "URL", "How browsers reach the server that --host opens."),
     text("--port", None, "The port. [default: 8642, or the next that is free]", type=int),
@@ -32,7 +34,11 @@ os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
     answers=(),
 )
 def serve(
-    asked: CommandInput, host: str | None, port: int | None, address: str | None, **face: Any
+    request: CommandInput,
+    host: str | None,
+    port: int | None,
+    address: str | None,
+    **face: Any,
 ) -> None:
     """Browse, compare and judge in the browser.
 
@@ -50,7 +56,7 @@ def serve(
     # Before any file is read, so that a port in use fails at once.
     listening = web.listen(host, port, address)
     with listening.socket:
-        shelf = _shelf(asked, **face)
+        shelf = _shelf(request, **face)
         _log_to_stderr()
         web.serve(shelf, listening, lambda links: _say(links, listening, shelf.owner))
 
@@ -66,7 +72,7 @@ def _library() -> Any:
 
 
 def _shelf(
-    asked: CommandInput,
+    request: CommandInput,
     data: tuple[str, ...],
     judge: bool,
     pool: str | None,
@@ -79,23 +85,27 @@ def _shelf(
     from calipers.store.record import name_from
     from calipers.web.sources import WebSources
 
-    values = asked.values
+    values = request.values
     fallback = None
     if judge:
-        asked.fill()
+        request.fill()
     else:
-        fallback = asked.fill_but_truth()
+        fallback = request.fill_but_truth()
     store = values.get("store")
     judges = values.get("judges", ("me",))
-    if values.get("changed") and "scale" not in asked.given:
+    if values.get("changed") and "scale" not in request.given:
         values["scale"] = "yes/no"
     kept = pool_settings(values)
     owner = check_judge(owner or (judges[0] if len(judges) == 1 else "me"), person=True)
     if not judge:
         for name in ("questions", "corpus", "changed", "allow"):
-            if name in asked.given:
-                raise InvalidInput(f"--{name} goes with --judge, which makes a pool of the runs.")
-        number = None if pool is None else calipers.labels_desk(pool, store).content.number
+            if name in request.given:
+                raise InvalidInput(
+                    f"--{name} goes with --judge, which makes a pool of the runs."
+                )
+        number = (
+            None if pool is None else calipers.labels_desk(pool, store).content.number
+        )
         given = {
             name.lstrip("@").replace("/", "-"): _read(value, values, fallback)
             for name, value in name_systems(data).items()
@@ -106,13 +116,17 @@ def _shelf(
             shelf.store()
         return shelf
     if not data:
-        raise InvalidInput("Nothing is given to judge; name at least one run, better several.")
+        raise InvalidInput(
+            "Nothing is given to judge; name at least one run, better several."
+        )
     runs = name_systems(data)
     # Under a given name it must be the pool with the same inputs.
     another = pool is None
-    made = calipers.labels_pool(pool or name_from(runs), runs, another=another, **values)
-    click.echo(f"The pool is called {made.name}.", err=True)
-    return WebSources(store, {}, kept, owner, made.content.number)
+    pool_session = calipers.labels_pool(
+        pool or name_from(runs), runs, another=another, **values
+    )
+    click.echo(f"The pool is called {pool_session.name}.", err=True)
+    return WebSources(store, {}, kept, owner, pool_session.content.number)
 
 
 def _read(value: str, values: dict[str, Any], fallback: str | None) -> Any:

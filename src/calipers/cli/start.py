@@ -23,14 +23,16 @@ DEFAULT_K = 3
         "Your retriever: package.module:function, an address or cmd:command. [default: a "
         "search.py to replace, with word matching over the folder]",
     ),
-    text("--output -o", "FOLDER", "Where to write the files. [default: the current folder]"),
+    text(
+        "--output -o", "FOLDER", "Where to write the files. [default: the current folder]"
+    ),
     text("--price", "PRICE", "What a million tokens of the model cost.", type=float),
     flag("--yes -y", "Ask a model without asking first what it may cost."),
     operation="first_questions",
     short_help="Make first questions from a folder, or write the files to start with.",
 )
 def init(
-    asked: CommandInput,
+    request: CommandInput,
     retriever: str | None,
     output: str | None,
     price: float | None,
@@ -53,14 +55,16 @@ def init(
 
     if retriever:
         check_target(retriever)
-    if "folder" in asked.values:
-        _begin(asked, Path(output or "."), None if yes else price or 0.0, retriever)
+    if "folder" in request.values:
+        _begin(request, Path(output or "."), None if yes else price or 0.0, retriever)
         return
-    if asked.form:
-        raise InvalidInput("--json is for questions of a folder; name it: calipers init FOLDER.")
+    if request.form:
+        raise InvalidInput(
+            "--json is for questions of a folder; name it: calipers init FOLDER."
+        )
     from calipers.cli.starter import start_project
 
-    k = asked.values.get("k", DEFAULT_K)
+    k = request.values.get("k", DEFAULT_K)
     _show_started(start_project(Path.cwd(), retriever=retriever, k=k))
 
 
@@ -78,13 +82,17 @@ def _show_started(started: "Started") -> None:
     if QUESTIONS not in (*started.written, *started.left):
         click.echo("Measure what calipers.toml names:")
     elif started.is_example:
-        click.echo(f"Measure the example, then put your own into {QUESTIONS} and {started.file}:")
+        click.echo(
+            f"Measure the example, then put your own into {QUESTIONS} and {started.file}:"
+        )
     else:
         click.echo(f"See what it returns, then put your own questions into {QUESTIONS}:")
     click.echo(f"  {printable(join_words(started.command))}")
 
 
-def _begin(asked: CommandInput, into: Path, price: float | None, retriever: str | None) -> None:
+def _begin(
+    request: CommandInput, into: Path, price: float | None, retriever: str | None
+) -> None:
     """Make questions from a folder, write them and show what word matching finds.
 
     Before a model is asked, the user must agree, unless ``price`` is None.
@@ -95,22 +103,24 @@ def _begin(asked: CommandInput, into: Path, price: float | None, retriever: str 
         if price is None:
             return
         cost = f", about {price * tokens / 1_000_000:,.2f}" if price else ""
-        model = asked.values["model"]
+        model = request.values["model"]
         click.confirm(
-            f"Ask {model} {prompts:,} prompts, about {tokens:,} tokens{cost}?", abort=True, err=True
+            f"Ask {model} {prompts:,} prompts, about {tokens:,} tokens{cost}?",
+            abort=True,
+            err=True,
         )
 
     from calipers.questions.begin.files import check_output
 
-    check_output(into, Path(asked.values["folder"]))
-    if "endpoint" in asked.values:
-        asked.values = {"cache": ".calipers/answers", **asked.values, "agree": agree}
-    made = asked.answer()
-    asked.show(replace(made, files=made.write_files(into, retriever)))
+    check_output(into, Path(request.values["folder"]))
+    if "endpoint" in request.values:
+        request.values = {"cache": ".calipers/answers", **request.values, "agree": agree}
+    made = request.answer()
+    request.show(replace(made, files=made.write_files(into, retriever)))
 
 
 @command(short_help="List what can be measured, with formulas and parameters.")
-def metrics(asked: CommandInput) -> None:
+def metrics(request: CommandInput) -> None:
     """List the usual metrics with their formulas in words; with --all every one.
 
     With NAME (in any tool's spelling) or --explain also parameters, bounds and other names.
@@ -120,4 +130,4 @@ def metrics(asked: CommandInput) -> None:
       calipers metrics --all
       calipers metrics nDCG@10
     """
-    asked.show(asked.answer(), lambda one: {"metrics": one})
+    request.show(request.answer(), lambda one: {"metrics": one})

@@ -59,14 +59,22 @@ def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
     if not plan.has_settings:
         # TOML strings are escaped like those of JSON.
         quoted = msgspec.json.encode(plan.target).decode()
-        files = {PLAIN: _text(PLAIN, questions=QUESTIONS, retriever=quoted, k=str(k)), **files}
-    texts = {QUESTIONS: _text(QUESTIONS), **dict.fromkeys(FUNCTION_FILES, _text("search.txt"))}
+        files = {
+            PLAIN: _text(PLAIN, questions=QUESTIONS, retriever=quoted, k=str(k)),
+            **files,
+        }
+    texts = {
+        QUESTIONS: _text(QUESTIONS),
+        **dict.fromkeys(FUNCTION_FILES, _text("search.txt")),
+    }
     files = {**{name: texts[name] for name in plan.named if name in texts}, **files}
     written, left = _write(folder, files)
     others = (PLAIN, *plan.named)
     left += [name for name in others if name not in files and (folder / name).is_file()]
     is_example = _file_of(plan.target) in texts
-    return Started(tuple(written), tuple(left), plan.target, is_example, origin, plan.command)
+    return Started(
+        tuple(written), tuple(left), plan.target, is_example, origin, plan.command
+    )
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,9 @@ class _Plan:
         questions = table.get("ground-truth", QUESTIONS)
         target = retriever or table.get("retriever", f"{_free_name(folder)}:search")
         command: tuple[str, ...] = ("calipers", "eval")
-        is_named = not table or "run" in table or {"ground-truth", "retriever"} <= table.keys()
+        is_named = (
+            not table or "run" in table or {"ground-truth", "retriever"} <= table.keys()
+        )
         if retriever is not None and retriever != table.get("retriever"):
             command = ("calipers", "retrieve", target, questions, "-o", "run.jsonl")
         elif not is_named:
@@ -139,7 +149,10 @@ def requirement() -> tuple[str, str]:
         return package, f"The workflow installs {package}, as here."
     if not address.startswith("file:"):
         address = re.sub(r"//[^/@]*:[^/@]*@", "//", address)  # a password stays here
-        return f"calipers @ {address}", f"The workflow installs Calipers from {address}, as here."
+        return (
+            f"calipers @ {address}",
+            f"The workflow installs Calipers from {address}, as here.",
+        )
     return (
         "${{ vars.CALIPERS }}",
         "The workflow installs what the repository's variable CALIPERS says: set it to what pip "

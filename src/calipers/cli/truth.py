@@ -31,7 +31,7 @@ def _write_to_add(found: Any, path: str) -> None:
     ),
     short_help="Say which differences a ground truth can detect, and what is wrong with it.",
 )
-def audit(asked: CommandInput, fail_on: str | None) -> None:
+def audit(request: CommandInput, fail_on: str | None) -> None:
     """Say which differences a ground truth can detect, and what is wrong with it.
 
     Alone, against the corpus that is searched, or beside real questions. Each finding has a name,
@@ -44,14 +44,16 @@ def audit(asked: CommandInput, fail_on: str | None) -> None:
       calipers audit evals.jsonl --corpus chunks.jsonl --fail-on error
       calipers audit evals.jsonl --traces spans.jsonl -o to_add.jsonl
     """
-    if "ground_truth" not in asked.values:
+    if "ground_truth" not in request.values:
         raise InvalidInput(
             "No ground truth is given to check; name its file, or set it in calipers.toml."
         )
-    if asked.files and asked.values.get("traces") is None:
-        raise InvalidInput("-o writes real questions to add; say where they are: --traces FILE.")
-    asked.show(asked.answer())
-    if asked.found.fails(fail_on):
+    if request.files and request.values.get("traces") is None:
+        raise InvalidInput(
+            "-o writes real questions to add; say where they are: --traces FILE."
+        )
+    request.show(request.answer())
+    if request.found.fails(fail_on):
         raise click.exceptions.Exit(1)
 
 
@@ -59,7 +61,7 @@ PATHS = click.Argument(["paths"], nargs=-1, metavar="[IN] OUT")
 
 
 @command(PATHS, leave_out=["ground_truth"])
-def _resolve(asked: CommandInput, paths: tuple[str, ...]) -> None:
+def _resolve(request: CommandInput, paths: tuple[str, ...]) -> None:
     """Find where each quote stands in the documents."""
     from calipers.io.files.write import check_place, ending_or
 
@@ -68,19 +70,24 @@ def _resolve(asked: CommandInput, paths: tuple[str, ...]) -> None:
             f"{len(paths)} paths are given; with --resolve name the ground truth, and the output "
             "where it shall be written."
         )
-    ground_truth, written = paths[0], paths[1] if len(paths) > 1 else None
+    ground_truth = paths[0]
+    written = paths[1] if len(paths) > 1 else None
     if written is not None:
         if ending_or(written, ".jsonl") != ".jsonl":
             raise InvalidInput(
                 f"The output is {written!r}; with --resolve it is JSON lines, so end it in .jsonl."
             )
         check_place(written)
-    found = asked.answer(ground_truth=ground_truth)
+    found = request.answer(ground_truth=ground_truth)
     if written is not None:
         found.write(written)
-    asked.show(found)
-    if asked.form is None:
-        said = f"Written to {written}." if written else "Nothing was written: name a second file."
+    request.show(found)
+    if request.form is None:
+        said = (
+            f"Written to {written}."
+            if written
+            else "Nothing was written: name a second file."
+        )
         print_line(said)
 
 
@@ -90,7 +97,7 @@ def _resolve(asked: CommandInput, paths: tuple[str, ...]) -> None:
     fill=False,
     answers=[JSON],
 )
-def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
+def convert(request: CommandInput, paths: tuple[str, ...]) -> None:
     """Write a ground truth, a run or both in another form.
 
     IN is any file or folder that Calipers reads; or give --ground-truth, --run or both. What
@@ -104,8 +111,8 @@ def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
       calipers convert evals.jsonl spans.jsonl --resolve docs/
       calipers convert evals.json evals.qrels
     """
-    asked.fill("ground_truth", "run")
-    separate = "ground_truth" in asked.values or "run" in asked.values
+    request.fill("ground_truth", "run")
+    separate = "ground_truth" in request.values or "run" in request.values
     if len(paths) != (1 if separate else 2):
         raise click.UsageError(
             f"{len(paths)} paths are given; "
@@ -115,7 +122,7 @@ def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
                 else "name the input and the output, such as `calipers convert in.jsonl out.json`."
             )
         )
-    asked.show(asked.answer(data=None if separate else paths[0], output=paths[-1]))
+    request.show(request.answer(data=None if separate else paths[0], output=paths[-1]))
 
 
 @command(short_help="Set queries aside, to confirm by.", answers=[JSON])

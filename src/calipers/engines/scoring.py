@@ -47,10 +47,15 @@ def score(
     """
     check_confidence(confidence)
     refuse_beyond_returned(pair.ground_truth, metrics)
-    matches, policy = pair.matches, pair.policy
+    matches = pair.matches
+    policy = pair.policy
     metrics = tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in metrics))
     audit = audit_counts(
-        pair.ground_truth, matches, pair.tally, depth=deepest_cutoff(metrics), rel=pair.rel
+        pair.ground_truth,
+        matches,
+        pair.tally,
+        depth=deepest_cutoff(metrics),
+        rel=pair.rel,
     )
     enforce(policy, audit)
     record: dict[str, Any] = {
@@ -62,7 +67,8 @@ def score(
         **({} if weight_by is None else {"weight_by": weight_by}),
     }
     longest = int(matches.retrieved.max(initial=0))
-    clusters, each = _clusters(pair, cluster), None
+    clusters = _clusters(pair, cluster)
+    each = None
     if weight_by is not None:
         from calipers.model.slicing import query_weights_of
 
@@ -97,7 +103,18 @@ def score(
 
 
 OF_RETURNED = frozenset(
-    ("hit_rate", "precision", "mrr", "first_rank", "tp", "fp", "dcg", "rbp", "judged", "tokens")
+    (
+        "hit_rate",
+        "precision",
+        "mrr",
+        "first_rank",
+        "tp",
+        "fp",
+        "dcg",
+        "rbp",
+        "judged",
+        "tokens",
+    )
 )
 """Metrics that need no more than a judgement of what was returned."""
 ONLY_RETURNED = (
@@ -165,16 +182,21 @@ def weights_in_words(weights: Floats | None, tag: str | None) -> list[str]:
         return [f"Weighted by {tag}: every query has the same weight."]
     from calipers.statistics.clusters import EVEN, effective_queries
 
-    n, worth = weights.size, effective_queries(weights)
+    n = weights.size
+    worth = effective_queries(weights)
     said = f"Weighted by {tag}: {n:,} queries tell as much as about {worth:.3g} of one weight."
     few = " A few of them decide, so intervals of means are too narrow."
     return [said + (few if worth < EVEN * n else "")]
 
 
-def looks_below_the_end(metrics: Sequence[Metric], longest: int, asked: int | None) -> list[str]:
+def looks_below_the_end(
+    metrics: Sequence[Metric], longest: int, asked: int | None
+) -> list[str]:
     """A note where cut-offs go far beyond the longest list; an error if more could be requested."""
     if asked is not None and longest >= asked:
-        deep = next((one for one in metrics if max(one.cutoffs, default=0) > asked), None)
+        deep = next(
+            (metric for metric in metrics if max(metric.cutoffs, default=0) > asked), None
+        )
         if deep is not None:
             k = max(deep.cutoffs)
             raise InvalidInput(
@@ -185,12 +207,16 @@ def looks_below_the_end(metrics: Sequence[Metric], longest: int, asked: int | No
     limited = asked is not None and longest < asked
     end = longest + 1 if limited else FAR * longest
     # Only what divides by k changes where a list is shorter than k.
-    far = any(max(one.cutoffs, default=0) >= end for one in metrics if one.name in DIVIDED)
+    far = any(
+        max(metric.cutoffs, default=0) >= end
+        for metric in metrics
+        if metric.name in DIVIDED
+    )
     if not longest or not far:
         return []
     from calipers.words import plural
 
-    deepest_cut = max(max(one.cutoffs, default=0) for one in metrics)
+    deepest_cut = max(max(metric.cutoffs, default=0) for metric in metrics)
     return [f"Lists end at {plural(longest, 'result')}, so @{deepest_cut} is @{longest}."]
 
 
@@ -219,7 +245,8 @@ def settings_fingerprint(
 
 def _contents(pair: Matched) -> dict[str, Callable[[], str]]:
     """Functions that compute the fingerprints of what was measured."""
-    truth, of_run = pair.ground_truth, pair.tally.fingerprint
+    truth = pair.ground_truth
+    of_run = pair.tally.fingerprint
     if of_run is None:
         return {}
     return {"ground_truth": lambda: truth.fingerprint, "run": of_run.hexdigest}
@@ -237,7 +264,10 @@ def choose_metrics(
     """
     ks = cutoffs(k)
     if metrics is None:
-        chosen = (*parse(DEFAULT_METRICS, ks or DEFAULT_KS), *parse(DEFAULT_WITHOUT_CUTOFF))
+        chosen = (
+            *parse(DEFAULT_METRICS, ks or DEFAULT_KS),
+            *parse(DEFAULT_WITHOUT_CUTOFF),
+        )
     else:
         chosen = parse(metrics, ks, like)
     if not chosen:
@@ -282,7 +312,9 @@ def facts_of(metric: Metric) -> MetricFacts:
 
 def query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
     """One row per query: name, text, status, and the numbers of results and targets."""
-    targets = np.bincount(matches.target_query[matches.relevant(rel)], minlength=matches.n_queries)
+    targets = np.bincount(
+        matches.target_query[matches.relevant(rel)], minlength=matches.n_queries
+    )
     return matches.queries.hstack(
         [pl.Series("retrieved", matches.retrieved), pl.Series("targets", targets)]
     )
@@ -302,11 +334,14 @@ def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floa
         (view, given): view.of(matches, **dict(given))
         for view, given in dict.fromkeys(map(_view_key, metrics))
     }
-    hopeless = {rel: ~matches.answerable(rel) for rel in {metric.rel for metric in metrics}}
+    hopeless = {
+        rel: ~matches.answerable(rel) for rel in {metric.rel for metric in metrics}
+    }
     left_out = _left_out(matches, policy)
 
     for column, metric in enumerate(metrics):
-        view, own = views[_view_key(metric)], _own_parameters(metric)
+        view = views[_view_key(metric)]
+        own = _own_parameters(metric)
         value = np.array(metric.definition.function(view, **own), dtype=np.float64)
         if metric.definition.without_targets == "undefined":
             _settle_unanswerable(value, hopeless[metric.rel], metric, policy)
@@ -336,7 +371,9 @@ def _with_scores(matches: Matches, metrics: Sequence[Metric], policy: Policy) ->
 
 def _view_key(metric: Metric) -> ViewKey:
     names = metric.definition.view_parameters
-    return metric.definition.view, tuple((n, v) for n, v in metric.parameters if n in names)
+    return metric.definition.view, tuple(
+        (n, v) for n, v in metric.parameters if n in names
+    )
 
 
 def _own_parameters(metric: Metric) -> dict[str, Any]:
@@ -346,7 +383,9 @@ def _own_parameters(metric: Metric) -> dict[str, Any]:
     return own if definition.cutoff == "none" else {**own, "k": metric.k}
 
 
-def _settle_unanswerable(value: Floats, hopeless: Bools, metric: Metric, policy: Policy) -> None:
+def _settle_unanswerable(
+    value: Floats, hopeless: Bools, metric: Metric, policy: Policy
+) -> None:
     if policy.unanswerable == "zero":
         # 0 is the worst value only where more is better; a first rank of 0 would be the best.
         if metric.definition.better == "higher":

@@ -49,7 +49,9 @@ class Shards:
     def __call__(self, scan: Scan) -> Scan:
         """The frames grouped by query, with each query's rows in their order."""
         held: list[pl.DataFrame] = []
-        frames, rows, size = scan(), 0, 0
+        frames = scan()
+        rows = 0
+        size = 0
         for frame in frames:
             held.append(frame)
             rows += frame.height
@@ -61,9 +63,13 @@ class Shards:
             return lambda: iter((together,))
         scratch = ScratchFile()
         shards = self._divide(chain(_taken(held), frames), scratch)
-        return lambda: ahead(lambda shard: _in_order(map(scratch.read, shard)), _not_small(shards))
+        return lambda: ahead(
+            lambda shard: _in_order(map(scratch.read, shard)), _not_small(shards)
+        )
 
-    def _divide(self, frames: Iterator[pl.DataFrame], scratch: ScratchFile) -> "list[_Shard]":
+    def _divide(
+        self, frames: Iterator[pl.DataFrame], scratch: ScratchFile
+    ) -> "list[_Shard]":
         """The rows by a hash of their query, on disk if they are too many for the memory."""
         shards: list[_Shard] = [[] for _ in range(SHARDS)]
         held: list[list[pl.DataFrame]] = [[] for _ in range(SHARDS)]
@@ -138,7 +144,9 @@ def _in_order(parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
     hashes = frame["query"].hash().to_numpy()
     order = np.argsort(hashes, kind="stable")
     ordered = frame[order]
-    if query_starts(ordered["query"]).size == 1 + np.count_nonzero(np.diff(hashes[order])):
+    if query_starts(ordered["query"]).size == 1 + np.count_nonzero(
+        np.diff(hashes[order])
+    ):
         return ordered
     # Two queries have the same hash, which is very rare.
     return in_query_order([frame])

@@ -10,7 +10,15 @@ from numpy.typing import ArrayLike
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import ANSWERED, EMPTY, EXAMPLES, FAILED, MISSING, Matches, Tally
+from calipers.model.matched import (
+    ANSWERED,
+    EMPTY,
+    EXAMPLES,
+    FAILED,
+    MISSING,
+    Matches,
+    Tally,
+)
 from calipers.model.policy import Policy
 from calipers.model.scores import InputCounts, Interval, MetricFacts, Scores, Summary
 from calipers.statistics.clusters import Units, as_units
@@ -30,7 +38,9 @@ def summarise(
     """
     columns = list(zip(metrics, values.T, strict=True))
     counts = [None if facts.aggregate == "sum" else query_weights for facts, _ in columns]
-    units = [as_units(one, clusters, each) for one, each in zip(values.T, counts, strict=True)]
+    units = [
+        as_units(one, clusters, each) for one, each in zip(values.T, counts, strict=True)
+    ]
     intervals = _intervals(units, [facts for facts, _ in columns], confidence)
     rows = zip(columns, units, intervals, counts, strict=True)
     return {
@@ -58,7 +68,8 @@ def _summary(
     weights: Floats | None,
 ) -> Summary:
     defined = column[~np.isnan(column)]
-    n, undefined = defined.size, column.size - defined.size
+    n = defined.size
+    undefined = column.size - defined.size
     if not n:
         return Summary(facts.name, None, None, None, 0, undefined)
     median = (
@@ -83,7 +94,10 @@ def _weighted_median(values: Floats, weights: Floats) -> float:
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order])
     half = below[-1] / 2
-    ends = (np.searchsorted(below, half * (1 - 1e-12)), np.searchsorted(below, half * (1 + 1e-12)))
+    ends = (
+        np.searchsorted(below, half * (1 - 1e-12)),
+        np.searchsorted(below, half * (1 + 1e-12)),
+    )
     low, high = (float(values[order[min(at, values.size - 1)]]) for at in ends)
     return (low + high) / 2
 
@@ -176,8 +190,20 @@ def enforce(policy: Policy, audit: InputCounts) -> None:
             audit.unknown_examples,
             "remove them",
         ),
-        ("errors", audit.errors, "with a failure of the retriever", (), "repair the retriever"),
-        ("unanswerable", audit.unanswerable, "without any relevant target", (), "label them"),
+        (
+            "errors",
+            audit.errors,
+            "with a failure of the retriever",
+            (),
+            "repair the retriever",
+        ),
+        (
+            "unanswerable",
+            audit.unanswerable,
+            "without any relevant target",
+            (),
+            "label them",
+        ),
     )
     for name, count, what, examples, remedy in cases:
         if getattr(policy, name) == "error" and count:

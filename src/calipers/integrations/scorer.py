@@ -75,11 +75,15 @@ class Scorer:
         from calipers.engines.scoring import score
         from calipers.questions.inputs import matched
 
-        found = [(results_of(retrieved), targets_of(expected)) for retrieved, expected in pairs]
+        found = [
+            (results_of(retrieved), targets_of(expected)) for retrieved, expected in pairs
+        ]
         if not found:
             raise InvalidInput("There is no query to score; give at least one.")
         # One query without a hit cannot distinguish ids from texts, but their shape can.
-        matching = replace(self.matching, match=self.matching.match or _detect_match(found))
+        matching = replace(
+            self.matching, match=self.matching.match or _detect_match(found)
+        )
         if matching.nothing_in_common in (None, Policy().nothing_in_common):
             # A single query that found nothing is a miss, not a mix-up of two corpora.
             matching = replace(matching, nothing_in_common="zero")
@@ -150,7 +154,11 @@ def targets_of(expected: Any) -> Any:
         raise InvalidInput(
             f"What was expected is {expected!r:.80}; give a list of ids or texts, even for one."
         )
-    listed = sorted(expected, key=repr) if isinstance(expected, set | frozenset) else list(expected)
+    listed = (
+        sorted(expected, key=repr)
+        if isinstance(expected, set | frozenset)
+        else list(expected)
+    )
     return [as_target(one) if is_document(one) else _named(one) for one in listed]
 
 
@@ -161,7 +169,11 @@ def _named(target: Any) -> Any:
     """A target with our field names; numeric ids become texts, as in results."""
     if isinstance(target, Mapping):
         return target
-    return str(target) if isinstance(target, int) and not isinstance(target, bool) else target
+    return (
+        str(target)
+        if isinstance(target, int) and not isinstance(target, bool)
+        else target
+    )
 
 
 def is_graded(value: Any) -> bool:
@@ -173,7 +185,9 @@ def is_graded(value: Any) -> bool:
     return (
         isinstance(value, Mapping)
         and bool(value)
-        and all(isinstance(one, Real) and not isinstance(one, bool) for one in value.values())
+        and all(
+            isinstance(one, Real) and not isinstance(one, bool) for one in value.values()
+        )
     )
 
 
@@ -183,13 +197,15 @@ def _detect_match(pairs: Sequence[Pair]) -> str | None:
     results = [one for retrieved, _ in pairs for one in retrieved]
     if not all(isinstance(name, str) for name in named):
         return None
-    ids = {one["id"] for one in results if one.get("id") is not None}
+    ids = {result["id"] for result in results if result.get("id") is not None}
     if not ids:
         return "quote" if results else "id"
     if not ids.isdisjoint(named) or not any(map(_has_space, named)):
         return "id"
     # No target is the id of a result, and targets look like texts: results may too.
-    texts = all(one.get("text") is not None for one in results) or all(map(_has_space, ids))
+    texts = all(result.get("text") is not None for result in results) or all(
+        map(_has_space, ids)
+    )
     return "quote" if texts else "id"
 
 

@@ -41,11 +41,17 @@ def name_columns(names: Iterable[str]) -> dict[str, str]:
 
 @lru_cache(maxsize=64)  # The objects of a JSON lines file mostly have the same names.
 def _named(names: tuple[str, ...]) -> dict[str, str]:
-    plain = {plain_name(one): one for one in reversed(names)}
-    plain |= {one.strip().lower(): one for one in reversed(names)}  # id is another than _id
+    plain = {plain_name(name): name for name in reversed(names)}
+    plain |= {
+        name.strip().lower(): name for name in reversed(names)
+    }  # id is another than _id
     found: dict[str, str] = {}
     for ours, others in CHUNK.items():
-        free = (plain[one] for one in others if one in plain and plain[one] not in found.values())
+        free = (
+            plain[other]
+            for other in others
+            if other in plain and plain[other] not in found.values()
+        )
         if (theirs := next(free, None)) is not None:
             found[ours] = theirs
     return found
@@ -94,7 +100,9 @@ def _checked(row: dict[str, Any], place: str) -> dict[str, Any]:
         if (value := row.get(name)) is not None:
             row[name] = _whole(value)
             if row[name] is None:
-                raise InvalidInput(_wrong(name, value, place, "a whole number of 64 bits"))
+                raise InvalidInput(
+                    _wrong(name, value, place, "a whole number of 64 bits")
+                )
     row["id"] = place if row["id"] is None else row["id"]
     row["title"] = _plain_text(row.get("title"))
     return row
@@ -170,16 +178,16 @@ def read_text(path: Path) -> str:
 
 def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
     """The reader for one file, by its content."""
-    sight = Probe(source)
-    sight.check()
-    if sight.look is not None:
-        return lambda: in_tables(rows_from_mappings(_chunks(sight)))
-    table = sight.table
+    probe = Probe(source)
+    probe.check()
+    if probe.look is not None:
+        return lambda: in_tables(rows_from_mappings(_chunks(probe)))
+    table = probe.table
     text = name_columns(table.columns).get("text") if table is not None else None
     if table is not None and text is not None:
         # In a text table an empty cell is an empty text; in a binary one null stays null.
         filled = table.then(lambda rows: rows.with_columns(pl.col(text).fill_null("")))
-        return lambda: scan_table(filled if sight.is_text else table)
+        return lambda: scan_table(filled if probe.is_text else table)
     if source.path.name.lower().endswith(TEXT_ENDINGS):
         name = source.path.name
         row = {"id": name, "document": name, "start": 0}
@@ -193,9 +201,10 @@ def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
     )
 
 
-def _chunks(sight: Probe) -> Iterator[Placed]:
+def _chunks(probe: Probe) -> Iterator[Placed]:
     """Yield the chunks of a list, of lines, or of one object of id to text."""
-    raw, shape = sight.records(), cast(Look, sight.look).shape
+    raw = probe.records()
+    shape = cast(Look, probe.look).shape
     for number, one in enumerate(raw.plain()):
         place = raw.place(number).removesuffix(" $")
         if shape != "object" or "text" in name_columns(one):
@@ -204,8 +213,8 @@ def _chunks(sight: Probe) -> Iterator[Placed]:
         # A LlamaIndex dataset holds its corpus beside its queries.
         inner = one.get("corpus", one)
         if not isinstance(inner, dict):
-            raise InvalidInput(f"{sight.name} $.corpus must be an object of id to text.")
-        yield from keyed(inner, f"{sight.name} $")
+            raise InvalidInput(f"{probe.name} $.corpus must be an object of id to text.")
+        yield from keyed(inner, f"{probe.name} $")
 
 
 def in_tables(rows: Iterable[dict[str, Any]]) -> Iterator[pl.DataFrame]:
@@ -214,9 +223,12 @@ def in_tables(rows: Iterable[dict[str, Any]]) -> Iterator[pl.DataFrame]:
     characters = 0
     for row in rows:
         length = len(row["text"])
-        if some and (len(some) >= ROWS_AT_ONCE or characters + length > CHARACTERS_AT_ONCE):
+        if some and (
+            len(some) >= ROWS_AT_ONCE or characters + length > CHARACTERS_AT_ONCE
+        ):
             yield _table(some)
-            some, characters = [], 0
+            some = []
+            characters = 0
         some.append(row)
         characters += length
     if some:
@@ -231,7 +243,9 @@ def _table(rows: list[dict[str, Any]]) -> pl.DataFrame:
 def scan_table(table: InputTable) -> Iterator[pl.DataFrame]:
     """Yield a table in batches, with our columns."""
     with explained(table.name, table.fault, what="corpus"):
-        batches = (batch.iter_rows(named=True) for batch in table.batches(table.names(), ROWS))
+        batches = (
+            batch.iter_rows(named=True) for batch in table.batches(table.names(), ROWS)
+        )
         rows = enumerate((row for batch in batches for row in batch), 1)
         placed = ((f"{table.name}, row {number}", row) for number, row in rows)
         yield from in_tables(rows_from_mappings(placed))
@@ -293,7 +307,9 @@ def open_corpus(value: Any) -> Corpus:
         if path.is_dir():
             return _folder(path)
         if not path.exists():
-            raise UnreadableFile(f"There is no corpus {path}, neither file nor folder; check it.")
+            raise UnreadableFile(
+                f"There is no corpus {path}, neither file nor folder; check it."
+            )
         source = Source(path)
         return Corpus(source.name, scan_of(source))
     if isinstance(value, Mapping):
@@ -301,7 +317,10 @@ def open_corpus(value: Any) -> Corpus:
     if isinstance(value, pl.DataFrame | pl.LazyFrame):
         return Corpus("corpus", lambda: scan_table(in_memory(value.lazy(), "corpus")))
     if isinstance(value, list | tuple):
-        rows = [(f"corpus[{number}]", _as_mapping(one, number)) for number, one in enumerate(value)]
+        rows = [
+            (f"corpus[{number}]", _as_mapping(one, number))
+            for number, one in enumerate(value)
+        ]
         return _of_rows(lambda: rows)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
         frame = from_other_library(value, "corpus")
@@ -319,7 +338,9 @@ def _as_mapping(one: Any, number: int) -> Mapping[str, Any]:
         return {"text": one}
     if is_document(one):
         # Ids that only a corpus accepts, such as a title, may be in the metadata.
-        inner = next((getattr(one, name) for name in METADATA if hasattr(one, name)), None)
+        inner = next(
+            (getattr(one, name) for name in METADATA if hasattr(one, name)), None
+        )
         return {**(inner or {}), **as_result(one)}
     raise InvalidInput(
         f"corpus[{number}] is a {type(one).__name__}; it can be a mapping with a text, a text, or "

@@ -93,19 +93,21 @@ class Format(ABC):
         return {ours: theirs for ours, theirs in named.items() if theirs}
 
     @abstractmethod
-    def detect(self, sight: Probe) -> bool:
+    def detect(self, probe: Probe) -> bool:
         """Whether a file looks like this format."""
 
-    def yields(self, sight: Probe) -> bool:
+    def yields(self, probe: Probe) -> bool:
         """Whether a file that it recognises may be an export of another tool, if it reads so."""
-        del sight
+        del probe
         return False
 
     @abstractmethod
-    def read(self, sight: Probe, role: Role) -> Dataset:
+    def read(self, probe: Probe, role: Role) -> Dataset:
         """Read a file for a role."""
 
-    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
+    def write(
+        self, output: Output, parts: Parts, path: Path, remarks: Remarks
+    ) -> list[Path]:
         """Write datasets in one of the outputs, and return the files written."""
         del parts, path, remarks
         raise InvalidInput(f"{output.title} cannot be written; it can only be read.")
@@ -118,16 +120,18 @@ class Writer(NamedTuple):
     output: Output
 
 
-def wrong_form(sight: Probe, title: str) -> InvalidInput:
+def wrong_form(probe: Probe, title: str) -> InvalidInput:
     """The error for a file that is not in the format it was read as."""
-    return InvalidInput(f"{sight.name} cannot be read as {title}: it is not of that shape.")
+    return InvalidInput(
+        f"{probe.name} cannot be read as {title}: it is not of that shape."
+    )
 
 
 def dataset_of(
     form: Format,
     records: Iterator[Record],
     place: Place,
-    sight: Probe,
+    probe: Probe,
     notes: Iterable[str] = (),
     proposal: str = "",
 ) -> Dataset:
@@ -135,8 +139,9 @@ def dataset_of(
 
     ``proposal`` has the options that name a missing part, where a field may be it.
     """
-    made = build(records, place, sight.name, sight.name, form.fields, sight.room)
-    truth, run = made.ground_truth, made.run
+    made = build(records, place, probe.name, probe.name, form.fields, probe.room)
+    truth = made.ground_truth
+    run = made.run
     if truth is not None:
         notes = [*notes, *truth.notes]
         called = form.fields.get("ground_truth")
@@ -156,7 +161,8 @@ def is_of_spark(value: Any) -> bool:
     return str(getattr(type(value), "__module__", "")).startswith("pyspark.")
 
 
-RESULTS, TRUTH = "retrieved", "ground_truth"
+RESULTS = "retrieved"
+TRUTH = "ground_truth"
 
 PathPlace = Callable[[str], str]
 """Maps a path inside an object to its place in words."""
@@ -190,19 +196,21 @@ class RowFormat(Format):
         del at
         return row
 
-    def detect(self, sight: Probe) -> bool:
+    def detect(self, probe: Probe) -> bool:
         """Whether the rows of a file, or of a list in it, have the keys of this format."""
-        return any(self.recognise(keys) for keys in sight.row_keys.values())
+        return any(self.recognise(keys) for keys in probe.row_keys.values())
 
-    def read(self, sight: Probe, role: Role) -> Dataset:
+    def read(self, probe: Probe, role: Role) -> Dataset:
         """The records in a table, a list, lines, or the list under a key."""
         del role
-        if sight.table is not None:
-            return read_rows(self, sight, sight.table)
-        if sight.look is None:
-            raise wrong_form(sight, self.title)
-        owner = next((key for key, keys in sight.row_keys.items() if self.recognise(keys)), None)
-        return read_records(self, sight, sight.records(owner))
+        if probe.table is not None:
+            return read_rows(self, probe, probe.table)
+        if probe.look is None:
+            raise wrong_form(probe, self.title)
+        owner = next(
+            (key for key, keys in probe.row_keys.items() if self.recognise(keys)), None
+        )
+        return read_records(self, probe, probe.records(owner))
 
     @cached_property
     def not_text(self) -> frozenset[str]:
@@ -211,7 +219,9 @@ class RowFormat(Format):
             return frozenset()
         hints = get_type_hints(self.row)
         renamed = {f.name: f.encode_name for f in msgspec.structs.fields(self.row)}
-        return frozenset(renamed[name] for name, hint in hints.items() if str not in _parts(hint))
+        return frozenset(
+            renamed[name] for name, hint in hints.items() if str not in _parts(hint)
+        )
 
 
 class EachRow(RowFormat):
@@ -243,27 +253,31 @@ class WholeFormat(Format):
     def records(self, whole: Any, place: PathPlace) -> Iterator[tuple[str, Record]]:
         """Yield the records with their places; ``place`` turns a path into one."""
 
-    def detect(self, sight: Probe) -> bool:
+    def detect(self, probe: Probe) -> bool:
         """Whether a file is one object with the keys of this format."""
-        look = sight.look
+        look = probe.look
         return look is not None and look.shape == "object" and self.recognise(look.first)
 
-    def read(self, sight: Probe, role: Role) -> Dataset:
+    def read(self, probe: Probe, role: Role) -> Dataset:
         """The records of the object: JSON text, or a dictionary in memory."""
         del role
-        if sight.look is None or sight.look.shape != "object":
-            raise wrong_form(sight, self.title)
-        value = sight.source.read() if sight.given is None else sight.given
-        name = sight.name
+        if probe.look is None or probe.look.shape != "object":
+            raise wrong_form(probe, self.title)
+        value = probe.source.read() if probe.given is None else probe.given
+        name = probe.name
         try:
             if isinstance(value, bytes):
                 whole = msgspec.json.decode(value, type=self.whole)
             else:
                 whole = msgspec.convert(value, self.whole)
         except msgspec.ValidationError as error:
-            raise InvalidInput(explain_mismatch(str(error), f"{name} $", self.example)) from None
+            raise InvalidInput(
+                explain_mismatch(str(error), f"{name} $", self.example)
+            ) from None
         except BROKEN as error:
-            raise UnreadableFile(explain_broken(str(error), value, sight.source)) from None
+            raise UnreadableFile(
+                explain_broken(str(error), value, probe.source)
+            ) from None
         places: list[str] = []
 
         def records() -> Iterator[Record]:
@@ -271,11 +285,15 @@ class WholeFormat(Format):
                 places.append(place)
                 yield record
 
-        return dataset_of(self, records(), places.__getitem__, sight)
+        return dataset_of(self, records(), places.__getitem__, probe)
 
 
 def read_records(
-    form: RowFormat, sight: Probe, raw: RawRecords, notes: Iterable[str] = (), proposal: str = ""
+    form: RowFormat,
+    probe: Probe,
+    raw: RawRecords,
+    notes: Iterable[str] = (),
+    proposal: str = "",
 ) -> Dataset:
     """Read records from JSON or memory."""
     decoders = {kind: msgspec.json.Decoder(kind) for kind in (form.row, form.strict)}
@@ -312,12 +330,14 @@ def read_records(
             try:
                 row = row_of(item, number)
             except msgspec.ValidationError as error:
-                raise InvalidInput(explain_mismatch(str(error), at(), form.example)) from None
+                raise InvalidInput(
+                    explain_mismatch(str(error), at(), form.example)
+                ) from None
             yield at, row
 
     records = form.records(rows())
-    where = raw.place if form.one_each else lambda _: sight.name
-    return dataset_of(form, records, where, sight, notes, proposal)
+    where = raw.place if form.one_each else lambda _: probe.name
+    return dataset_of(form, records, where, probe, notes, proposal)
 
 
 def typed_rows(form: RowFormat, raw: RawRecords) -> Rows:
@@ -366,12 +386,14 @@ BESIDE = (*PARALLEL, *NEGATIVES)
 
 def has_lists_beside(table: InputTable) -> bool:
     """Whether columns of lists say more of the targets, which only records merge with them."""
-    lists = (name for name, kind in table.open().collect_schema().items() if kind == pl.List)
+    lists = (
+        name for name, kind in table.open().collect_schema().items() if kind == pl.List
+    )
     return any(plain_name(name) in BESIDE for name in lists)
 
 
 def read_rows(
-    form: RowFormat, sight: Probe, table: InputTable, notes: Iterable[str] = ()
+    form: RowFormat, probe: Probe, table: InputTable, notes: Iterable[str] = ()
 ) -> Dataset:
     """Read the rows of a table in a tool's own format as records."""
     # A format without a struct may use any column.
@@ -403,7 +425,7 @@ def read_rows(
                     yield {key: value(key, one) for key, one in row.items()}
 
     raw = RawRecords(rows(), lambda i: f"{table.where(i)} $")
-    return read_records(form, sight, raw, [*table.notes, *notes])
+    return read_records(form, probe, raw, [*table.notes, *notes])
 
 
 def _parts(hint: Any) -> set[Any]:

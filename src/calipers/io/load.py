@@ -57,8 +57,8 @@ def read_value(
     elif role == "run" and isinstance(value, Mapping):
         from calipers.io.formats.mapping import answers_by_query
 
-        sight = Probe(Source(Path(name)), said, value, room)
-        if (answers := answers_by_query(value, role, sight)) is not None:
+        probe = Probe(Source(Path(name)), said, value, room)
+        if (answers := answers_by_query(value, role, probe)) is not None:
             return answers
     return read_probe(Probe(Source(Path(name)), said, value, room), role)
 
@@ -74,8 +74,10 @@ def scores_by_item(value: Any) -> Dataset | None:
     if found is None:
         return None
     refuse_columns(value, name)
-    sight = Probe(Source(Path(name)), given=value)
-    is_other = any(isinstance(one, WholeFormat) and one.detect(sight) for one in formats())
+    probe = Probe(Source(Path(name)), given=value)
+    is_other = any(
+        isinstance(one, WholeFormat) and one.detect(probe) for one in formats()
+    )
     return None if is_other else found
 
 
@@ -102,7 +104,9 @@ def plain_object(value: Any, name: str) -> Any:
 def _is_dataset(value: Any) -> bool:
     """Whether a value is a Hugging Face ``Dataset`` or ``IterableDataset``."""
     attributes = ("features", "column_names", "with_format", "info")
-    return all(hasattr(value, one) for one in attributes) and hasattr(value, "__iter__")
+    return all(hasattr(value, attribute) for attribute in attributes) and hasattr(
+        value, "__iter__"
+    )
 
 
 def _rows_of_dataset(value: Any) -> Any:
@@ -153,14 +157,15 @@ def load(
         raise
 
 
-def not_sealed(found: Dataset, role: Role, value: Any) -> Dataset:
+def not_sealed(dataset: Dataset, role: Role, value: Any) -> Dataset:
     """Refuse a sealed ground truth; if only the run is wanted, return it without."""
-    truth = found.ground_truth
+    truth = dataset.ground_truth
     if truth is None or SEAL not in truth.tags:
-        return found
-    if role == "run" and found.run is not None:
-        return replace(found, ground_truth=None)
-    name, file = _name(value, "The ground truth"), join_words([_name(value, "FILE")])
+        return dataset
+    if role == "run" and dataset.run is not None:
+        return replace(dataset, ground_truth=None)
+    name = _name(value, "The ground truth")
+    file = join_words([_name(value, "FILE")])
     n = truth.n_queries - truth.tags[SEAL].null_count()
     raise SealedQueries(
         f"{name} holds sealed queries ({n:,} of {truth.n_queries:,}); give the open part that "
@@ -168,7 +173,7 @@ def not_sealed(found: Dataset, role: Role, value: Any) -> Dataset:
     )
 
 
-def _read(value: Any, role: Role, said: Columns, room: MemoryBudget) -> Dataset:
+def _read(value: Any, role: Role, columns: Columns, room: MemoryBudget) -> Dataset:
     if isinstance(value, Dataset):
         return value
     if isinstance(value, GroundTruth):
@@ -176,19 +181,21 @@ def _read(value: Any, role: Role, said: Columns, room: MemoryBudget) -> Dataset:
     if isinstance(value, Run):
         return Dataset(run=value, kind="a run")
     if isinstance(value, str | os.PathLike):
-        return _at(value, role, said, room)
+        return _at(value, role, columns, room)
 
     name = ARGUMENT[role]
-    found = read_value(value, role, name, said, room)
-    if found is not None:
-        return found
+    dataset = read_value(value, role, name, columns, room)
+    if dataset is not None:
+        return dataset
     raise InvalidInput(
         f"{name} is a {type(value).__name__}; it can be a path, a mapping of query to items, a "
         "list of records, or a polars, pandas or Arrow table."
     )
 
 
-def _at(place: str | os.PathLike[str], role: Role, said: Columns, room: MemoryBudget) -> Dataset:
+def _at(
+    place: str | os.PathLike[str], role: Role, columns: Columns, room: MemoryBudget
+) -> Dataset:
     """Read a file or a folder in a known format."""
     path = Path(place)
     if _ADDRESS.match(str(place)):
@@ -198,7 +205,7 @@ def _at(place: str | os.PathLike[str], role: Role, said: Columns, room: MemoryBu
         raise InvalidInput(
             f"{shown} is an address, and data is read from files; download it first."
         )
-    return read_source(Source(path), role, said, room)
+    return read_source(Source(path), role, columns, room)
 
 
 def load_run(
@@ -223,7 +230,9 @@ def load_ground_truth(value: Any, columns: Columns | None = None) -> GroundTruth
     found = load(value, "ground_truth", columns)
     if found.ground_truth is None:
         called = _name(value, "What is given")
-        raise InvalidInput(f"{called} holds no ground truth ({found.kind}); name another.")
+        raise InvalidInput(
+            f"{called} holds no ground truth ({found.kind}); name another."
+        )
     return found.ground_truth
 
 
@@ -257,7 +266,9 @@ def load_pair(
         both = one(data, "both")
         return _pair(both, both, data, data)
     if ground_truth is None or run is None:
-        have, lack = ("run", "ground truth") if ground_truth is None else ("ground truth", "run")
+        have, lack = (
+            ("run", "ground truth") if ground_truth is None else ("ground truth", "run")
+        )
         if ground_truth is None and run is None:
             raise InvalidInput(
                 "Nothing is given to evaluate; give a file that holds results and ground truth, "
@@ -278,14 +289,19 @@ def _pair(
     alone = truth is run
     a = _name(truth_given, "data" if alone else "ground_truth")
     b = _name(run_given, "data" if alone else "run")
-    if None not in (truth.run, run.ground_truth) and truth.ground_truth is None is run.run:
+    if (
+        None not in (truth.run, run.ground_truth)
+        and truth.ground_truth is None is run.run
+    ):
         raise InvalidInput(
             f"The two files are swapped: {a} holds results ({truth.kind}) and {b} holds a ground "
             f"truth ({run.kind}); exchange them."
         )
     if truth.ground_truth is None:
         fix = "give one with --ground-truth (ground_truth= in Python)"
-        raise _missing(truth, a, "ground truth", fix, NoGroundTruth if alone else InvalidInput)
+        raise _missing(
+            truth, a, "ground truth", fix, NoGroundTruth if alone else InvalidInput
+        )
     if run.run is None:
         fix = "give them with --run, or --retriever to ask (run= or retriever= in Python)"
         raise _missing(run, b, "results", fix)
@@ -303,18 +319,26 @@ def _pair(
 
 
 def _missing(
-    given: Dataset, name: str, what: str, fix: str, error: type[InvalidInput] = InvalidInput
+    dataset: Dataset,
+    name: str,
+    what: str,
+    fix: str,
+    error: type[InvalidInput] = InvalidInput,
 ) -> InvalidInput:
     """The error for a dataset without a part: the options that name it first, if there are any."""
-    said = f"{name} has no {what}, only {'results' if given.run else 'a ground truth'}"
-    said += f" ({given.kind})" if given.kind else ""
-    if given.ground_truth is None and given.run is None:
+    said = f"{name} has no {what}, only {'results' if dataset.run else 'a ground truth'}"
+    said += f" ({dataset.kind})" if dataset.kind else ""
+    if dataset.ground_truth is None and dataset.run is None:
         said = f"{name} has neither results nor a ground truth"
         fix = "add 'retrieved' and 'ground_truth' to its records, or name them with --column"
-    if given.proposal:
-        lines, *looks = given.proposal.split(LOOK)
+    if dataset.proposal:
+        lines, *looks = dataset.proposal.split(LOOK)
         return error(LOOK.join([f"Say {lines}; {said}.", *looks]))
-    why = f": {given.no_truth}" if given.no_truth and given.ground_truth is None else ""
+    why = (
+        f": {dataset.no_truth}"
+        if dataset.no_truth and dataset.ground_truth is None
+        else ""
+    )
     return error(f"{said}{why}; {fix}.")
 
 

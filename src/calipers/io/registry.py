@@ -37,37 +37,48 @@ def built_in() -> tuple[Format, ...]:
     """
     import calipers.io.formats as home
 
-    names = sorted(one.name for one in iter_modules(home.__path__))
+    names = sorted(iter_module.name for iter_module in iter_modules(home.__path__))
     modules = [import_module(f"{home.__name__}.{name}") for name in names]
-    forms = [form for module in modules for form in getattr(module, "FORMS", ())]
-    forms += [
-        form()
-        for module in modules
-        for form in vars(module).values()
-        if isinstance(form, type) and issubclass(form, Format) and not isabstract(form)
-        if form.__module__ == module.__name__ and isinstance(getattr(form, "name", None), str)
+    file_formats = [
+        file_format for module in modules for file_format in getattr(module, "FORMS", ())
     ]
-    return tuple(sorted(forms, key=lambda form: form.fallback))
+    file_formats += [
+        file_format()
+        for module in modules
+        for file_format in vars(module).values()
+        if isinstance(file_format, type)
+        and issubclass(file_format, Format)
+        and not isabstract(file_format)
+        if file_format.__module__ == module.__name__
+        and isinstance(getattr(file_format, "name", None), str)
+    ]
+    return tuple(sorted(file_formats, key=lambda file_format: file_format.fallback))
 
 
 @cache
 def plugged() -> tuple[Format, ...]:
     """The formats of other packages, without those that clash with a name or are invalid."""
-    found = {form.name: form for form in built_in()}
+    found = {file_format.name: file_format for file_format in built_in()}
     for entry, given in plugins.found(plugins.FORMATS).items():
         try:
-            form = given() if isinstance(given, type) and issubclass(given, Format) else None
-            name = "" if form is None else form.name
+            file_format = (
+                given() if isinstance(given, type) and issubclass(given, Format) else None
+            )
+            name = "" if file_format is None else file_format.name
         except Exception as error:  # noqa: BLE001 - another's class may raise anything
-            plugins.warn(plugins.FORMATS, entry, f"it raises {type(error).__name__}: {error}")
+            plugins.warn(
+                plugins.FORMATS, entry, f"it raises {type(error).__name__}: {error}"
+            )
             continue
-        if form is None:
+        if file_format is None:
             why = "it is no class of calipers.io.format.Format"
             plugins.warn(plugins.FORMATS, entry, why)
         elif name in found:
-            plugins.warn(plugins.FORMATS, entry, f"there is already a form called {name!r}")
+            plugins.warn(
+                plugins.FORMATS, entry, f"there is already a form called {name!r}"
+            )
         else:
-            found[name] = form
+            found[name] = file_format
     return tuple(found.values())[len(built_in()) :]
 
 
@@ -83,96 +94,119 @@ def read_source(
     return read_probe(Probe(source, columns, room=room), role)
 
 
-def read_probe(sight: Probe, role: Role) -> Dataset:
+def read_probe(probe: Probe, role: Role) -> Dataset:
     """Read a file, a folder or a value in memory; what is unclear is refused with tried lines."""
     try:
-        found = _read(sight, role)
+        found = _read(probe, role)
     except Unclear as unclear:
-        if sight.trial:
+        if probe.trial:
             raise
         from calipers.io.tables.propose import settled
 
-        raise settled(unclear, sight, role, read_probe) from None
-    if found.unclear is None or sight.trial:
+        raise settled(unclear, probe, role, read_probe) from None
+    if found.unclear is None or probe.trial:
         return found
     from calipers.io.tables.propose import proposed
 
-    return replace(found, proposal=proposed(found.unclear, sight, role, read_probe), unclear=None)
+    return replace(
+        found, proposal=proposed(found.unclear, probe, role, read_probe), unclear=None
+    )
 
 
-def _read(sight: Probe, role: Role) -> Dataset:
+def _read(probe: Probe, role: Role) -> Dataset:
     """Read a file, a folder or a value in its format."""
-    if sight.look is not None and sight.look.shape == "object":
+    if probe.look is not None and probe.look.shape == "object":
         from calipers.io.formats.exports import unfolded
 
-        sight = unfolded(sight)
-    form = recognise(sight, role)
-    if role != "ground_truth" and form.name in _BY_NAMES and not is_ours_alone(sight):
+        probe = unfolded(probe)
+    file_format = recognise(probe, role)
+    if (
+        role != "ground_truth"
+        and file_format.name in _BY_NAMES
+        and not is_ours_alone(probe)
+    ):
         from calipers.io.records.rankings import check_one_ranking
 
-        check_one_ranking(sight)
-    return form.read(sight, role)
+        check_one_ranking(probe)
+    return file_format.read(probe, role)
 
 
 _BY_NAMES = frozenset({"ours", "records", "table"})
 """The formats whose fields are found by their names, which two fields may have."""
 
 
-def recognise(sight: Probe, role: Role) -> Format:
+def recognise(probe: Probe, role: Role) -> Format:
     """The one format that recognises the file; none or two is an error."""
-    sight.check()
-    if sight.look is not None and {"schema", "calipers"} <= sight.look.first.keys():
+    probe.check()
+    if probe.look is not None and {"schema", "calipers"} <= probe.look.first.keys():
         raise InvalidInput(
-            f"{sight.name} holds scores that Calipers printed as JSON. Give it to compare or "
+            f"{probe.name} holds scores that Calipers printed as JSON. Give it to compare or "
             "gate; here, give the run or the ground truth that it was measured from."
         )
     # Importing all formats takes about 18 ms, which a small evaluation can save.
-    if is_ours_alone(sight):
+    if is_ours_alone(probe):
         return Ours()
-    if sight.look is None and not sight.columns_said.named:
+    if probe.look is None and not probe.columns_said.named:
         from calipers.io.formats.trec import plain_form
 
-        if (plain := plain_form(sight)) is not None:
+        if (plain := plain_form(probe)) is not None:
             return plain
-    claimed = [form for form in built_in() if not form.fallback and form.detect(sight)]
-    if not sight.is_text and all(form.yields(sight) for form in claimed):
+    claimed = [
+        file_format
+        for file_format in built_in()
+        if not file_format.fallback and file_format.detect(probe)
+    ]
+    if not probe.is_text and all(file_format.yields(probe) for file_format in claimed):
         from calipers.io.formats.exports import Exports, find_export
 
-        if find_export(sight, role, whole=bool(claimed)) is not None:
+        if find_export(probe, role, whole=bool(claimed)) is not None:
             return Exports()
-    claimed = claimed or _of_others(sight)
+    claimed = claimed or _of_others(probe)
     if len(claimed) > 1 and role != "both":
-        claimed = [form for form in claimed if form.only in (None, role)] or claimed
+        claimed = [
+            file_format for file_format in claimed if file_format.only in (None, role)
+        ] or claimed
     if len(claimed) > 1:
-        if {form.only for form in claimed} == {"run", "ground_truth"}:
+        if {file_format.only for file_format in claimed} == {"run", "ground_truth"}:
             what = "say which it is with --run or --ground-truth (run= or ground_truth= in Python)"
         else:
             what = "take out the fields of one of them, or convert it first with --from"
-        raise two_forms(claimed, sight.name, what)
+        raise two_forms(claimed, probe.name, what)
     if claimed:
         return claimed[0]
 
-    wrong = UnreadableFile if sight.given is None else InvalidInput
-    other = what_it_is(sight) if not sight.columns_said.named else None
+    wrong = UnreadableFile if probe.given is None else InvalidInput
+    other = what_it_is(probe) if not probe.columns_said.named else None
     if other is not None:
-        raise wrong(f"{sight.name} {other}.")
-    found = next((form for form in built_in() if form.fallback and form.detect(sight)), None)
-    if found is None:
-        raise _unknown(sight, role)
-    return found
+        raise wrong(f"{probe.name} {other}.")
+    pool_items = next(
+        (
+            file_format
+            for file_format in built_in()
+            if file_format.fallback and file_format.detect(probe)
+        ),
+        None,
+    )
+    if pool_items is None:
+        raise _unknown(probe, role)
+    return pool_items
 
 
-def _of_others(sight: Probe) -> list[Format]:
+def _of_others(probe: Probe) -> list[Format]:
     """The formats of other packages that recognise the file; one that fails is skipped."""
     claimed = []
-    for form in plugged():
+    for file_format in plugged():
         try:
-            if form.detect(sight):
-                claimed.append(form)
+            if file_format.detect(probe):
+                claimed.append(file_format)
         except CalipersError:  # about the file, as it cannot be opened
             raise
         except Exception as error:  # noqa: BLE001 - another's class may raise anything
-            plugins.warn(plugins.FORMATS, form.name, f"it raises {type(error).__name__}: {error}")
+            plugins.warn(
+                plugins.FORMATS,
+                file_format.name,
+                f"it raises {type(error).__name__}: {error}",
+            )
     return claimed
 
 
@@ -182,20 +216,30 @@ def named(name: str) -> Format:
     >>> named("ragas").title
     'ragas samples'
     """
-    every = (form for forms in (built_in, plugged) for form in forms())
-    found = next((form for form in every if form.name == name), None)
-    if found is None:
-        known = [form.name for form in formats()]
+    every = (
+        file_format
+        for file_formats in (built_in, plugged)
+        for file_format in file_formats()
+    )
+    pool_items = next(
+        (file_format for file_format in every if file_format.name == name), None
+    )
+    if pool_items is None:
+        known = [file_format.name for file_format in formats()]
         raise InvalidInput(
             f"There is no form {name!r} to read; the forms are {', '.join(known)}."
             f"{did_you_mean(name, known)}"
         )
-    return found
+    return pool_items
 
 
-def writers(forms: tuple[Format, ...]) -> Mapping[str, Writer]:
+def writers(file_formats: tuple[Format, ...]) -> Mapping[str, Writer]:
     """The writers by name."""
-    return {output.name: Writer(form, output) for form in forms for output in form.outputs}
+    return {
+        output.name: Writer(file_format, output)
+        for file_format in file_formats
+        for output in file_format.outputs
+    }
 
 
 def choose(path: Path, name: str | None) -> Writer:
@@ -244,7 +288,9 @@ def _cannot_be_written(path: Path, name: str | None, known: Mapping[str, Writer]
 
 def two_forms(claimed: Sequence[Format], name: str, advice: str) -> InvalidInput:
     """The error for input that several formats recognise."""
-    names = " or ".join(f"{form.title} ({form.name})" for form in claimed)
+    names = " or ".join(
+        f"{file_format.title} ({file_format.name})" for file_format in claimed
+    )
     return InvalidInput(f"The form of {name} could be two: {names}; {advice}.")
 
 
@@ -271,21 +317,21 @@ MOST_WORDS = 5
 """Words of a column's name; more are a sentence."""
 
 
-def _unknown(sight: Probe, role: Role) -> InvalidInput:
+def _unknown(probe: Probe, role: Role) -> InvalidInput:
     """The error for a file or value in no known form."""
-    wrong = UnreadableFile if sight.given is None else InvalidInput
-    if sight.folder:
-        inside = sorted(path.name for path in sight.folder.iterdir())[:5]
+    wrong = UnreadableFile if probe.given is None else InvalidInput
+    if probe.folder:
+        inside = sorted(path.name for path in probe.folder.iterdir())[:5]
         return wrong(
-            f"Name a file in {sight.name}: the folder is in no known form (it holds "
+            f"Name a file in {probe.name}: the folder is in no known form (it holds "
             f"{', '.join(inside)[:60] or 'nothing'}), such as BEIR's (qrels), a saved dataset "
             "(state.json) or AutoRAG's (qa.parquet)."
         )
-    if sight.table is not None:
-        return _no_query(sight.table, role)
-    first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
+    if probe.table is not None:
+        return _no_query(probe.table, role)
+    first = probe.source.head.split(b"\n")[0][:80].decode(errors="replace")
     return wrong(
-        f"The form of {sight.name} is not known; its first line is {first!r:.50}. Give a table "
+        f"The form of {probe.name} is not known; its first line is {first!r:.50}. Give a table "
         "with a header such as query,item,grade, JSON lines, or TREC lines."
     )
 
@@ -305,9 +351,9 @@ def is_readable(head: bytes) -> bool:
     return odd <= len(text) // 20
 
 
-def what_it_is(sight: Probe) -> str | None:
+def what_it_is(probe: Probe) -> str | None:
     """What an unrecognised file is, and what to give instead; None if unclear."""
-    columns = next(iter(sight.row_keys.values()), frozenset[str]())
+    columns = next(iter(probe.row_keys.values()), frozenset[str]())
     if columns >= _SCORE_COLUMNS:
         return (
             "holds scores that `calipers eval --per-query` wrote. Give the run or the ground truth "
@@ -318,18 +364,18 @@ def what_it_is(sight: Probe) -> str | None:
             "is SQuAD: questions with paragraphs and answers. Make a table of question and quote "
             "(what to find), or say --column quote=context --column ignore=answers"
         )
-    head = sight.source.head if is_lines(sight) else b""
+    head = probe.source.head if is_lines(probe) else b""
     if head and not head.startswith(UTF_16) and not is_readable(head):
         return (
             "is neither text nor a binary form that Calipers knows; it reads JSON, JSON lines, "
             "CSV, TSV, TREC text, Excel, Parquet and Arrow files"
         )
-    if (program := _PROGRAM.search(head)) and sight.source.path.suffix == ".py":
+    if (program := _PROGRAM.search(head)) and probe.source.path.suffix == ".py":
         from calipers.shell import join_words
 
         called = program[1].decode()
         return (
             "is a program in Python, not what one returned. To ask it for results, give it as "
-            f"--retriever {join_words([f'{sight.name}:{called}'])}"
+            f"--retriever {join_words([f'{probe.name}:{called}'])}"
         )
     return None

@@ -92,7 +92,10 @@ def _cause(text: str) -> str:
     if lines and lines[0].startswith(_CALL):
         # Java names what happened last the cause of all before it.
         causes = [line for line in lines if line.startswith("Caused by: ")]
-        lines = [line.removeprefix("Caused by: ").lstrip(": ") for line in causes[-1:] or lines[1:]]
+        lines = [
+            line.removeprefix("Caused by: ").lstrip(": ")
+            for line in causes[-1:] or lines[1:]
+        ]
     # The error itself follows the indented lines of a traceback.
     raised = [line for line in trace.splitlines() if line and not line.startswith(" ")]
     return (raised or lines or [""])[0][:300]
@@ -120,28 +123,31 @@ def _in_our_names(frame: Any, name: str, said: Columns) -> tuple[Any, dict[str, 
     distances = {ours for theirs, ours in understood.items() if is_distance(theirs)}
     made = []
     for ours, theirs in called.items():
-        kind, dtype = kinds[theirs], RUN_SCHEMA[ours]
+        kind = kinds[theirs]
+        dtype = RUN_SCHEMA[ours]
         if kind in _NOT_ONE_VALUE:
             raise InvalidInput(
                 f"The column {theirs!r} holds {kind} in {name}; it must hold "
                 f"{'a number' if dtype.is_numeric() else 'a text'} in every row."
             )
         column = _typed(ours, theirs, kind, dtype)
-        made.append((-column.try_cast("double") if ours in distances else column).alias(ours))
+        made.append(
+            (-column.try_cast("double") if ours in distances else column).alias(ours)
+        )
     return frame.select(*made), called
 
 
-def _understood(frame: Any, name: str, said: Columns) -> dict[str, str]:
+def _understood(frame: Any, name: str, columns: Columns) -> dict[str, str]:
     """The columns of a run, each with our name for it, as in a file with the same columns."""
     rows = in_memory(pl.DataFrame(frame.limit(SAMPLE).toArrow()).lazy(), name)
-    sample = rows.renamed(said)
+    sample = rows.renamed(columns)
     try:
         _, understood = resolve_fields(sample, "run")
         if not {*IDENTITIES} & {*understood.values()}:
             raise no_column(sample, "item", "run")
     except Unclear as unclear:
         # Refused with the lines that a file would get, tried on the sample.
-        probe = Probe(Source(Path(name)), said, rows)
+        probe = Probe(Source(Path(name)), columns, rows)
         raise settled(unclear, probe, "run", read_probe) from None
     return understood
 
@@ -189,7 +195,8 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-CODE, ROW = "__code", "__row"
+CODE = "__code"
+ROW = "__row"
 """The index of a query and of a target in the ground truth; null in rows of the run."""
 HASH = "__hash"
 """The hash of a query, by which rows are shuffled and sorted: faster than by its name."""
@@ -201,7 +208,9 @@ _SETTLING = ("text", "document", "start")
 """Columns that break ties between rows with the same score and item, or no item."""
 
 
-def read_frame(frame: Any, role: Role, name: str, said: Columns) -> "pl.DataFrame | Dataset":
+def read_frame(
+    frame: Any, role: Role, name: str, columns: Columns
+) -> "pl.DataFrame | Dataset":
     """Read a ground truth as a local table in its order, or a run that stays in Spark."""
     if role == "both":
         raise InvalidInput(
@@ -210,20 +219,24 @@ def read_frame(frame: Any, role: Role, name: str, said: Columns) -> "pl.DataFram
         )
     with spoken():
         if role == "run":
-            return Dataset(run=_run(frame, name, said), kind="a DataFrame of Spark")
+            return Dataset(run=_run(frame, name, columns), kind="a DataFrame of Spark")
         return pl.DataFrame(frame.toArrow())
 
 
-def _run(frame: Any, name: str, said: Columns) -> Run:
-    named, chosen = _in_our_names(frame, name, said)
+def _run(frame: Any, name: str, columns: Columns) -> Run:
+    named, chosen = _in_our_names(frame, name, columns)
     kept = named.persist()
     head = pl.DataFrame(_sorted(kept).limit(SAMPLE).toArrow())
     # With the original names and unread columns, so that all notes apply.
     theirs = head.rename(chosen).with_columns(
-        pl.lit(None).alias(one) for one in frame.columns if one not in chosen.values()
+        pl.lit(None).alias(column)
+        for column in frame.columns
+        if column not in chosen.values()
     )
-    found = read_long(
-        replace(in_memory(theirs.select(frame.columns).lazy(), name), ordered=False).renamed(said),
+    dataset = read_long(
+        replace(
+            in_memory(theirs.select(frame.columns).lazy(), name), ordered=False
+        ).renamed(columns),
         "run",
     )
     reader = ResultReader(tuple(chosen), chosen, natural_order(chosen), name)
@@ -231,7 +244,7 @@ def _run(frame: Any, name: str, said: Columns) -> Run:
     # Every step after this one shares its reader.
     weakref.finalize(reader, _unpersist, kept).atexit = False
     return replace(
-        cast(Run, found.run),
+        cast(Run, dataset.run),
         scan=rows,
         ties=reader.ties,
         stays=True,
@@ -271,7 +284,9 @@ class ResultReader:
         def where(row: int) -> str:
             return f"{self.name}, query {rows['query'][row]!r:.60}"
 
-        made = cast_columns(rows.select(self.columns), RUN_SCHEMA, where, 0, called=self.called)
+        made = cast_columns(
+            rows.select(self.columns), RUN_SCHEMA, where, 0, called=self.called
+        )
         check_direction(made, where)
         check_ranks(made, where)
         return made
@@ -307,10 +322,14 @@ class SparkRows:
         """The same rows after one more step."""
         return replace(self, steps=(*self.steps, step), scan=scan)
 
-    def over_blocks(self, truth: GroundTruth, work: Callable[[Block], Any]) -> Iterator[Any]:
+    def over_blocks(
+        self, truth: GroundTruth, work: Callable[[Block], Any]
+    ) -> Iterator[Any]:
         """Yield the result of ``work`` for each block of whole queries, in any order."""
         with spoken():
-            named = _sent(truth).rename(lambda name: name if name == "query" else _OF_TRUTH + name)
+            named = _sent(truth).rename(
+                lambda name: name if name == "query" else _OF_TRUTH + name
+            )
             targets = self.frame.sparkSession.createDataFrame(_arrow(named))
             both = self.frame.unionByName(targets, allowMissingColumns=True)
             hashed = both.selectExpr("*", f"xxhash64(query) AS {HASH}").repartition(HASH)
@@ -334,7 +353,11 @@ def _unpacked(content: bytes) -> Any:
 def _sent(truth: GroundTruth) -> pl.DataFrame:
     """The targets, and the queries without any, each with its index."""
     targets = truth.targets
-    used = [one for one in targets if one.name != "query" and one.null_count() < targets.height]
+    used = [
+        target
+        for target in targets
+        if target.name != "query" and target.null_count() < targets.height
+    ]
     code = pl.Series(CODE, truth.target_query, dtype=pl.Int64)
     rows = pl.Series(ROW, range(targets.height), dtype=pl.Int64)
     named = [targets["query"], *used, code, rows]
@@ -351,7 +374,9 @@ def _arrow(rows: pl.DataFrame) -> Any:
 
 
 def _worker(
-    reader: ResultReader, steps: Sequence[Callable[[Run], Run]], work: Callable[[Block], Any]
+    reader: ResultReader,
+    steps: Sequence[Callable[[Run], Run]],
+    work: Callable[[Block], Any],
 ) -> Any:
     """The function that runs on each partition."""
 
@@ -371,7 +396,9 @@ def _worker(
 
 def whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """Yield the rows of some whole queries at a time; the batches are sorted by hash."""
-    held, n, most = list[pl.DataFrame](), 0, ROWS_AT_ONCE
+    held = list[pl.DataFrame]()
+    n = 0
+    most = ROWS_AT_ONCE
     for batch in batches:
         held.append(batch)
         n += batch.height
@@ -389,13 +416,17 @@ def whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield pl.concat(held)
 
 
-def _sides(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _sides(
+    rows: pl.DataFrame, columns: Sequence[str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The results and the targets among these rows, sorted by query."""
     is_target = rows[_OF_TRUTH + CODE].is_not_null()
     within = [one for one in _SETTLING if one in columns]
     # Examples are the first by name, which must not depend on the hashing.
     results = rows.filter(~is_target).select(columns).sort("query", *within)
-    theirs = {name: name.removeprefix(_OF_TRUTH) for name in rows.columns if _OF_TRUTH in name}
+    theirs = {
+        name: name.removeprefix(_OF_TRUTH) for name in rows.columns if _OF_TRUTH in name
+    }
     judged = rows.filter(is_target).select("query", *theirs).rename(theirs)
     return results, judged.sort("query", CODE, ROW)
 
@@ -414,7 +445,10 @@ def _block(
         pl.col(one) if one in targets.columns else pl.lit(None, kind).alias(one)
         for one, kind in TARGET_SCHEMA.items()
     )
-    queries = judged.select("query", CODE).unique("query", keep="first", maintain_order=True)
-    asked = queries.select("query", pl.lit(None, pl.String).alias("text"))
-    codes, rows = queries[CODE].to_numpy(), targets[ROW].to_numpy()
-    return Block(GroundTruth(whole, asked), codes, rows, run)
+    queries = judged.select("query", CODE).unique(
+        "query", keep="first", maintain_order=True
+    )
+    page = queries.select("query", pl.lit(None, pl.String).alias("text"))
+    codes = queries[CODE].to_numpy()
+    rows = targets[ROW].to_numpy()
+    return Block(GroundTruth(whole, page), codes, rows, run)

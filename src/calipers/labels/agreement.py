@@ -46,7 +46,8 @@ CONFIDENCE = 0.95
 STRENGTHS = ((0.8, "well"), (0.6, "fairly well"), (0.4, "in part"))
 """Thresholds of alpha with the words for them; below the last, judges hardly agree."""
 WEAKEST = "hardly"
-LONGEST, EXAMPLES = 64, 3
+LONGEST = 64
+EXAMPLES = 3
 """The characters of a text and the disagreements that are printed."""
 
 
@@ -98,14 +99,18 @@ class MachineCheck:
     """Results on which human labels are tied; they are not counted."""
 
 
-def compare_with_people(judge: str, machine: Bools, people: Bools, undecided: int) -> MachineCheck:
+def compare_with_people(
+    judge: str, machine: Bools, people: Bools, undecided: int
+) -> MachineCheck:
     """Compare a machine's relevant labels with those of human annotators."""
     pairs = (machine & people, ~machine & people, machine & ~people, ~machine & ~people)
     both, missed, invented, neither = (int(np.count_nonzero(pair)) for pair in pairs)
 
     def share(count: int, n: int) -> tuple[float | None, Interval | None]:
         ends = wilson(count, n, CONFIDENCE)
-        return (count / n, Interval(*ends, CONFIDENCE, "wilson")) if ends else (None, None)
+        return (
+            (count / n, Interval(*ends, CONFIDENCE, "wilson")) if ends else (None, None)
+        )
 
     found = (*share(both, both + missed), *share(neither, neither + invented))
     return MachineCheck(judge, both, missed, invented, neither, *found, undecided)
@@ -125,7 +130,9 @@ class Decision:
     @property
     def grades(self) -> dict[str, float]:
         """The grades by judge."""
-        return {who: one.grade for who, one in self.labels.items() if one.grade is not None}
+        return {
+            who: one.grade for who, one in self.labels.items() if one.grade is not None
+        }
 
 
 def decide(state: LabelState, item: int, *, machines: bool = False) -> Decision | None:
@@ -134,18 +141,22 @@ def decide(state: LabelState, item: int, *, machines: bool = False) -> Decision 
     Labels of language models count only with ``machines``.
     """
     labels = {
-        who: one for who, one in state.labels(item).items() if machines or not is_machine(who)
+        who: one
+        for who, one in state.labels(item).items()
+        if machines or not is_machine(who)
     }
     final = state.final(item)
     if final is not None:
         return Decision(labels, final.grade, "final", final)
     if not labels:
         return None
-    counted = Counter(one.grade for one in labels.values()).most_common()
+    counted = Counter(label.grade for label in labels.values()).most_common()
     reopened = state.reopened(item)
     if len(counted) > 1 and counted[0][1] == counted[1][1]:
         return Decision(labels, None, "tie", reopened)
-    how: Counted = "majority" if len(counted) > 1 else "agreed" if len(labels) > 1 else "one"
+    how: Counted = (
+        "majority" if len(counted) > 1 else "agreed" if len(labels) > 1 else "one"
+    )
     return Decision(labels, counted[0][0], how, reopened)
 
 
@@ -179,7 +190,8 @@ class Conflict(Decision, Plain):
 
     def to_dict(self) -> dict[str, Any]:
         """The conflict as plain values."""
-        about, keys = self.item.label, ("grades", "counts", "how", "final", "notes")
+        about = self.item.label
+        keys = ("grades", "counts", "how", "final", "notes")
         names = ("query_id", "query", "text", "document")
         said = {name: getattr(about, name) for name in names}
         result = {key: plain(getattr(self, key)) for key in keys}
@@ -203,7 +215,9 @@ class Agreement(Plain, ShowsItself):
     """How far judges agree, and where they do not."""
 
     shown_by: ClassVar[str] = "calipers.labels.agreement"
-    dict_keys: ClassVar[str] = "judges judged shared alike alpha conflicts left_out machines"
+    dict_keys: ClassVar[str] = (
+        "judges judged shared alike alpha conflicts left_out machines"
+    )
 
     judges: tuple[JudgeSummary, ...]
     judged: int
@@ -221,56 +235,77 @@ class Agreement(Plain, ShowsItself):
     @property
     def left_out(self) -> int:
         """Results without a grade: a tie that nobody settled."""
-        return sum(one.counts is None for one in self.conflicts)
+        return sum(conflict.counts is None for conflict in self.conflicts)
 
     def standing(self, which: str) -> Sequence[Conflict]:
         """The conflicts of one standing."""
-        return [one for one in self.conflicts if one.standing == which]
+        return [conflict for conflict in self.conflicts if conflict.standing == which]
 
 
 def agreement(items: Sequence[PoolItem], state: LabelState) -> Agreement:
     """How far the judges of some items agree; language models are compared with humans."""
-    decided = {item: one for item in state.touched() if (one := decide(state, item)) is not None}
+    decided = {
+        item: one for item in state.touched() if (one := decide(state, item)) is not None
+    }
     grades = {item: one.grades for item, one in decided.items() if one.labels}
-    people = list(dict.fromkeys(who for said in grades.values() for who in said))
-    shared = [said for said in grades.values() if len(said) > 1]
-    table = np.array([[said.get(who, np.nan) for who in people] for said in grades.values()])
+    people = list(dict.fromkeys(who for grade in grades.values() for who in grade))
+    shared = [grade for grade in grades.values() if len(grade) > 1]
+    table = np.array(
+        [[grade.get(who, np.nan) for who in people] for grade in grades.values()]
+    )
     conflicts = (
-        Conflict(one.labels, one.counts, one.how, one.final, items[item], state.notes(item))
+        Conflict(
+            one.labels, one.counts, one.how, one.final, items[item], state.notes(item)
+        )
         for item, one in decided.items()
         if len(set(one.grades.values())) > 1 or (one.how == "final" and one.grades)
     )
     said = {name: state.of_judge(name) for name in state.judges()}
     judges = [
-        one for one in said if not is_machine(one) and {e.kind for e in said[one]} != {"final"}
+        one
+        for one in said
+        if not is_machine(one) and {e.kind for e in said[one]} != {"final"}
     ]
     checks = (_machine(name, state, decided) for name in said if is_machine(name))
     return Agreement(
-        tuple(_summary(one, state) for one in judges),
+        tuple(_summary(judge, state) for judge in judges),
         len(grades),
         len(shared),
         sum(len(set(one.values())) == 1 for one in shared),
         alpha_of(table) if len(people) > 1 else None,
         tuple(
-            sorted(conflicts, key=lambda one: min(one.grades.values()) - max(one.grades.values()))
+            sorted(
+                conflicts,
+                key=lambda conflict: (
+                    min(conflict.grades.values()) - max(conflict.grades.values())
+                ),
+            )
         ),
-        tuple(found for found in checks if found is not None),
+        tuple(check for check in checks if check is not None),
     )
 
 
 def _summary(judge: str, state: LabelState) -> JudgeSummary:
     entries = state.of_judge(judge)
-    given = [state.current(item, judge) for item in {one.item for one in entries}]
+    given = [state.current(item, judge) for item in {entry.item for entry in entries}]
     kinds = Counter(one.kind for one in given if one is not None)
-    notes = len({one.item for one in entries if one.note})
+    notes = len({entry.item for entry in entries if entry.note})
     return JudgeSummary(judge, kinds["label"], kinds["skip"], notes, entries[-1].saved)
 
 
-def _machine(name: str, state: LabelState, decided: Mapping[int, Decision]) -> MachineCheck | None:
+def _machine(
+    name: str, state: LabelState, decided: Mapping[int, Decision]
+) -> MachineCheck | None:
     """Compare a machine with the human grade, on items that both labelled."""
     said = [(state.current(item, name), one.counts) for item, one in decided.items()]
-    both = [(one.grade, grade) for one, grade in said if one is not None and one.grade is not None]
-    used = np.array([(mine > 0, theirs > 0) for mine, theirs in both if theirs is not None])
+    both = [
+        (one.grade, grade)
+        for one, grade in said
+        if one is not None and one.grade is not None
+    ]
+    used = np.array(
+        [(mine > 0, theirs > 0) for mine, theirs in both if theirs is not None]
+    )
     if not len(used):
         return None
     return compare_with_people(name, used[:, 0], used[:, 1], len(both) - len(used))
@@ -278,7 +313,7 @@ def _machine(name: str, state: LabelState, decided: Mapping[int, Decision]) -> M
 
 def verdict(found: Agreement) -> str:
     """How well the judges agree, worded by the interval of alpha."""
-    if len([one for one in found.judges if one.labelled]) < 2:
+    if len([judge for judge in found.judges if judge.labelled]) < 2:
         return "One judge alone: there is nobody to agree with."
     seen = f"the same grade on {found.alike:,} of {plural(found.shared, 'shared result')}"
     if not found.shared:
@@ -295,14 +330,18 @@ def verdict(found: Agreement) -> str:
     words = "The judges hardly agree" if low == WEAKEST else f"The judges agree {low}"
     if low != high:
         sure = low != WEAKEST
-        words = f"The judges agree at least {low}" if sure else "How far judges agree is not clear"
+        words = (
+            f"The judges agree at least {low}"
+            if sure
+            else "How far judges agree is not clear"
+        )
     ends = f"{alpha.interval.low:.3f}–{alpha.interval.high:.3f}"
     return f"{words}: alpha is {alpha.value:.3f} ({ends}), {seen}.".replace("-", "−")
 
 
 def document(found: Agreement) -> Document:
     """How far the judges agree, and where they do not."""
-    blocks: list[Block] = [_machine_table(one) for one in found.machines]
+    blocks: list[Block] = [_machine_table(machine) for machine in found.machines]
     if found.conflicts:
         title = f"Judges differ on {len(found.conflicts):,} of {plural(found.shared, 'result')}"
         blocks.append(Lines([*_conflicts(found.conflicts)], title))
@@ -311,7 +350,8 @@ def document(found: Agreement) -> Document:
 
 def _machine_table(machine: MachineCheck) -> Table:
     """How well a machine's labels match those of human annotators."""
-    relevant, others = machine.both + machine.missed, machine.neither + machine.invented
+    relevant = machine.both + machine.missed
+    others = machine.neither + machine.invented
     found = (
         ("relevant", relevant, machine.sensitivity, machine.sensitivity_interval),
         ("not relevant", others, machine.specificity, machine.specificity_interval),
@@ -319,8 +359,15 @@ def _machine_table(machine: MachineCheck) -> Table:
     rows = []
     for words, n, value, ends in found:
         share = "none" if value is None else f"{value:.0%}"
-        rows.append((words, f"{n:,}", share, f"{ends.low:.0%}–{ends.high:.0%}" if ends else ""))
-    heads = (Column("to people", words=True), "results", "the same to the machine", "interval")
+        rows.append(
+            (words, f"{n:,}", share, f"{ends.low:.0%}–{ends.high:.0%}" if ends else "")
+        )
+    heads = (
+        Column("to people", words=True),
+        "results",
+        "the same to the machine",
+        "interval",
+    )
     return Table(heads, rows, title=f"{printable(machine.judge, 40)} against people")
 
 
@@ -329,7 +376,9 @@ def _conflicts(some: Sequence[Conflict]) -> Iterator[str]:
         about = one.item.label
         yield printable(about.query or about.query_id, LONGEST)
         text = printable(" ".join((about.text or "").split()), LONGEST)
-        named = ", ".join(printable(part, 40) for part in (about.item, about.title) if part)
+        named = ", ".join(
+            printable(part, 40) for part in (about.item, about.title) if part
+        )
         yield "  " + ": ".join(filter(None, (named, f"“{text}”" if text else "")))
         grades = (f"{printable(who, 30)} {grade:g}" for who, grade in one.grades.items())
         yield f"  {', '.join(grades)}. {printable(one.verdict)}"
@@ -339,11 +388,14 @@ def _conflicts(some: Sequence[Conflict]) -> Iterator[str]:
 
 def _notes(found: Agreement) -> Iterator[Note]:
     if found.left_out:
-        yield Note("missing", f"{plural(found.left_out, 'result')} left out as a tie: settle them.")
+        yield Note(
+            "missing",
+            f"{plural(found.left_out, 'result')} left out as a tie: settle them.",
+        )
     judges = [
-        f"{printable(one.judge, LONGEST)}: {plural(one.labelled, 'label')}"
-        + (f", {one.skipped:,} skipped" if one.skipped else "")
-        for one in found.judges
+        f"{printable(judge.judge, LONGEST)}: {plural(judge.labelled, 'label')}"
+        + (f", {judge.skipped:,} skipped" if judge.skipped else "")
+        for judge in found.judges
     ]
     if judges:
         yield Note("doubt", f"{'; '.join(judges)}.")
@@ -403,7 +455,9 @@ def why_waiting(
             return f"Judges differ on a result of the question {query!r:.60}: settle it to go on."
         given = state.given(item).values()
         if given and all(one.kind == "skip" for one in given):
-            return f"A result of the question {query!r:.60} was skipped: judge it to go on."
+            return (
+                f"A result of the question {query!r:.60} was skipped: judge it to go on."
+            )
     return None
 
 
@@ -421,7 +475,8 @@ def judged_truth(
     A label replaces the earlier grade of the same item. Labels of language models count only
     with ``machines``; ``unnamed`` judges may be human or not.
     """
-    rows, left_out = [], 0
+    rows = []
+    left_out = 0
     said_by: dict[int, list[str]] = {}
     grades: dict[int, float] = {}
     for position in state.touched():
@@ -429,10 +484,18 @@ def judged_truth(
         if found is None or found.counts is None:
             left_out += found is not None
             continue
-        given = [found.final] if found.how == "final" and found.final else [*found.labels.values()]
+        given = (
+            [found.final]
+            if found.how == "final" and found.final
+            else [*found.labels.values()]
+        )
         marked = [*given, *found.labels.values()]
-        quote = next((one for one in marked if one.quote and one.grade == found.counts), None)
-        names = (IMPORT if one.judge in unnamed else source_of(one.judge) for one in given)
+        quote = next(
+            (one for one in marked if one.quote and one.grade == found.counts), None
+        )
+        names = (
+            IMPORT if one.judge in unnamed else source_of(one.judge) for one in given
+        )
         said_by[position], grades[position] = [*names], float(found.counts)
         target = _target(items[position].label, quote, settings.targets_as)
         rows.append({"grade": grades[position], **target})
@@ -444,7 +507,9 @@ def judged_truth(
     truth = _merge_labels(before, labelled, items)
     sources: dict[str, set[str]] = {}
     for one in items:
-        sources.setdefault(one.label.query_id, set()).update(said_by.get(one.position, (IMPORT,)))
+        sources.setdefault(one.label.query_id, set()).update(
+            said_by.get(one.position, (IMPORT,))
+        )
     # Targets that nobody judged came with the ground truth.
     same.remove("group")
     kept = truth.targets.join(labelled, on=same, how="anti", nulls_equal=True)
@@ -455,7 +520,7 @@ def judged_truth(
         grades,
         left_out,
         {query: ",".join(sorted(names)) for query, names in sources.items()},
-        all(is_peoples(",".join(said_by.get(one.position, ()))) for one in items),
+        all(is_peoples(",".join(said_by.get(item.position, ()))) for item in items),
     )
 
 
@@ -466,9 +531,17 @@ def _target(label: Label, marked: LogEntry | None, by: TargetsAs) -> dict[str, o
     if by == "span" and label.start is not None:
         if marked is None or quote is None:
             return {**known, "start": label.start, "end": label.end}
-        at = (label.text or "").find(quote) if marked.quote_start is None else marked.quote_start
+        at = (
+            (label.text or "").find(quote)
+            if marked.quote_start is None
+            else marked.quote_start
+        )
         start = label.start + max(at, 0)
-        return {**known, "start": start, "end": start + len(quote) if at >= 0 else label.end}
+        return {
+            **known,
+            "start": start,
+            "end": start + len(quote) if at >= 0 else label.end,
+        }
     if by == "id" and label.item is not None:
         return {**known, "item": label.item}
     if not quote and label.text is None:
@@ -483,7 +556,7 @@ def _merge_labels(
     before: GroundTruth | None, labelled: pl.DataFrame, items: Sequence[PoolItem]
 ) -> GroundTruth:
     """The ground truth with the labelled targets in place of what was said of them before."""
-    texts = {one.label.query_id: one.label.query for one in items}
+    texts = {item.label.query_id: item.label.query for item in items}
     both = {"query": pl.String(), "text": pl.String()}
     asked = pl.DataFrame([*texts.items()], schema=both, orient="row")
     asked = asked.filter(pl.col("query").is_in(labelled["query"].implode()))
@@ -522,7 +595,10 @@ def measured(
 
 
 def scored_run(
-    truth: GroundTruth | None, run: Run, settings: PoolSettings, policy: Policy | None = None
+    truth: GroundTruth | None,
+    run: Run,
+    settings: PoolSettings,
+    policy: Policy | None = None,
 ) -> Scores | None:
     """The watched metric of a run for every query; None while nothing can be matched."""
     if truth is None or not truth.targets.height:

@@ -87,7 +87,9 @@ class Switch(Plain, ShowsItself, SwitchDraw):
         """The progress, without a value, which somebody who judges must not see."""
         if self.verdict != "open":
             return "Enough is labelled to decide: you may stop."
-        ahead = next((one for one in self.looks if one > self.labelled), self.looks[-1])
+        ahead = next(
+            (look for look in self.looks if look > self.labelled), self.looks[-1]
+        )
         return f"{self.labelled:,} of {plural(ahead, 'question')} labelled until the next look."
 
     @property
@@ -97,7 +99,10 @@ class Switch(Plain, ShowsItself, SwitchDraw):
 
     @property
     def _fact(self) -> str:
-        asked, k, low, high = plural(self.queries, "question"), self.k, self.low, self.high
+        asked = plural(self.queries, "question")
+        k = self.k
+        low = self.low
+        high = self.high
         if not self.changed:
             same = f"{self.new} and {self.old} have the same first {k} results for all {asked}."
             return f"Safe to switch: {same}"
@@ -121,7 +126,8 @@ class Switch(Plain, ShowsItself, SwitchDraw):
         elif gain >= LARGE:
             kept = f"gains {gain:.2f} (−{abs(low):.2f} to +{high:.2f})"
         ends = " to ".join(
-            f"{'+' if end > 0 else '−' if end < 0 else ''}{abs(end):.2f}" for end in (low, high)
+            f"{'+' if end > 0 else '−' if end < 0 else ''}{abs(end):.2f}"
+            for end in (low, high)
         )
         said = {
             "loss": f"Do not switch: {self.new} loses {lost}",
@@ -159,20 +165,21 @@ class Switch(Plain, ShowsItself, SwitchDraw):
         return f"The next look comes after {more} ({labels}). {go_on}"
 
 
-def document(found: Switch) -> Document:
+def document(switch: Switch) -> Document:
     """The verdict, and what it rests on."""
-    same, asked = found.queries - found.changed, plural(found.queries, "question")
-    looks = ", ".join(f"{one:,}" for one in found.looks)
+    same = switch.queries - switch.changed
+    asked = plural(switch.queries, "question")
+    looks = ", ".join(f"{look:,}" for look in switch.looks)
     notes = [
-        Note("counted", f"{plural(found.labelled_before, 'label')} were given before."),
+        Note("counted", f"{plural(switch.labelled_before, 'label')} were given before."),
         Note(
             "method",
             f"{same:,} of {asked} did not change and count as no difference. The interval holds at "
             f"all looks together, after {looks} labelled questions.",
         ),
     ]
-    shown = notes[not found.labelled_before :] if found.changed else []
-    return of_claim(found.claim, *shown)
+    shown = notes[not switch.labelled_before :] if switch.changed else []
+    return of_claim(switch.claim, *shown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,8 +279,11 @@ def _without(frame: pl.DataFrame, other: pl.DataFrame, by_place: bool) -> pl.Dat
     same = other
     if by_place:
         both = frame.join(other, on=["query", "document"], suffix="_other")
-        shared = pl.min_horizontal("end", "end_other") - pl.max_horizontal("start", "start_other")
-        own, others = pl.col("end") - pl.col("start"), pl.col("end_other") - pl.col("start_other")
+        shared = pl.min_horizontal("end", "end_other") - pl.max_horizontal(
+            "start", "start_other"
+        )
+        own = pl.col("end") - pl.col("start")
+        others = pl.col("end_other") - pl.col("start_other")
         same = both.filter((shared > 0) & (2 * shared >= pl.min_horizontal(own, others)))
     left = frame.join(same, on=keys, how="anti", maintain_order="left")
     return left.select("query", *(one for one in FACTS if one in frame.columns))
@@ -287,7 +297,9 @@ def _targets(
         return {}
     targets = truth.targets.filter(pl.col("query").is_in(queries))
     if JUDGED_BY in truth.tags:
-        by_machine = truth.tags[JUDGED_BY].str.contains(MACHINE, literal=True).fill_null(False)
+        by_machine = (
+            truth.tags[JUDGED_BY].str.contains(MACHINE, literal=True).fill_null(False)
+        )
         names = truth.queries["query"].filter(by_machine)
         targets = targets.filter(~pl.col("query").is_in(names.implode()))
     return targets.rows_by_key("query", named=True)
@@ -327,7 +339,7 @@ def _asked(run: Run) -> set[str]:
 
 
 def switch_at(
-    found: ChangedResults,
+    changed_results: ChangedResults,
     grades: Sequence[float | None],
     draw: SwitchDraw,
     k: int,
@@ -336,22 +348,27 @@ def switch_at(
     pool: str = "",
 ) -> Switch:
     """What the labels say at the last look that they reach: one grade or None for each row."""
-    many, parts = len(found.sizes), np.array(found.start[:-1], dtype=np.int64)
+    many = len(changed_results.sizes)
+    parts = np.array(changed_results.start[:-1], dtype=np.int64)
     relevant = np.array([g is not None and is_relevant(g, rel) for g in grades], bool)
     missing = np.array([g is None for g in grades], bool)
-    differences = np.add.reduceat(relevant * found.side, parts) if many else np.zeros(0)
+    differences = (
+        np.add.reduceat(relevant * changed_results.side, parts) if many else np.zeros(0)
+    )
     unlabelled = np.flatnonzero(np.add.reduceat(missing, parts)) if many else np.zeros(0)
     labelled = int(unlabelled[0]) if unlabelled.size else many
     looks = switching.looks_of(many)
-    counted = max((one for one in looks if one <= labelled), default=None)
-    ahead = next((one for one in looks if one > labelled), many)
+    counted = max((look for look in looks if look <= labelled), default=None)
+    ahead = next((look for look in looks if look > labelled), many)
     verdict: switching.Verdict = "open"
     difference = low = high = None
     if counted is not None:
         drawn = differences[:counted]
         level = switching.level_of(many, draw.confidence)
-        totals = switching.switch_totals(drawn, found.sizes, level)
-        difference, low, high = ((float(one) + found.known) / draw.queries for one in totals)
+        totals = switching.switch_totals(drawn, changed_results.sizes, level)
+        difference, low, high = (
+            (float(total) + changed_results.known) / draw.queries for total in totals
+        )
         verdict = switching.verdict_of(low, high, draw.allow)
         if verdict == "safe" and switching.many_lost(drawn):
             verdict = "small loss"
@@ -359,8 +376,8 @@ def switch_at(
     return Switch(
         **asdict(draw),
         k=k,
-        changed=found.changed,
-        labelled_before=found.labelled_before,
+        changed=changed_results.changed,
+        labelled_before=changed_results.labelled_before,
         drawn_from=many,
         labelled=labelled,
         looks=looks,
@@ -370,7 +387,9 @@ def switch_at(
         high=high,
         verdict=verdict,
         more_queries=ahead - labelled,
-        more_results=int(missing[found.start[labelled] : found.start[ahead]].sum()),
+        more_results=int(
+            missing[changed_results.start[labelled] : changed_results.start[ahead]].sum()
+        ),
         waiting=waiting,
         pool=pool,
     )
@@ -392,10 +411,10 @@ def what_changed(
     """
     k = settings.depth
     draw = switch_draw(runs, k, allow)
-    found = compare_first(runs, k, settings.seed, truth, settings.rel)
-    grades = [filled.get(one.pair) for one in found.rows]
-    given = [at for at, one in enumerate(found.rows) if one.pair in filled]
-    if filled and found.rows and not given:
+    changed_results = compare_first(runs, k, settings.seed, truth, settings.rel)
+    grades = [filled.get(row.pair) for row in changed_results.rows]
+    given = [at for at, one in enumerate(changed_results.rows) if one.pair in filled]
+    if filled and changed_results.rows and not given:
         raise InvalidInput(
             "The filled-in file has no result in which these runs differ; give the runs, -k and -g "
             "with which it was written."
@@ -403,44 +422,49 @@ def what_changed(
     waiting = None
     if given and (first := [*grades, None].index(None)) <= given[-1]:
         waiting = (
-            f"A result of the question {found.rows[first].query_id!r:.60} has no grade of a "
+            f"A result of the question {changed_results.rows[first].query_id!r:.60} has no "
+            "grade of a "
             "person, or judges differ on it: settle it, so that those below it count."
         )
     texts = read_asked(questions) or {}
-    asked = dict.fromkeys(one.query_id for one in found.rows)
+    asked = dict.fromkeys(row.query_id for row in changed_results.rows)
     known: list[Run | GroundTruth] = [*runs.values()]
     if truth is not None and questions is None:
         known.insert(0, truth)
     texts = {**question_texts(known, [one for one in asked if one not in texts]), **texts}
-    rows = [replace(one, query=texts.get(one.query_id)) for one in found.rows]
+    rows = [replace(row, query=texts.get(row.query_id)) for row in changed_results.rows]
     if corpus is not None and rows:
         rows = with_corpus(rows, corpus)
-    as_span = found.by_place and all(one.start is not None for one in rows)
-    by_id = any(one.item is not None for one in rows)
+    as_span = changed_results.by_place and all(row.start is not None for row in rows)
+    by_id = any(row.item is not None for row in rows)
     targets_as: TargetsAs = "span" if as_span else "id" if by_id else "quote"
     drafted = Draft(
         rows=rows,
         runs=len(runs),
         k=k,
         seed=settings.seed,
-        queries=len(found.sizes),
-        judged=found.labelled_before,
-        without_text=sum(one.text is None for one in rows),
-        switch=switch_at(found, grades, draw, k, settings.rel, waiting),
+        queries=len(changed_results.sizes),
+        judged=changed_results.labelled_before,
+        without_text=sum(row.text is None for row in rows),
+        switch=switch_at(changed_results, grades, draw, k, settings.rel, waiting),
     )
     return drafted, replace(settings, order="plain", switch=draw, targets_as=targets_as)
 
 
 def switch_state(
-    changed: ChangedResults, content: PoolContent, found: JudgedTruth, state: LabelState
+    changed: ChangedResults,
+    content: PoolContent,
+    judged_truth: JudgedTruth,
+    state: LabelState,
 ) -> Switch:
     """What the labels of a pool say so far."""
-    how, draw = content.settings, content.settings.switch
+    how = content.settings
+    draw = content.settings.switch
     assert draw is not None  # noqa: S101 - only such a pool is asked
-    grades = [found.grades.get(one.position) for one in content.items]
+    grades = [judged_truth.grades.get(item.position) for item in content.items]
     waiting = None
     if None in grades:
         query = content.items[grades.index(None)].label.query_id
-        places = (one.position for one in content.items if one.label.query_id == query)
-        waiting = why_waiting(query, places, found, state)
+        places = (item.position for item in content.items if item.label.query_id == query)
+        waiting = why_waiting(query, places, judged_truth, state)
     return switch_at(changed, grades, draw, how.depth, how.rel, waiting, content.name)

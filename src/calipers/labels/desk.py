@@ -14,7 +14,13 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import polars as pl
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.labels.agreement import Agreement, JudgedTruth, agreement, judged_truth, measured
+from calipers.labels.agreement import (
+    Agreement,
+    JudgedTruth,
+    agreement,
+    judged_truth,
+    measured,
+)
 from calipers.labels.changed import ChangedResults, Switch, compare_first, switch_state
 from calipers.labels.sample import SampleState, SampleWatch
 from calipers.model.document import Column, Document, Table
@@ -29,7 +35,14 @@ from calipers.questions.pooling import place
 from calipers.store import label_pools as pools
 from calipers.store.open import Store, open_store
 from calipers.store.place import Where
-from calipers.store.pool import JudgeKind, LabelState, LogEntry, PoolChange, PoolItem, PoolList
+from calipers.store.pool import (
+    JudgeKind,
+    LabelState,
+    LogEntry,
+    PoolChange,
+    PoolItem,
+    PoolList,
+)
 from calipers.words import plural
 
 HELD_FOR = 600.0
@@ -98,7 +111,11 @@ class Exported(Plain, ShowsItself):
 
 
 def write_truth(
-    truth: GroundTruth, found: JudgedTruth, agreed: Agreement, path: AnyPath, to: str | None
+    truth: GroundTruth,
+    found: JudgedTruth,
+    agreed: Agreement,
+    path: AnyPath,
+    to: str | None,
 ) -> Exported:
     """Write a ground truth with its labels, in any format."""
     done = convert(ToConvert(ground_truth=truth), path, to)
@@ -114,25 +131,27 @@ def in_order(
     With ``runs`` the questions come first whose results to judge stand highest in them, as their
     labels can move a metric most. Within a question nothing is sorted by rank, which would show it.
     """
-    asked = [one.label.query_id for one in items]
+    asked = [item.label.query_id for item in items]
     first = {query: at for at, query in reversed([*enumerate(asked)])}
     weights = dict.fromkeys(asked, 0.0)
     for run in runs or ():
         frame = run.first(depth)
         name = "item" if "item" in frame.columns else "text"
         pooled = pl.DataFrame(
-            {"query": asked, name: [getattr(one.label, name) for one in items]},
+            {"query": asked, name: [getattr(item.label, name) for item in items]},
             schema={"query": pl.String(), name: pl.String()},
         )
         found = frame.join(pooled, on=["query", name], how="semi").group_by("query")
-        for query, weight in found.agg((1 / (pl.col("rank") + 1).log(2)).sum()).iter_rows():
+        for query, weight in found.agg(
+            (1 / (pl.col("rank") + 1).log(2)).sum()
+        ).iter_rows():
             weights[query] += weight
     return sorted(
         items,
-        key=lambda one: (
-            -round(weights[one.label.query_id], 9),
-            first[one.label.query_id],
-            place(seed, *one.label.pair),
+        key=lambda item: (
+            -round(weights[item.label.query_id], 9),
+            first[item.label.query_id],
+            place(seed, *item.label.pair),
         ),
     )
 
@@ -140,7 +159,9 @@ def in_order(
 def check_quote(quote: str, start: int | None, label: Label) -> None:
     """Refuse a quote that is not in the text of its item, or not at ``start``."""
     text = label.text or ""
-    found = quote in text if start is None else start >= 0 and text.startswith(quote, start)
+    found = (
+        quote in text if start is None else start >= 0 and text.startswith(quote, start)
+    )
     if not found:
         at = "" if start is None else f" at character {start}"
         raise InvalidInput(
@@ -193,7 +214,7 @@ class PoolSession(ShowsItself):
 
     def _read(self, entries: Sequence[LogEntry]) -> LabelState:
         with self._lock:  # another thread may have read some of them in the meantime
-            self.known.add([one for one in entries if one.number > self.known.last])
+            self.known.add([entry for entry in entries if entry.number > self.known.last])
             return self.known
 
     def item(self, at: int) -> PoolItem:
@@ -202,7 +223,9 @@ class PoolSession(ShowsItself):
             self.state()
         if not 0 <= at < len(self.items):
             many = len(self.items)
-            raise InvalidInput(f"There is no item {at} in the pool {self.name}; it has {many}.")
+            raise InvalidInput(
+                f"There is no item {at} in the pool {self.name}; it has {many}."
+            )
         return self.items[at]
 
     def give(
@@ -230,7 +253,8 @@ class PoolSession(ShowsItself):
             check_quote(quote, quote_start, about.label)
             said |= {"quote": quote, "quote_start": quote_start}
         # In the same transaction what others added before it is read.
-        grades, after = self.content.settings.grades, self.known.last
+        grades = self.content.settings.grades
+        after = self.known.last
         entry, news = pools.append(self.store, self.content.number, grades, after, **said)
         self._read(news)
         return entry
@@ -239,7 +263,9 @@ class PoolSession(ShowsItself):
         """Take back the final label of an item."""
         final = self.state().final(item)
         if final is None:
-            raise InvalidInput(f"Nothing is settled about the item {item} of the pool {self.name}.")
+            raise InvalidInput(
+                f"Nothing is settled about the item {item} of the pool {self.name}."
+            )
         return self.give(judge, item, kind="undo", request=request, undoes=final.number)
 
     @property
@@ -251,10 +277,12 @@ class PoolSession(ShowsItself):
     def enlarge(self, labels: Sequence[Label]) -> None:
         """Add items to the pool; existing ones stay as they are."""
         if self._is_drawn:
-            words = "is a sample that was drawn at random; nothing can be put into it by hand"
+            words = (
+                "is a sample that was drawn at random; nothing can be put into it by hand"
+            )
             raise InvalidInput(f"The pool {self.name} {words}.")
-        known = {one.label.pair for one in self.items}
-        if new := [one for one in labels if one.pair not in known]:
+        known = {item.label.pair for item in self.items}
+        if new := [label for label in labels if label.pair not in known]:
             pools.add_items(self.store, self.content.number, new)
             self.state()
 
@@ -299,7 +327,9 @@ class PoolSession(ShowsItself):
         ordered = self._ordered
         if query is not None:
             ordered = sorted(ordered, key=lambda one: one.label.query_id != query)
-        return list(islice((one for one in ordered if self._is_open(one.position, judge)), count))
+        return list(
+            islice((one for one in ordered if self._is_open(one.position, judge)), count)
+        )
 
     def take(
         self, judge: str, count: int = 1, query: str | None = None, *, fresh: bool = True
@@ -314,14 +344,20 @@ class PoolSession(ShowsItself):
         now = monotonic()
         with self._lock:
             held = self._held.items()
-            theirs = {at: one for at, one in held if one.judge != judge and one.until > now}
+            theirs = {
+                at: one for at, one in held if one.judge != judge and one.until > now
+            }
             # Enough for the page even if others have reserved everything at the front.
             some = self._next(judge, count + len(theirs), query)
             free = [one for one in some if one.position not in theirs]
-            ahead = [one for one in some if one not in free and not theirs[one.position].shown]
+            ahead = [
+                one for one in some if one not in free and not theirs[one.position].shown
+            ]
             found = [*free, *reversed(ahead)][:count]
             until = now + HELD_FOR
-            mine = {one.position: Hold(judge, until, not at) for at, one in enumerate(found)}
+            mine = {
+                one.position: Hold(judge, until, not at) for at, one in enumerate(found)
+            }
             self._held = {**theirs, **mine}
         # Near the end another server may have added items.
         return found if fresh or len(found) == count else self.take(judge, count, query)
@@ -329,10 +365,14 @@ class PoolSession(ShowsItself):
     def progress(self, judge: str, *, fresh: bool = True) -> JudgeProgress:
         """The progress of the pool, and that of a judge; the store is read if ``fresh``."""
         state = self.state() if fresh else self.known
-        touched, many = state.touched(), len(self.items)
+        touched = state.touched()
+        many = len(self.items)
         full = {item for item in touched if self._is_full(item)}
-        given = {item: one.kind for item in touched if (one := state.current(item, judge))}
-        left, kinds = many - len(full | given.keys()), [*given.values()]
+        given = {
+            item: one.kind for item in touched if (one := state.current(item, judge))
+        }
+        left = many - len(full | given.keys())
+        kinds = [*given.values()]
         counts = many, len(full), kinds.count("label"), kinds.count("skip"), left
         return JudgeProgress(judge, *counts)
 
@@ -348,21 +388,27 @@ class PoolSession(ShowsItself):
 
     # Results of the labels
 
-    def _kept(self, name: str, make_it: Callable[[], T], *more: Any, locked: bool = True) -> T:
+    def _kept(
+        self, name: str, make_it: Callable[[], T], *more: Any, locked: bool = True
+    ) -> T:
         """A result that is computed again only when labels, items or ``more`` changed.
 
         Two concurrent callers do the work twice at worst; nobody waits unless it is ``locked``.
         """
-        found, made_of = self._made.get(name), (self.content.version, self.known.last, *more)
+        found = self._made.get(name)
+        made_of = (self.content.version, self.known.last, *more)
         if found is None or found[0] != made_of:
             with self._lock if locked else nullcontext():
                 found = self._made[name] = made_of, make_it()
         return found[1]
 
-    def truth(self, *, machines: bool = False, targets_as: TargetsAs | None = None) -> JudgedTruth:
+    def truth(
+        self, *, machines: bool = False, targets_as: TargetsAs | None = None
+    ) -> JudgedTruth:
         """The ground truth with the labels."""
         self.state()
-        content, by = self.content, targets_as or self.content.settings.targets_as
+        content = self.content
+        by = targets_as or self.content.settings.targets_as
         given = content.ground_truth, content.items, self.known
         settings = replace(content.settings, targets_as=by)
         made = partial(judged_truth, *given, settings, machines=machines)
@@ -388,11 +434,14 @@ class PoolSession(ShowsItself):
 
     def sample(self) -> SampleState | None:
         """The state of the sample; None if the pool is not a sample."""
-        return None if self._watch is None else self._watch.state(self.truth(), self.known)
+        return (
+            None if self._watch is None else self._watch.state(self.truth(), self.known)
+        )
 
     @cached_property
     def _changed(self) -> ChangedResults:
-        one, how = self.content, self.content.settings
+        one = self.content
+        how = self.content.settings
         return compare_first(one.runs, how.depth, how.seed, one.ground_truth, how.rel)
 
     def switch(self) -> Switch | None:
@@ -427,13 +476,13 @@ class PoolSession(ShowsItself):
     ) -> Exported:
         """Write the earlier ground truth with the labels, in any format."""
         check_free(path, overwrite)
-        settings, found = (
-            self.content.settings,
-            self.truth(machines=machines, targets_as=targets_as),
-        )
+        settings = self.content.settings
+        found = self.truth(machines=machines, targets_as=targets_as)
         truth = found.tagged(settings.order if settings.sample is None else AT_RANDOM)
         if truth is None:
-            raise InvalidInput(f"Nothing is judged yet in the pool {self.name}; label something.")
+            raise InvalidInput(
+                f"Nothing is judged yet in the pool {self.name}; label something."
+            )
         if self._watch is not None:
             tags = self._watch.tags(truth, found, self.known)
             truth = replace(truth, tags={**truth.tags, DRAWN: tags})
@@ -443,27 +492,36 @@ class PoolSession(ShowsItself):
 def check_free(path: AnyPath, overwrite: bool) -> None:
     """Refuse to overwrite a file unless ``overwrite`` is set."""
     if Path(path).exists() and not overwrite:
-        raise WriteFailed(f"{path} exists already; name another file, or add --overwrite.")
+        raise WriteFailed(
+            f"{path} exists already; name another file, or add --overwrite."
+        )
 
 
 def open_desk(pool: str | int, place: Where | Store = None) -> PoolSession:
     """Open the pool of that name or number for judging."""
     store = place if isinstance(place, Store) else open_store(place, keep=True)
-    return PoolSession(store, pool if isinstance(pool, int) else pools.pool_number(store, pool))
+    return PoolSession(
+        store, pool if isinstance(pool, int) else pools.pool_number(store, pool)
+    )
 
 
 def document(desk: PoolSession) -> Document:
     """How many results a pool has to judge."""
-    return Document(f"{printable(desk.name)}: {plural(len(desk.items), 'result')} to judge.")
+    return Document(
+        f"{printable(desk.name)}: {plural(len(desk.items), 'result')} to judge."
+    )
 
 
-def of_pools(found: PoolList) -> Document:
+def of_pools(pool_list: PoolList) -> Document:
     """The pools, and how much of each is judged."""
-    place, pools = printable(found.place), found.pools
+    place = printable(pool_list.place)
+    pools = pool_list.pools
     if not pools:
-        words = f"There is no pool in {place}; make one with `calipers serve --judge RUN …`."
+        words = (
+            f"There is no pool in {place}; make one with `calipers serve --judge RUN …`."
+        )
         return Document(words, rows=lambda: pools)
-    models = ["by models"] * any(one.by_machines for one in pools)
+    models = ["by models"] * any(pool.by_machines for pool in pools)
     rows = []
     for one in pools:
         judged = f"{one.judged:,} of {one.items:,}"
@@ -472,4 +530,6 @@ def of_pools(found: PoolList) -> Document:
         rows.append((printable(one.name), judged, *(f"{n:,}" for n in counts), *dates))
     heads = ("judged", "questions", "labels", *models, "made", "closed")
     table = Table((Column("pool", words=True), *heads), rows)
-    return Document(f"{plural(len(pools), 'pool')} in {place}.", blocks=[table], rows=lambda: pools)
+    return Document(
+        f"{plural(len(pools), 'pool')} in {place}.", blocks=[table], rows=lambda: pools
+    )

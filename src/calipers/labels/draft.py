@@ -9,7 +9,13 @@ from typing import Any, ClassVar
 import polars as pl
 
 from calipers.engines.scoring import choose_metrics
-from calipers.errors import CalipersError, InvalidInput, NoCommonIds, WriteFailed, check_number
+from calipers.errors import (
+    CalipersError,
+    InvalidInput,
+    NoCommonIds,
+    WriteFailed,
+    check_number,
+)
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load_ground_truth, load_run
 from calipers.io.records.label_files import check_label_file, read_labels, write_labels
@@ -50,7 +56,9 @@ def check_unfilled(path: str) -> None:
             f"The output {path} is there, and cannot be read as labels; name another file, or move "
             "that one away."
         ) from error
-    filled = sum(one.grade is not None and not is_machine(one.judge or "") for _, one in rows)
+    filled = sum(
+        one.grade is not None and not is_machine(one.judge or "") for _, one in rows
+    )
     if filled:
         raise WriteFailed(
             f"The output {path} holds {plural(filled, 'grade')} that somebody filled in; name "
@@ -99,7 +107,9 @@ def document(found: Draft, output: str | None = None) -> Document:
     """What a file to label contains, and what to do with it."""
     if found.switch is not None:
         said = found.switch.document()
-        written = [Note("doubt", f"Written to {output}.")] if found.rows and output else []
+        written = (
+            [Note("doubt", f"Written to {output}.")] if found.rows and output else []
+        )
         return replace(said, notes=[*written, *said.notes], rows=lambda: found.rows)
     sentence = "Nothing is left to label, so nothing is written."
     if found.rows:
@@ -118,7 +128,12 @@ def _notes(found: Draft, output: str | None) -> Iterator[Note]:
         (found.judged, "pair", None, "judged before left out"),
         (len(found.silent), "question", None, silent),
         (found.unknown, "query", "queries", "of the runs are not among the questions"),
-        (found.without_text, "pair", None, "without a text to judge; add the texts with --corpus"),
+        (
+            found.without_text,
+            "pair",
+            None,
+            "without a text to judge; add the texts with --corpus",
+        ),
     )
     for many, *words, what in counts:
         if many:
@@ -139,7 +154,8 @@ def read_asked(questions: Any, columns: Columns | None = None) -> dict[str, str]
 
 def draft_files(runs: Any, given: Mapping[str, Any]) -> Draft:
     """Read runs of any size, and pool their first k results into rows to judge."""
-    said, truth = Columns.of(given["columns"]), given["ground_truth"]
+    said = Columns.of(given["columns"])
+    truth = given["ground_truth"]
     asked = read_asked(given["questions"], said)
     loaded = [run_within(one, None, said, given["memory"]) for one in _listed(runs)]
     truth = None if truth is None else load_ground_truth(truth, said)
@@ -169,7 +185,9 @@ def draft(
     returned = set(found)
     wanted = [query for query in texts if query in returned]
     if not wanted:
-        asked_for, returned_for = (", ".join(map(repr, one[:3])) for one in ([*texts], found))
+        asked_for, returned_for = (
+            ", ".join(map(repr, one[:3])) for one in ([*texts], found)
+        )
         raise InvalidInput(
             f"There is nothing to judge: the questions are {asked_for or 'none'}; give those that "
             f"the runs were asked: {returned_for or 'none'}."
@@ -191,11 +209,11 @@ def draft(
         runs=len(runs),
         k=k,
         seed=seed,
-        queries=len({one.query_id for one in rows}),
+        queries=len({row.query_id for row in rows}),
         silent=tuple(query for query in texts if query not in returned),
         unknown=len(returned) - len(wanted),
         judged=judged,
-        without_text=sum(one.text is None for one in rows),
+        without_text=sum(row.text is None for row in rows),
     )
 
 
@@ -204,11 +222,15 @@ def _listed(runs: Any) -> list[Any]:
         return [runs]
     # A list of records is one run; a list of anything else is a list of runs.
     is_records = isinstance(runs, list | tuple) and all(
-        isinstance(one, Mapping) and "query" in one and "retrieved" in one for one in runs
+        isinstance(run, Mapping) and "query" in run and "retrieved" in run for run in runs
     )
     if is_records and runs:
         return [list(runs)]
-    found = list(runs) if isinstance(runs, Iterable) and getattr(runs, "ndim", True) else [runs]
+    found = (
+        list(runs)
+        if isinstance(runs, Iterable) and getattr(runs, "ndim", True)
+        else [runs]
+    )
     if not found:
         raise InvalidInput("No run is given; give at least one, and better several.")
     return found
@@ -217,14 +239,18 @@ def _listed(runs: Any) -> list[Any]:
 def known_texts(sources: Iterable[Run | GroundTruth]) -> dict[str, str]:
     """The texts of the questions that runs or a ground truth know."""
     known: dict[str, str] = {}
-    for one in sources:
-        if one.queries is not None and "text" in one.queries.columns:
-            for query, text in one.queries.select("query", "text").drop_nulls().iter_rows():
+    for source in sources:
+        if source.queries is not None and "text" in source.queries.columns:
+            for query, text in (
+                source.queries.select("query", "text").drop_nulls().iter_rows()
+            ):
                 known.setdefault(query, text)
     return known
 
 
-def question_texts(sources: Iterable[Run | GroundTruth], found: Sequence[str]) -> dict[str, str]:
+def question_texts(
+    sources: Iterable[Run | GroundTruth], found: Sequence[str]
+) -> dict[str, str]:
     """The text of every question that was found; one that is no id is its own text."""
     known = known_texts(sources)
     unknown = [query for query in found if query not in known and " " not in query]
@@ -239,7 +265,9 @@ def question_texts(sources: Iterable[Run | GroundTruth], found: Sequence[str]) -
 def with_corpus(rows: Iterable[Label], corpus: Any) -> list[Label]:
     """Add the titles of a corpus, and its texts where the runs have none."""
     every = list(rows)
-    wanted = pl.Series([one.item for one in every if one.item is not None], dtype=pl.String)
+    wanted = pl.Series(
+        [one.item for one in every if one.item is not None], dtype=pl.String
+    )
     known: dict[str | None, Mapping[str, str | None]] = {}
     for batch in open_corpus(corpus).batches():
         some = batch.filter(pl.col("id").is_in(wanted.implode()))
@@ -249,15 +277,20 @@ def with_corpus(rows: Iterable[Label], corpus: Any) -> list[Label]:
     return [_completed(one, known.get(one.item, {})) for one in every]
 
 
-def _completed(one: Label, known: Mapping[str, str | None]) -> Label:
+def _completed(label: Label, known: Mapping[str, str | None]) -> Label:
     """A row with what the corpus has of its item; a text of the run keeps its own document."""
-    document = one.document if one.text else one.document or known.get("document")
-    title, text = one.title or known.get("title"), one.text or known.get("text")
-    return replace(one, title=title, text=text, document=document)
+    document = label.document if label.text else label.document or known.get("document")
+    title = label.title or known.get("title")
+    text = label.text or known.get("text")
+    return replace(label, title=title, text=text, document=document)
 
 
 def with_targets(
-    rows: Sequence[Label], truth: GroundTruth, runs: Iterable[Run], asked: dict[str, str], seed: int
+    rows: Sequence[Label],
+    truth: GroundTruth,
+    runs: Iterable[Run],
+    asked: dict[str, str],
+    seed: int,
 ) -> list[Label]:
     """The rows and the targets of the ground truth, shuffled so that the order reveals nothing.
 
@@ -285,7 +318,9 @@ def with_targets(
 
 def _targets_to_read(targets: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Label]:
     items = targets["item"].drop_nulls().unique().implode()
-    documents = targets.filter(pl.col("start").is_not_null())["document"].unique().implode()
+    documents = (
+        targets.filter(pl.col("start").is_not_null())["document"].unique().implode()
+    )
     texts: dict[str, str] = {}
     chunks: dict[str, list[tuple[int, int, str]]] = {}
     for run in runs:
@@ -300,7 +335,9 @@ def _targets_to_read(targets: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Lab
                 chunks.setdefault(document, []).append((start, end, text))
     for row in targets.iter_rows(named=True):
         facts = {name: row[name] for name in ("item", "document", "start", "end")}
-        one = Label(row["query"], **facts, text=row["quote"] or texts.get(row["item"] or ""))
+        one = Label(
+            row["query"], **facts, text=row["quote"] or texts.get(row["item"] or "")
+        )
         if one.start is not None and one.end is not None and one.text is None:
             for start, end, text in chunks.get(one.document or "", ()):
                 if start <= one.start and one.end <= end and len(text) == end - start:
@@ -318,7 +355,9 @@ def read_inputs(
 ) -> tuple[dict[str, Run], GroundTruth | None]:
     """The runs by name, and the ground truth."""
     said = Columns.of(columns)
-    loaded = {one: load_run(value, one, said) for one, value in name_systems(runs).items()}
+    loaded = {
+        one: load_run(value, one, said) for one, value in name_systems(runs).items()
+    }
     truth = None if ground_truth is None else load_ground_truth(ground_truth, said)
     said.check_used()
     return loaded, truth
@@ -326,15 +365,23 @@ def read_inputs(
 
 def pool_settings(given: Mapping[str, Any], **more: Any) -> PoolSettings:
     """The settings of a pool from the keywords; invalid ones are refused before files are read."""
-    named = {one.name: given[one.name] for one in fields(PoolSettings) if one.name in given}
+    named = {
+        member.name: given[member.name]
+        for member in fields(PoolSettings)
+        if member.name in given
+    }
     judges = tuple(check_judge(one, person=True) for one in given.get("judges", ("me",)))
     settings = PoolSettings(**{**named, "judges": judges, **more})
     if len(choose_metrics(settings.metric, None)) != 1:
-        raise InvalidInput(f"Name one metric to watch, such as ndcg@10; not {settings.metric!r}.")
+        raise InvalidInput(
+            f"Name one metric to watch, such as ndcg@10; not {settings.metric!r}."
+        )
     if not judges:
         raise InvalidInput("Nobody is named to judge; name at least one judge.")
     if len(settings.guidelines) > LONGEST_GUIDELINES:
-        raise InvalidInput(f"Shorten the guidelines to {LONGEST_GUIDELINES:,} characters.")
+        raise InvalidInput(
+            f"Shorten the guidelines to {LONGEST_GUIDELINES:,} characters."
+        )
     return settings
 
 
@@ -357,9 +404,10 @@ def to_judge(
     if asked is None and truth is not None:
         known = known_texts((truth, *runs.values()))
         asked = {query: known.get(query, query) for query in truth.queries["query"]}
-    how, left_out = {"k": settings.depth, "seed": settings.seed}, None if again else truth
+    how = {"k": settings.depth, "seed": settings.seed}
+    left_out = None if again else truth
     found = draft([*runs.values()], asked, truth=left_out, corpus=corpus, **how)
-    rows = [one for one in found.rows if queries is None or one.query_id in queries]
+    rows = [row for row in found.rows if queries is None or row.query_id in queries]
     if again and truth is not None:
         kept = asked or {}
         some = {one: kept[one] for one in kept if queries is None or one in queries}
@@ -380,7 +428,7 @@ def matched_alike(
 ) -> PoolSettings:
     """The settings with the matching that the ground truth needs, checked on the runs."""
     if truth is None or not truth.targets.height:
-        by_id = any(one.item is not None for one in labels)
+        by_id = any(label.item is not None for label in labels)
         return replace(settings, targets_as="id" if by_id else "quote")
     strange: NoCommonIds | None = None
     for run in runs.values():
@@ -391,9 +439,13 @@ def matched_alike(
             strange = error
             continue
         word = str(pair.recorded.match).partition("(")[0]
-        kind: TargetsAs = "quote" if word == "quote" else "span" if word == "span" else "id"
+        kind: TargetsAs = (
+            "quote" if word == "quote" else "span" if word == "span" else "id"
+        )
         return replace(settings, targets_as=kind)
-    raise strange or InvalidInput("No run is given; give at least one, and better several.")
+    raise strange or InvalidInput(
+        "No run is given; give at least one, and better several."
+    )
 
 
 def keep(
@@ -414,15 +466,26 @@ def keep(
         # The same name may mean other data tomorrow.
         frames = {f"run {one}": run.frame for one, run in runs.items()}
         made_of = {
-            **{one: fingerprint_rows(of, sorted(of.columns)) for one, of in frames.items()},
+            **{
+                one: fingerprint_rows(of, sorted(of.columns))
+                for one, of in frames.items()
+            },
             "ground truth": "" if truth is None else truth.fingerprint,
-            "results to judge": fingerprint_settings(sorted(str(one.pair) for one in labels)),
+            "results to judge": fingerprint_settings(
+                sorted(str(label.pair) for label in labels)
+            ),
         }
-    known = {one.name: one for one in list_pools(store).pools}
-    called, turn, new = name, 1, _compared(made_of, settings)
+    known = {pool.name: pool for pool in list_pools(store).pools}
+    called = name
+    turn = 1
+    new = _compared(made_of, settings)
     while called in known:
         old = _compared(known[called].made_of, known[called].settings)
-        changed = [one.replace("_", " ") for one in {**old, **new} if old.get(one) != new.get(one)]
+        changed = [
+            one.replace("_", " ")
+            for one in {**old, **new}
+            if old.get(one) != new.get(one)
+        ]
         if not changed:
             return known[called].number
         if not another:
@@ -433,7 +496,13 @@ def keep(
         turn += 1
         called = f"{name}-{turn}"
     return make_pool(
-        store, called, labels, runs=runs, ground_truth=truth, settings=settings, made_of=made_of
+        store,
+        called,
+        labels,
+        runs=runs,
+        ground_truth=truth,
+        settings=settings,
+        made_of=made_of,
     )
 
 

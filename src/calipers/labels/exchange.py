@@ -47,14 +47,18 @@ def export(
     overwrite = settings.overwrite
     in_files = len(given) != 1 or Path(given[0]).is_file()
     if not given:
-        raise InvalidInput("No pool is named; `calipers labels export --list` lists them.")
+        raise InvalidInput(
+            "No pool is named; `calipers labels export --list` lists them."
+        )
     if in_files and (to in TOOLS or settings.every_label):
         raise InvalidInput("Tasks and every label are written of a pool; name one.")
     if in_files:
         return _merge_files(given, output, settings)
     desk = open_desk(str(given[0]), settings.store)
     if settings.add_to is not None:
-        raise InvalidInput("A pool knows the ground truth it adds to; leave --add-to out.")
+        raise InvalidInput(
+            "A pool knows the ground truth it adds to; leave --add-to out."
+        )
     if output is None:
         return _said(desk.agreement())
     if to is not None and to in TOOLS:
@@ -75,7 +79,9 @@ def _said(found: Agreement) -> Exported:
     return Exported((), "", 0, 0, found.judged, found.left_out, None, found)
 
 
-def write_every_label(desk: PoolSession, path: AnyPath, *, overwrite: bool = False) -> Exported:
+def write_every_label(
+    desk: PoolSession, path: AnyPath, *, overwrite: bool = False
+) -> Exported:
     """Write every current label, skip, note and final label as CSV or JSON lines."""
     check_free(path, overwrite)
     rows = []
@@ -84,9 +90,15 @@ def write_every_label(desk: PoolSession, path: AnyPath, *, overwrite: bool = Fal
         marks: dict[str, Any] = {"quote": one.quote, "quote_start": one.quote_start}
         rows.append(replace(label, **marks, kind=one.kind, saved=one.saved))
     if not rows:
-        raise InvalidInput(f"Nothing is judged yet in the pool {desk.name}; label something.")
+        raise InvalidInput(
+            f"Nothing is judged yet in the pool {desk.name}; label something."
+        )
     write_labels(rows, Path(path))
-    counts = len({one.query_id for one in rows}), len({one.pair for one in rows}), len(rows)
+    counts = (
+        len({row.query_id for row in rows}),
+        len({row.pair for row in rows}),
+        len(rows),
+    )
     return Exported((str(path),), "every label", *counts, 0, agreement=desk.agreement())
 
 
@@ -98,30 +110,41 @@ def write_tasks(
     Labels are not included, so annotators there judge blind too.
     """
     if Path(path).suffix.lower() != ".json":
-        raise InvalidInput(f"The output is {path}; tasks of {tool} are JSON, so end it in .json.")
+        raise InvalidInput(
+            f"The output is {path}; tasks of {tool} are JSON, so end it in .json."
+        )
     check_free(path, overwrite)
     check_place(path)
     with whole_file(path) as file:
-        tasks = [TOOLS[tool](one) for one in desk.items]
+        tasks = [TOOLS[tool](item) for item in desk.items]
         file.write(msgspec.json.format(msgspec.json.encode(tasks)))
-    queries = len({one.label.query_id for one in desk.items})
+    queries = len({item.label.query_id for item in desk.items})
     return Exported((str(path),), f"tasks of {tool}", queries, len(desk.items), 0, 0)
 
 
-def _shown(one: PoolItem) -> dict[str, str]:
-    label = one.label
+def _shown(pool_item: PoolItem) -> dict[str, str]:
+    label = pool_item.label
     text = label.text if label.text is not None else label.item or ""
-    return {"query": label.query or label.query_id, "title": label.title or "", "text": text}
+    return {
+        "query": label.query or label.query_id,
+        "title": label.title or "",
+        "text": text,
+    }
 
 
-def _studio_task(one: PoolItem) -> dict[str, Any]:
-    return {"data": {"calipers": one.key, **_shown(one)}}
+def _studio_task(pool_item: PoolItem) -> dict[str, Any]:
+    return {"data": {"calipers": pool_item.key, **_shown(pool_item)}}
 
 
-def _argilla_record(one: PoolItem) -> dict[str, Any]:
+def _argilla_record(pool_item: PoolItem) -> dict[str, Any]:
     """A record as ``to_json`` of Argilla writes it."""
-    empty: dict[str, Any] = {"metadata": {}, "suggestions": {}, "responses": {}, "vectors": {}}
-    return {"id": one.key, "fields": _shown(one), **empty}
+    empty: dict[str, Any] = {
+        "metadata": {},
+        "suggestions": {},
+        "responses": {},
+        "vectors": {},
+    }
+    return {"id": pool_item.key, "fields": _shown(pool_item), **empty}
 
 
 TOOLS: Mapping[str, Callable[[PoolItem], Any]] = {
@@ -136,7 +159,7 @@ def _read(path: AnyPath, items: Sequence[PoolItem]) -> list[Placed]:
     source = Source(Path(path))
     if opening(source) != "list":
         return read_labels(path)
-    by_key = {one.key: one.label for one in items}
+    by_key = {item.key: item.label for item in items}
     rows: list[Placed] = []
     for at, record in enumerate(decoded(source.read(), source)):
         place = f"{source.name}[{at}]"
@@ -154,7 +177,9 @@ def _read(path: AnyPath, items: Sequence[PoolItem]) -> list[Placed]:
         except InvalidInput:
             raise
         except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
-            raise InvalidInput(f"The record at {place} cannot be read: {error!r:.120}.") from None
+            raise InvalidInput(
+                f"The record at {place} cannot be read: {error!r:.120}."
+            ) from None
     return rows
 
 
@@ -170,7 +195,9 @@ def _of_studio(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
         when = one.get("updated_at") or one.get("created_at")
         if when is not None:
             given = datetime.fromisoformat(when)
-            row = replace(row, saved=moment(given if given.tzinfo else given.replace(tzinfo=UTC)))
+            row = replace(
+                row, saved=moment(given if given.tzinfo else given.replace(tzinfo=UTC))
+            )
         yield row
 
 
@@ -193,10 +220,14 @@ def _of_argilla(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
                 answers = by_judge.setdefault(judge, {})
                 answers |= {question: value, "skip": status == "discarded"}
     for judge, answers in by_judge.items():
-        yield _row(label, judge, answers.get("grade"), answers.get("note"), answers["skip"])
+        yield _row(
+            label, judge, answers.get("grade"), answers.get("note"), answers["skip"]
+        )
 
 
-def _responses(record: Mapping[str, Any], question: str) -> Iterator[tuple[Any, str, str | None]]:
+def _responses(
+    record: Mapping[str, Any], question: str
+) -> Iterator[tuple[Any, str, str | None]]:
     """Each response to a question: its value, who gave it, and its status if it is known."""
     flat = f"{question}.responses"
     if flat in record:
@@ -229,7 +260,9 @@ class Imported(Plain, ShowsItself):
     judges: tuple[str, ...]
 
 
-def take_labels(desk: PoolSession, paths: Iterable[AnyPath], judge: str | None = None) -> Imported:
+def take_labels(
+    desk: PoolSession, paths: Iterable[AnyPath], judge: str | None = None
+) -> Imported:
     """Import labels from files, in one transaction.
 
     ``judge`` is the judge of rows that name none.
@@ -242,11 +275,16 @@ def take_labels(desk: PoolSession, paths: Iterable[AnyPath], judge: str | None =
     found = [list(_new(state, position, label)) for position, label in rows]
     with desk.store.writing() as connection:
         # By time; labels without a timestamp come last.
-        new = sorted((one for each in found for one in each), key=lambda one: one["now"] or LAST)
+        new = sorted(
+            (one for each in found for one in each), key=lambda one: one["now"] or LAST
+        )
         for entry in new:
             append_on(connection, desk.content.number, **entry)
-    added, names = sum(map(bool, found)), dict.fromkeys(str(one.judge) for _, one in rows)
-    return Imported(desk.name, added, len(rows) - added, len(read) - len(rows), tuple(names))
+    added = sum(map(bool, found))
+    names = dict.fromkeys(str(one.judge) for _, one in rows)
+    return Imported(
+        desk.name, added, len(rows) - added, len(read) - len(rows), tuple(names)
+    )
 
 
 def _checked(
@@ -264,11 +302,16 @@ def _checked(
             f"The row at {place} does not say who judged it; fill in 'judge', or say whose such "
             "rows are: --judge anna, or --judge machine:NAME for a language model."
         )
-    kind, note = label.kind or "label", label.note or "none"
+    kind = label.kind or "label"
+    note = label.note or "none"
     try:
         if kind == "undo":
-            raise InvalidInput("An undo has no place in a file; leave out what it undoes.")
-        check_entry(kind, desk.content.settings.grades, {"grade": label.grade, "note": note})
+            raise InvalidInput(
+                "An undo has no place in a file; leave out what it undoes."
+            )
+        check_entry(
+            kind, desk.content.settings.grades, {"grade": label.grade, "note": note}
+        )
         if label.quote is not None:
             check_quote(label.quote, label.quote_start, desk.items[at[label.pair]].label)
         if label.saved is not None:
@@ -277,13 +320,16 @@ def _checked(
         raise InvalidInput(f"The row at {place} cannot be taken. {error}") from None
     except ValueError:
         words = "it is written in UTC as 2026-01-31T06:00:00.000000Z, or left empty"
-        raise InvalidInput(f"The time at {place} is {label.saved!r:.40}; {words}.") from None
+        raise InvalidInput(
+            f"The time at {place} is {label.saved!r:.40}; {words}."
+        ) from None
     return at[label.pair], replace(label, judge=check_judge(whose))
 
 
 def _new(state: LabelState, position: int, label: Label) -> Iterator[dict[str, Any]]:
     """The log entries for a row, unless the pool has the same or later ones."""
-    who, kind = str(label.judge), label.kind or "label"
+    who = str(label.judge)
+    kind = label.kind or "label"
     held = state.final(position) if kind == "final" else state.current(position, who)
     if held is not None and label.saved is not None and held.saved > label.saved:
         return
@@ -298,7 +344,11 @@ def _new(state: LabelState, position: int, label: Label) -> Iterator[dict[str, A
     ):
         quoted = {"quote": marks[0], "quote_start": marks[1]}
         yield {**entry, "kind": kind, "grade": label.grade, **quoted}
-    if label.note is not None and kind != "final" and state.note(position, who) != label.note:
+    if (
+        label.note is not None
+        and kind != "final"
+        and state.note(position, who) != label.note
+    ):
         yield {**entry, "kind": "note", "note": label.note}
 
 
@@ -308,7 +358,7 @@ def _new(state: LabelState, position: int, label: Label) -> Iterator[dict[str, A
 def filled_grades(paths: Sequence[AnyPath]) -> dict[Pair, float | None]:
     """The grade that people gave each item of some files; None for a tie, or a machine's alone."""
     items, state, _ = _read_files(paths)
-    decided = {one.label.pair: decide(state, one.position) for one in items}
+    decided = {item.label.pair: decide(state, item.position) for item in items}
     return {pair: one.counts if one else None for pair, one in decided.items()}
 
 
@@ -326,13 +376,16 @@ def _read_files(
     unnamed: set[str] = set()
     for name, path in zip(names, paths, strict=True):
         read = read_labels(path)
-        rows = [one for one in read if one[1].grade is not None or one[1].kind is not None]
+        rows = [
+            one for one in read if one[1].grade is not None or one[1].kind is not None
+        ]
         if not rows:
             raise InvalidInput(
                 f"{path} has no grade in any of its {len(read)} rows; fill in 'grade' first."
             )
         for place, label in rows:
-            judge, kind = (label.judge or "").strip() or name, label.kind or "label"
+            judge = (label.judge or "").strip() or name
+            kind = label.kind or "label"
             if not label.judge:
                 unnamed.add(judge)
             items.setdefault(label.pair, PoolItem(len(items), label.judged(None, None)))
@@ -344,7 +397,8 @@ def _read_files(
                 )
     # A final label comes after the labels that it settles.
     ordered = sorted(seen.items(), key=lambda one: one[0][2] == "final")
-    entries, marks = [], ("grade", "quote", "quote_start", "note")
+    entries = []
+    marks = ("grade", "quote", "quote_start", "note")
     for at, ((pair, judge, kind), (one, _)) in enumerate(ordered, 1):
         said: dict[str, Any] = {name: getattr(one, name) for name in marks}
         said |= {"item": items[pair].position, "judge": judge, "kind": kind}
@@ -365,7 +419,9 @@ def _merge_files(
     if settings.add_to is not None:
         before = load_ground_truth(settings.add_to, Columns.of(settings.columns))
     pool = PoolSettings(targets_as=settings.targets_as or "id")
-    found = judged_truth(before, items, state, pool, machines=settings.machines, unnamed=unnamed)
+    found = judged_truth(
+        before, items, state, pool, machines=settings.machines, unnamed=unnamed
+    )
     truth = found.tagged(None)
     if truth is None or not found.grades:
         only = "every result is a tie; let one more judge decide"
@@ -375,37 +431,40 @@ def _merge_files(
     return write_truth(truth, found, agreed, output, settings.to)
 
 
-def document(found: Exported) -> Document:
+def document(exported: Exported) -> Document:
     """What was written, what was left out, and how far the judges agree."""
-    agreed = None if found.agreement is None else found.agreement.document()
-    if agreed is not None and not found.files:
+    agreed = None if exported.agreement is None else exported.agreement.document()
+    if agreed is not None and not exported.files:
         return agreed
-    queries = plural(found.queries, "query", "queries")
-    what = f"{found.targets:,} results to {queries}"
-    if found.fingerprint is not None:
-        targets = plural(found.targets, "target")
-        what = f"{targets} of {queries}, {found.labels:,} of them labelled here"
-    elif found.labels:
-        what = f"{plural(found.labels, 'label')} of {what}, each with its judge and time"
-    sentence = f"Written to {', '.join(map(printable, found.files))}: {what}."
+    queries = plural(exported.queries, "query", "queries")
+    what = f"{exported.targets:,} results to {queries}"
+    if exported.fingerprint is not None:
+        targets = plural(exported.targets, "target")
+        what = f"{targets} of {queries}, {exported.labels:,} of them labelled here"
+    elif exported.labels:
+        what = (
+            f"{plural(exported.labels, 'label')} of {what}, each with its judge and time"
+        )
+    sentence = f"Written to {', '.join(map(printable, exported.files))}: {what}."
     if agreed is None:
         return Document(sentence)
-    if found.fingerprint is None:
+    if exported.fingerprint is None:
         return replace(agreed, sentence=sentence)
     notes = [Note("doubt", agreed.sentence)]
-    if found.left_out:
-        left = plural(found.left_out, "result")
+    if exported.left_out:
+        left = plural(exported.left_out, "result")
         words = f"{left} left out as a tie: settle it, or ask one more judge."
         notes.append(Note("missing", words))
-    notes.append(Note("counted", f"Its fingerprint is {found.fingerprint[:12]}."))
+    notes.append(Note("counted", f"Its fingerprint is {exported.fingerprint[:12]}."))
     return Document(sentence, blocks=agreed.blocks, notes=notes)
 
 
-def of_import(found: Imported) -> Document:
+def of_import(imported: Imported) -> Document:
     """How many labels were read, and how many were there already."""
-    more = f", {found.known:,} were there already" if found.known else ""
-    empty = f", {found.ungraded:,} rows have no grade" if found.ungraded else ""
-    judges = ", ".join(printable(name, 40) for name in found.judges) or "nobody"
+    more = f", {imported.known:,} were there already" if imported.known else ""
+    empty = f", {imported.ungraded:,} rows have no grade" if imported.ungraded else ""
+    judges = ", ".join(printable(name, 40) for name in imported.judges) or "nobody"
     return Document(
-        f"{plural(found.added, 'label')} by {judges} added to {printable(found.pool)}{more}{empty}."
+        f"{plural(imported.added, 'label')} by {judges} added to "
+        f"{printable(imported.pool)}{more}{empty}."
     )

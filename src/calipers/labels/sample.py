@@ -12,7 +12,13 @@ from calipers.engines.scoring import choose_metrics
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.labels.agreement import JudgedTruth, scored_run, why_waiting
-from calipers.labels.draft import keep, matched_alike, pool_settings, read_inputs, to_judge
+from calipers.labels.draft import (
+    keep,
+    matched_alike,
+    pool_settings,
+    read_inputs,
+    to_judge,
+)
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
 from calipers.model.document import Document, Note, of_claim
@@ -35,12 +41,15 @@ from calipers.words import number, plural
 
 def draw(runs: Any, given: Mapping[str, Any]) -> int:
     """Draw a sample and save it as a pool, unless the same one exists; returns its number."""
-    until, most = given["until"], given["most"]
+    until = given["until"]
+    most = given["most"]
     [metric, *_] = choose_metrics(given["metric"], None)
     depth = (metric.k or 10) if given["depth"] is None else given["depth"]
     settings = pool_settings(given, depth=depth)
     if not 0.0 < until < 1.0:
-        raise InvalidInput(f"The width to reach is {until}; give one between 0 and 1, as 0.05.")
+        raise InvalidInput(
+            f"The width to reach is {until}; give one between 0 and 1, as 0.05."
+        )
     read, truth = read_inputs(runs, given["ground_truth"], given["columns"])
     if truth is None:
         raise InvalidInput("The machine's ground truth is not given; name it with -g.")
@@ -54,7 +63,9 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
     rows: dict[str, list[Label]] = {}
     for one in labels:
         rows.setdefault(one.query_id, []).append(one)
-    drawn = drawn_order((one for one in truth.queries["query"] if one in rows), settings.seed)
+    drawn = drawn_order(
+        (one for one in truth.queries["query"] if one in rows), settings.seed
+    )
     total = len(drawn)
     if min(most, total) < FIRST:
         raise InvalidInput(
@@ -62,11 +73,16 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
             f"{most} are to be judged; fewer than {FIRST} say nothing of the others."
         )
     most = min(most, total)
-    plans, prints = [], []
+    plans = []
+    prints = []
     for name, run in loaded.items():
         scores = scored_run(truth, run, settings)
         values = np.zeros(0) if scores is None else metric_values(scores, drawn)
-        if scores is None or scores.metrics[0].aggregate != "mean" or np.isnan(values).all():
+        if (
+            scores is None
+            or scores.metrics[0].aggregate != "mean"
+            or np.isnan(values).all()
+        ):
             raise InvalidInput(
                 f"{settings.metric} of {name} has no mean over these queries that people's labels "
                 "could correct; choose another metric with -m, or another run."
@@ -74,7 +90,7 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
         bounds = value_bounds(scores.metrics[0])
         plans.append(planned_looks(values, until, most, given["confidence"], bounds))
         prints.append(scores.fingerprints.get("run") or "")
-    looks, widest = max(plans, key=lambda one: (one[1] > until, one[0][0]))
+    looks, widest = max(plans, key=lambda plan: (plan[1] > until, plan[0][0]))
     if widest > until:
         raise InvalidInput(
             f"±{until:g} cannot be reached: even {most:,} of {total:,} queries without "
@@ -98,12 +114,12 @@ def drawn_order(queries: Iterable[str], seed: int) -> list[str]:
     >>> drawn_order("abcd", 1)
     ['a', 'b', 'd', 'c']
     """
-    return sorted(queries, key=lambda one: place(seed, one))
+    return sorted(queries, key=lambda query: place(seed, query))
 
 
 def _check_readable(truth: GroundTruth, labels: Sequence[Label]) -> None:
     """Refuse targets without a text: nobody could judge them, nor complete their query."""
-    there = {(one.query_id, one.document, one.start, one.end) for one in labels}
+    there = {(label.query_id, label.document, label.start, label.end) for label in labels}
     spans = truth.targets.filter(pl.col("start").is_not_null(), pl.col("item").is_null())
     rows = spans.select("query", "document", "start", "end").iter_rows()
     if lost := [row for row in rows if row not in there]:
@@ -196,7 +212,9 @@ class SampleState(Plain, HasRows):
             f"{number(one.machine)} by the machine alone."
         )
         if self.reached:
-            export = join_words(["calipers", "labels", "export", self.pool, "-o", "people.jsonl"])
+            export = join_words(
+                ["calipers", "labels", "export", self.pool, "-o", "people.jsonl"]
+            )
             after = f"Next: `{export}`; then `calipers eval` takes --corrected-by people.jsonl."
             fact = f"Narrow enough (±{self.draw.until:g}): {seen}"
             return (Claim("passed", fact, next=self.waiting or after),)
@@ -205,27 +223,31 @@ class SampleState(Plain, HasRows):
         return (Claim("no clear difference", fact, self.line, self.waiting or go_on),)
 
 
-def document(found: SampleState) -> Document:
+def document(sample_state: SampleState) -> Document:
     """The estimate at the last look, and its width."""
-    draw, later = found.draw, found.judged - (found.counted or 0)
-    looks = ", ".join(f"{one:,}" for one in draw.looks)
+    draw = sample_state.draw
+    later = sample_state.judged - (sample_state.counted or 0)
+    looks = ", ".join(f"{look:,}" for look in draw.looks)
     hold = f"It is read once, at {looks}."
     if len(draw.looks) > 1:
         held = f"the {draw.confidence:.0%} intervals of all of them hold together"
         hold = f"Looks at {looks}: {held}, so you may stop at any."
-    most = f"{printable(found.pool)}: {plural(draw.looks[-1], 'question')} at most"
+    most = f"{printable(sample_state.pool)}: {plural(draw.looks[-1], 'question')} at most"
     drawn = f"drawn at random of {draw.total:,} (seed {draw.seed})"
     notes = [Note("counted", f"{most}, {drawn}. {hold}")]
-    if found.counted and later:
-        notes.append(Note("doubt", f"{later:,} judged since the last look count at the next."))
-    return of_claim(found.claims[0], *notes, rows=lambda: found.looks)
+    if sample_state.counted and later:
+        notes.append(
+            Note("doubt", f"{later:,} judged since the last look count at the next.")
+        )
+    return of_claim(sample_state.claims[0], *notes, rows=lambda: sample_state.looks)
 
 
 class SampleWatch:
     """The sampling state of a pool."""
 
     def __init__(self, content: PoolContent, draw: Draw) -> None:
-        self.content, self.draw = content, draw
+        self.content = content
+        self.draw = draw
         assert content.ground_truth is not None  # noqa: S101 - a sample is drawn of one
         self.truth: GroundTruth = content.ground_truth
         self._known: tuple[str, SampleState] | None = None
@@ -238,7 +260,9 @@ class SampleWatch:
             found.setdefault(item.label.query_id, []).append(item.position)
         return found
 
-    def counted(self, found: JudgedTruth, state: LabelState) -> tuple[list[str], str | None]:
+    def counted(
+        self, found: JudgedTruth, state: LabelState
+    ) -> tuple[list[str], str | None]:
         """The queries that humans judged completely, in drawn order, and what blocks the rest.
 
         A question that is not judged yet is passed over: that is unrelated to its results. One
@@ -256,7 +280,8 @@ class SampleWatch:
 
     def _scored(self, truth: GroundTruth) -> dict[str, Scores]:
         """The watched metric of every run that has something in common with a ground truth."""
-        settings, policy = self.content.settings, Policy(unknown="ignore")
+        settings = self.content.settings
+        policy = Policy(unknown="ignore")
         runs = self.content.runs.items()
         scored = {name: scored_run(truth, run, settings, policy) for name, run in runs}
         return {name: scores for name, scores in scored.items() if scores is not None}
@@ -276,7 +301,8 @@ class SampleWatch:
         return replace(self._known[1], waiting=waiting)
 
     def _state(self, queries: list[str], people: GroundTruth | None) -> SampleState:
-        samples, judged = self._samples(people, queries), len(queries)
+        samples = self._samples(people, queries)
+        judged = len(queries)
         first = next(iter(samples.values()))
         last = first.last_look
         looks = []
@@ -284,26 +310,35 @@ class SampleWatch:
             if last is not None and (result := one.at(last)) is not None:
                 kind: Method = "t" if one.bounds is None else "score"
                 ends = Interval(*result.interval, self.draw.confidence, kind)
-                looks.append(SampleLook(name, result.machine, result.value, ends, result.people))
-        enough = [one.enough(self.draw.until) for one in samples.values()]
-        widths = [one.width(judged) for one in samples.values()]
+                looks.append(
+                    SampleLook(name, result.machine, result.value, ends, result.people)
+                )
+        enough = [sample.enough(self.draw.until) for sample in samples.values()]
+        widths = [sample.width(judged) for sample in samples.values()]
         return SampleState(
             pool=self.content.name,
             metric=self.content.settings.metric,
             draw=self.draw,
             judged=judged,
-            width=max((one for one in widths if one is not None), default=None),
+            width=max((width for width in widths if width is not None), default=None),
             next_look=first.next_look,
-            enough=None if None in enough else max(one for one in enough if one is not None),
+            enough=None
+            if None in enough
+            else max(one for one in enough if one is not None),
             looks=tuple(looks),
             counted=last,
         )
 
-    def _samples(self, people: GroundTruth | None, judged: list[str]) -> dict[str, DrawnSample]:
+    def _samples(
+        self, people: GroundTruth | None, judged: list[str]
+    ) -> dict[str, DrawnSample]:
         """The values of each run by machine and by human labels."""
-        order = list(dict.fromkeys([*judged, *self._places, *self.truth.queries["query"]]))
+        order = list(
+            dict.fromkeys([*judged, *self._places, *self.truth.queries["query"]])
+        )
         theirs = {} if people is None else self._scored(people)
-        nothing, looks = np.full(len(order), np.nan), (self.draw.looks, self.draw.confidence)
+        nothing = np.full(len(order), np.nan)
+        looks = (self.draw.looks, self.draw.confidence)
         return {
             name: DrawnSample(
                 metric_values(scores, order),
@@ -315,7 +350,9 @@ class SampleWatch:
             for name, scores in self._machine.items()
         }
 
-    def tags(self, truth: GroundTruth, found: JudgedTruth, state: LabelState) -> pl.Series:
+    def tags(
+        self, truth: GroundTruth, found: JudgedTruth, state: LabelState
+    ) -> pl.Series:
         """The tag that records how each query was drawn; null if humans did not judge it."""
         judged, _ = self.counted(found, state)
         places = {query: at for at, query in enumerate(judged, 1)}

@@ -54,7 +54,12 @@ Questions = Annotated[
 Corpus = Annotated[
     CorpusInput | None,
     Setting(
-        "Titles, and texts of bare ids.", "-c", "PATH", file="corpus", path=True, unchecked=True
+        "Titles, and texts of bare ids.",
+        "-c",
+        "PATH",
+        file="corpus",
+        path=True,
+        unchecked=True,
     ),
 ]
 Changed = Annotated[
@@ -78,14 +83,18 @@ class LabelsDraftSettings(Settings):
     seed: Seed = 0
     ground_truth: Annotated[
         GroundTruthInput | None,
-        _file("Leave out what it has.", "-g", file="ground-truth", path=True, unchecked=True),
+        _file(
+            "Leave out what it has.", "-g", file="ground-truth", path=True, unchecked=True
+        ),
     ] = None
     corpus: Corpus = None
     changed: Changed = False
     allow: Allow = 0.2
     filled: Annotated[
         Paths,
-        _switch("With --changed: this file, filled in. Repeatable.", "", "FILE", several=True),
+        _switch(
+            "With --changed: this file, filled in. Repeatable.", "", "FILE", several=True
+        ),
     ] = ()
 
 
@@ -114,7 +123,8 @@ def labels_draft(runs: Runs = (), *, settings: LabelsDraftSettings) -> "Draft":
         return draft_files(runs, flat(settings))
     filled = filled_grades(_listed(settings.filled))
     loaded, truth = read_inputs(runs, settings.ground_truth, settings.files.columns)
-    how, allow = PoolSettings(depth=settings.k, seed=settings.seed), settings.allow
+    how = PoolSettings(depth=settings.k, seed=settings.seed)
+    allow = settings.allow
     texts = {"questions": settings.questions, "corpus": settings.corpus}
     return what_changed(loaded, truth, how, allow=allow, filled=filled, **texts)[0]
 
@@ -126,7 +136,9 @@ _TRACES = "Take questions from these traces instead. Repeatable."
 class LabelsTracesSettings(Settings):
     """What `labels_traces` takes."""
 
-    n: Annotated[int | None, Setting("How many questions. [default: all]", "--n -n", "N")] = None
+    n: Annotated[
+        int | None, Setting("How many questions. [default: all]", "--n -n", "N")
+    ] = None
     seed: Seed = 0
 
 
@@ -148,7 +160,9 @@ def labels_traces(
     from calipers.questions.begin.traces import sample_traces
 
     # Each is opened once: a pipe has nothing to say the second time.
-    opened = [(Path(one).name.split(".")[0], Probe(Source(Path(one)))) for one in _listed(files)]
+    opened = [
+        (Path(one).name.split(".")[0], Probe(Source(Path(one)))) for one in _listed(files)
+    ]
     records = ((name, record) for name, file in opened for record in read_traces(file))
     clicks = read_behaviour(file for _, file in opened)
     return sample_traces(records, settings.n, settings.seed, clicks)
@@ -164,7 +178,9 @@ class Pooling(Settings):
         Setting(
             "Who judges, such as anna,ben; each gets a link. [default: me]",
             metavar="LIST",
-            read=lambda text: tuple(one.strip() for one in text.split(",") if one.strip()),
+            read=lambda text: tuple(
+                word.strip() for word in text.split(",") if word.strip()
+            ),
         ),
     ] = ("me",)
     questions: Questions = None
@@ -188,10 +204,14 @@ class LabelsPoolSettings(Settings):
 
     pooling: Pooling = Pooling()
 
-    per_item: Annotated[int, Setting("How many people label each result.", "", "N", least=1)] = 1
+    per_item: Annotated[
+        int, Setting("How many people label each result.", "", "N", least=1)
+    ] = 1
     queries: Annotated[Collection[str] | None, _python("Only these questions.")] = None
     depth: Annotated[int, Setting("Results per run to judge.")] = 10
-    order: Annotated[QueueOrder, _python("What can move the metric first, or not.")] = "moves"
+    order: Annotated[QueueOrder, _python("What can move the metric first, or not.")] = (
+        "moves"
+    )
     changed: Changed = False
     allow: Allow = 0.2
     again: Annotated[bool, _python("Judge also what the ground truth has.")] = False
@@ -228,12 +248,20 @@ def labels_pool(
     """
     from calipers.labels.changed import what_changed
     from calipers.labels.desk import open_desk
-    from calipers.labels.draft import keep, matched_alike, pool_settings, read_inputs, to_judge
+    from calipers.labels.draft import (
+        keep,
+        matched_alike,
+        pool_settings,
+        read_inputs,
+        to_judge,
+    )
     from calipers.store.open import open_store
 
     given = flat(settings)
     kept = pool_settings(given)
-    loaded, truth = read_inputs(runs, settings.pooling.ground_truth, settings.pooling.columns)
+    loaded, truth = read_inputs(
+        runs, settings.pooling.ground_truth, settings.pooling.columns
+    )
     more = ("allow",) if settings.changed else ("queries", "again")
     which = {one: given[one] for one in ("questions", "corpus", *more)}
     if settings.changed:
@@ -245,7 +273,9 @@ def labels_pool(
         labels = to_judge(loaded, truth, kept, **which)
         kept = matched_alike(kept, truth, loaded, labels)
     store = open_store(settings.pooling.store, create=True, keep=True)
-    return open_desk(keep(store, name, labels, loaded, truth, kept, settings.another), store)
+    return open_desk(
+        keep(store, name, labels, loaded, truth, kept, settings.another), store
+    )
 
 
 @operation(page="make-ground-truth")
@@ -268,16 +298,21 @@ class LabelsSampleSettings(Settings):
     until: Annotated[
         float, Setting("How far the interval may reach to either side.", "", "WIDTH")
     ] = 0.05
-    pool: Annotated[str | None, _name("The name of the sample. [default: that of the runs]")] = None
+    pool: Annotated[
+        str | None, _name("The name of the sample. [default: that of the runs]")
+    ] = None
     most: Annotated[int, Setting("Questions to draw at most.", "-n")] = 300
     depth: Annotated[
-        int | None, Setting("Results per run to judge. [default: those the metric looks at]")
+        int | None,
+        Setting("Results per run to judge. [default: those the metric looks at]"),
     ] = None
     confidence: Confidence = 0.95
 
 
 @operation(page="make-ground-truth", command="labels sample")
-def labels_sample(runs: Runs = (), *, settings: LabelsSampleSettings) -> "SampleState | Switch":
+def labels_sample(
+    runs: Runs = (), *, settings: LabelsSampleSettings
+) -> "SampleState | Switch":
     """Draw questions at random for people to judge, and say how far they are.
 
     ``ground_truth`` is a machine's; what people say of the sample corrects it. The results of
@@ -301,7 +336,9 @@ def labels_sample(runs: Runs = (), *, settings: LabelsSampleSettings) -> "Sample
     given = runs is not None and not (isinstance(runs, tuple | list | dict) and not runs)
     pool = draw(runs, flat(settings)) if given else settings.pool
     if pool is None:
-        raise InvalidInput("Name runs to draw a sample of, or a sample that was drawn with --pool.")
+        raise InvalidInput(
+            "Name runs to draw a sample of, or a sample that was drawn with --pool."
+        )
     return open_desk(pool, settings.pooling.store).drawn_sample()
 
 
@@ -320,10 +357,12 @@ class LabelsExportSettings(Settings):
 
     columns: ColumnNames = None
     to: Annotated[
-        str | None, Setting("The form, or label-studio or argilla: tasks for it.", "", "FORM")
+        str | None,
+        Setting("The form, or label-studio or argilla: tasks for it.", "", "FORM"),
     ] = None
     targets_as: Annotated[
-        TargetsAs | None, Setting("What a target is. [default: as in the ground truth]", "--as")
+        TargetsAs | None,
+        Setting("What a target is. [default: as in the ground truth]", "--as"),
     ] = None
     machines: Annotated[bool, Setting("Count labels of language models too.")] = False
     every_label: Annotated[
@@ -340,7 +379,9 @@ class LabelsExportSettings(Settings):
 @operation(page="make-ground-truth", command="labels export")
 def labels_export(
     pool: Annotated[Paths, Setting("", argument="[POOL|FILE]...", several=True)] = (),
-    output: Annotated[str | os.PathLike[str] | None, _file("The file to write.", "-o")] = None,
+    output: Annotated[
+        str | os.PathLike[str] | None, _file("The file to write.", "-o")
+    ] = None,
     *,
     settings: LabelsExportSettings,
 ) -> "Exported":
@@ -379,6 +420,6 @@ def labels_import(
 
 def _listed(given: Paths) -> list[str | os.PathLike[str]]:
     paths = [given] if isinstance(given, str | os.PathLike) else list(given)
-    if odd := [one for one in paths if not isinstance(one, str | os.PathLike)]:
+    if odd := [path for path in paths if not isinstance(path, str | os.PathLike)]:
         raise InvalidInput(f"A file is given as {odd[0]!r:.80}; give its path as a text.")
     return paths

@@ -63,7 +63,9 @@ class Path:
         ('a', 'b c', 0)
         """
         if not isinstance(text, str):
-            raise InvalidInput(f"The path of {name} is {text!r}; it is a text such as $.hits[*].")
+            raise InvalidInput(
+                f"The path of {name} is {text!r}; it is a text such as $.hits[*]."
+            )
         steps: list[str | int | None] = []
         position = 1 if text[:1] == "$" else 0
         while position and (found := _STEP.match(text, position)):
@@ -84,7 +86,8 @@ class Path:
         >>> Path.parse("$.hits[*].id").all({"hits": [{"id": "a"}, {"id": "b"}]})
         ['a', 'b']
         """
-        values, walked = [value], "$"
+        values = [value]
+        walked = "$"
         for step in self.steps:
             found: list[object] = []
             for one in values:
@@ -94,7 +97,11 @@ class Path:
                     has = "is no list" if step is None else f"has no {step!r}"
                     raise NoMatch(f"{walked} {has}; it is {beginning(one, 80)}") from None
             values = found
-            walked += f".{step}" if isinstance(step, str) else f"[{'*' if step is None else step}]"
+            walked += (
+                f".{step}"
+                if isinstance(step, str)
+                else f"[{'*' if step is None else step}]"
+            )
         return values
 
 
@@ -142,7 +149,9 @@ class Layout:
     def to_dict(self) -> dict[str, object]:
         """The given paths as texts."""
         paths = {} if self.results is None else {"results": self.results}
-        said: dict[str, object] = {n: path.text for n, path in {**paths, **self.fields}.items()}
+        said: dict[str, object] = {
+            n: path.text for n, path in {**paths, **self.fields}.items()
+        }
         stages = {name: path.text for name, path in self.stages.items()}
         return {**said, "stages": stages} if stages else said
 
@@ -179,7 +188,9 @@ def _listed(raw: object, k: int = ALL) -> Sequence[object]:
         raise bad_answer(f"the answer {error}") from None
     except BadDocument as error:
         came = "None (is a `return` missing?)" if raw is None else beginning(raw)
-        raise bad_answer(f"the retriever returned {came}, which {error}; {ALLOWED}") from None
+        raise bad_answer(
+            f"the retriever returned {came}, which {error}; {ALLOWED}"
+        ) from None
 
 
 def _is_nested(raw: list[object]) -> bool:
@@ -219,7 +230,9 @@ def _rows(listed: Sequence[object], layout: Layout, where: str) -> list[Row]:
         try:
             rows.append(row_of(one, layout))
         except BadDocument as error:
-            hint = "; say where its id is with --id '$.NAME'" * ("neither an id" in str(error))
+            hint = "; say where its id is with --id '$.NAME'" * (
+                "neither an id" in str(error)
+            )
             raise bad_answer(
                 f"result {number} of {where} {error}; found {beginning(one)}{hint}"
             ) from None
@@ -245,7 +258,8 @@ def row_of(one: object, layout: Layout) -> Row:
                 value = None
             setattr(row, name, checked(name, value))
         row = whole(row)
-    start, end = row.start, row.end
+    start = row.start
+    end = row.end
     if not all(place is None or 0 <= place <= LARGEST for place in (start, end)) or (
         start is not None and end is not None and end < start
     ):

@@ -23,14 +23,18 @@ class Cache:
     Several workers may use it at once. Only answers are cached, never errors.
     """
 
-    def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, object]) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], settings: Mapping[str, object]
+    ) -> None:
         self._one_at_a_time = threading.Lock()
         self._settings = msgspec.json.encode(settings, order="deterministic")
         self._place = Path(path)
         self._is_new = not self._place.exists()
         check_place(path)
         try:
-            self._base = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._base = sqlite3.connect(
+                path, check_same_thread=False, isolation_level=None
+            )
             self._execute("PRAGMA journal_mode=WAL")
             self._execute("PRAGMA synchronous=NORMAL")
             self._execute(
@@ -44,7 +48,9 @@ class Cache:
 
     def get(self, question: Question) -> RunEntry | None:
         """The cached answer to a question, under this question's id."""
-        kept = self._execute("SELECT entry FROM answers WHERE key = ?", self._key(question))
+        kept = self._execute(
+            "SELECT entry FROM answers WHERE key = ?", self._key(question)
+        )
         return None if kept is None else read_entry(kept).for_question(question)
 
     def put(self, question: Question, line: bytes) -> None:

@@ -98,7 +98,9 @@ def grade_labels(
             return row.judged(named, None, f"not graded: {reply.error}")
         return row.judged(named, *read_grade(reply.text))
 
-    return MachineLabels(tuple(map(judged, rows)), named, len(rows) - len(readable), report)
+    return MachineLabels(
+        tuple(map(judged, rows)), named, len(rows) - len(readable), report
+    )
 
 
 def _pairs(labels: object) -> list[Label]:
@@ -106,13 +108,21 @@ def _pairs(labels: object) -> list[Label]:
     if isinstance(labels, str | os.PathLike):
         labels = [label for _, label in read_labels(labels)]
     given = (
-        list(labels) if isinstance(labels, Iterable) and getattr(labels, "ndim", True) else [labels]
+        list(labels)
+        if isinstance(labels, Iterable) and getattr(labels, "ndim", True)
+        else [labels]
     )
     rows = [row for row in given if isinstance(row, Label)]
     odd = next((row for row in given if not isinstance(row, Label)), None)
     if odd is not None or not rows:
-        found = "There is no row to judge" if odd is None else f"A row is a {type(odd).__name__}"
-        raise InvalidInput(f"{found}; give a file of `calipers labels draft`, or a list of labels.")
+        found = (
+            "There is no row to judge"
+            if odd is None
+            else f"A row is a {type(odd).__name__}"
+        )
+        raise InvalidInput(
+            f"{found}; give a file of `calipers labels draft`, or a list of labels."
+        )
     return list({row.pair: row for row in rows}.values())
 
 
@@ -152,7 +162,8 @@ def json_answer(text: str) -> dict[str, Any]:
         )
     except (ValueError, RecursionError):
         raise AskFailed(
-            "malformed", f"the answer holds no JSON object; it is {beginning(plain.strip())!r}"
+            "malformed",
+            f"the answer holds no JSON object; it is {beginning(plain.strip())!r}",
         ) from None
 
 
@@ -163,7 +174,8 @@ def read_grade(text: str) -> Grade:
     Grade(grade=2.0, why='It says so.')
     """
     found = json_answer(text)
-    grade, why = found.get("grade"), found.get("why")
+    grade = found.get("grade")
+    why = found.get("why")
     if isinstance(grade, bool) or grade not in GRADES:
         message = f"the grade is {beginning(grade)}; it can be 0, 1 or 2"
         raise AskFailed("wrong grade", f"{message}; the answer is {beginning(text)!r}")
@@ -179,9 +191,12 @@ def read_written(text: str) -> Written:
     found = json_answer(text)
     for name in ("question", "quote"):
         if name not in found or not isinstance(found[name], str | None):
-            message = f"the answer has no {name!r} that is a text; it is {beginning(text)!r}"
+            message = (
+                f"the answer has no {name!r} that is a text; it is {beginning(text)!r}"
+            )
             raise AskFailed("malformed", message)
-    question, quote = normalise(found["question"] or ""), found["quote"]
+    question = normalise(found["question"] or "")
+    quote = found["quote"]
     return Written(question, (quote or "").strip()) if question else Written(None, None)
 
 
@@ -201,7 +216,12 @@ def why_rejected(written: Written, chunk: str) -> str | None:
 
 
 def chat_model(
-    endpoint: str, model: str, instructions: str, check: Check, *, key_env: str | None = None
+    endpoint: str,
+    model: str,
+    instructions: str,
+    check: Check,
+    *,
+    key_env: str | None = None,
 ) -> Retriever:
     """A language model at temperature 0 that gets the same instructions with every prompt.
 
@@ -243,10 +263,14 @@ def ask_model(
     """
     lines: list[bytes] = []
     # The same prompt is asked once, however often it is needed.
-    numbers = {prompt: str(number) for number, prompt in enumerate(dict.fromkeys(prompts))}
+    numbers = {
+        prompt: str(number) for number, prompt in enumerate(dict.fromkeys(prompts))
+    }
     asked = [Question(number, prompt) for prompt, number in numbers.items()]
     with _cache_file(cache) as file:
-        report = retrieve_to_report(model, asked, k=1, on_line=lines.append, cache=file, **asking)
+        report = retrieve_to_report(
+            model, asked, k=1, on_line=lines.append, cache=file, **asking
+        )
     replies = {}
     for entry in map(read_entry, lines):
         text = entry.retrieved[0].text if entry.retrieved else None
@@ -321,8 +345,12 @@ def _content(raw: Any) -> str:
             f"begins with {beginning(raw)}"
         ) from None
     if refused:
-        raise AskFailed("refusal", f"the model refused: {beginning(message.get('refusal') or '')}")
+        raise AskFailed(
+            "refusal", f"the model refused: {beginning(message.get('refusal') or '')}"
+        )
     content = message.get("content")
     if not isinstance(content, str) or not content.strip():
-        raise AskFailed("empty", f"the model said nothing; its message is {beginning(message)}")
+        raise AskFailed(
+            "empty", f"the model said nothing; its message is {beginning(message)}"
+        )
     return content

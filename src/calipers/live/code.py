@@ -42,7 +42,8 @@ class LocalFile(NamedTuple):
         """The fingerprint of the source as loaded, or of the file if it is not loaded."""
         if self.module is None:
             return digest(self.path)
-        spec, seen = getattr(self.module, "__spec__", None), _LOADED.get(self.module.__name__)
+        spec = getattr(self.module, "__spec__", None)
+        seen = _LOADED.get(self.module.__name__)
         if seen is None or seen[0] is not spec:
             seen = _LOADED[self.module.__name__] = (spec, digest(self.path))
         return seen[1]
@@ -64,11 +65,16 @@ def code_of(value: object, module: ModuleType | None = None) -> dict[str, str]:
     if own is None or file is None:
         try:
             return {
-                function.__qualname__: digest(inspect.getsource(cast("type", function)).encode())
+                function.__qualname__: digest(
+                    inspect.getsource(cast("type", function)).encode()
+                )
             }
         except (OSError, TypeError):
             return {}
-    return {one.name: one.fingerprint for one in sorted(local_files(own, file))}
+    return {
+        local_file.name: local_file.fingerprint
+        for local_file in sorted(local_files(own, file))
+    }
 
 
 def code_of_files(words: Iterable[str]) -> dict[str, str]:
@@ -78,7 +84,7 @@ def code_of_files(words: Iterable[str]) -> dict[str, str]:
 
 def reload_stale(files: list[LocalFile], but: ModuleType | None = None) -> None:
     """Reload all files, except ``but``, if one was edited since it was loaded."""
-    if any(one.fingerprint != digest(one.path) for one in files):
+    if any(file.fingerprint != digest(file.path) for file in files):
         for one in files:
             if one.module is not None and one.module is not but:
                 importlib.reload(one.module)
@@ -99,7 +105,9 @@ def local_files(module: ModuleType, file: Path) -> list[LocalFile]:
         if path in begun or name.startswith(f"{OURSELVES}/"):
             return
         begun.add(path)
-        for imported in _imported_names(path, ".".join(path.relative_to(root).parts[:-1])):
+        for imported in _imported_names(
+            path, ".".join(path.relative_to(root).parts[:-1])
+        ):
             place = file_named(imported, root)
             if place is not None:
                 loaded = sys.modules.get(imported)
@@ -113,13 +121,18 @@ def local_files(module: ModuleType, file: Path) -> list[LocalFile]:
 def file_of(module: ModuleType | None) -> Path | None:
     """The source file of a module, if it has one."""
     name = getattr(module, "__file__", None)
-    return Path(name).resolve() if isinstance(name, str) and name.endswith(".py") else None
+    return (
+        Path(name).resolve() if isinstance(name, str) and name.endswith(".py") else None
+    )
 
 
 def file_named(name: str, root: Path) -> Path | None:
     """The file of the module with this name below a folder."""
     place = root.joinpath(*name.split("."))
-    return next((p for p in (place.with_suffix(".py"), place / "__init__.py") if p.is_file()), None)
+    return next(
+        (p for p in (place.with_suffix(".py"), place / "__init__.py") if p.is_file()),
+        None,
+    )
 
 
 def digest(content: bytes | Path) -> str:
@@ -139,9 +152,11 @@ def _imported_names(path: Path, package: str) -> Iterator[str]:
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (one.name for one in node.names)
+            yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             with suppress(ImportError):
-                base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+                base = importlib.util.resolve_name(
+                    "." * node.level + (node.module or ""), package
+                )
                 # A name after `import` may be a module too.
-                yield from (base, *(f"{base}.{one.name}" for one in node.names))
+                yield from (base, *(f"{base}.{name.name}" for name in node.names))

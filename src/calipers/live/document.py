@@ -15,15 +15,19 @@ from calipers.words import plural
 QUANTILES = ("p50", "p95", "p99", "max")
 
 
-def of_run(found: LiveRun, then: str | None = None) -> Document:
+def of_run(live_run: LiveRun, then: str | None = None) -> Document:
     """Show the counts, the latencies and the errors; ``then`` is what to do next."""
-    report = found.report
-    written = [Note("input", f"Written to {printable(report.output)}.")] if report.output else []
+    report = live_run.report
+    written = (
+        [Note("input", f"Written to {printable(report.output)}.")]
+        if report.output
+        else []
+    )
     return Document(
         _asked(report),
         blocks=[_latency(report)] if report.latency_ms["count"] else [],
         notes=[*_notes(report), *written, *([Note("next", then)] if then else [])],
-        rows=lambda: found.frame,
+        rows=lambda: live_run.frame,
     )
 
 
@@ -46,7 +50,12 @@ def _latency(report: RetrievalReport) -> Table:
     latency = report.latency_ms
     return Table(
         (Column("latency", words=True), *QUANTILES),
-        [(plural(int(latency["count"] or 0), "call"), *(duration(latency[p]) for p in QUANTILES))],
+        [
+            (
+                plural(int(latency["count"] or 0), "call"),
+                *(duration(latency[p]) for p in QUANTILES),
+            )
+        ],
     )
 
 
@@ -62,7 +71,11 @@ def _notes(report: RetrievalReport) -> Iterator[Note]:
     remarks: tuple[tuple[int, NoteKind, str], ...] = (
         (report.empty, "missing", "without any result."),
         (report.short, "missing", f"with fewer than {report.k:,} results."),
-        (report.unsorted, "input", "whose scores neither fall nor rise: the list's order counts."),
+        (
+            report.unsorted,
+            "input",
+            "whose scores neither fall nor rise: the list's order counts.",
+        ),
     )
     for n, kind, what in remarks:
         if n:
@@ -73,16 +86,19 @@ def _notes(report: RetrievalReport) -> Iterator[Note]:
 
 def understood_lines(answer: UnderstoodAnswer) -> list[str]:
     """How the answer to one question is read, in one line, and a second for a remark."""
-    line = (
-        f"{answer.retriever} answered {answer.text!r:.60} with {plural(answer.results, 'result')}"
-    )
+    results = plural(answer.results, "result")
+    line = f"{answer.retriever} answered {answer.text!r:.60} with {results}"
     if answer.first is None:
         line += ": is its index filled, and does it return a list?"
     else:
-        fields = ", ".join(f"{name} {value!r:.50}" for name, value in answer.first.items())
+        fields = ", ".join(
+            f"{name} {value!r:.50}" for name, value in answer.first.items()
+        )
         line += f" in {duration(answer.latency_ms)}; the first has {fields}"
         line += "; its scores neither fall nor rise" if answer.unsorted else ""
-        line += "".join(f"; stage {name} has {n}" for name, n in answer.stages.items()) + "."
+        line += (
+            "".join(f"; stage {name} has {n}" for name, n in answer.stages.items()) + "."
+        )
     remarks = [] if answer.remark is None else [answer.remark]
     return [printable(line), *remarks]
 
@@ -100,22 +116,24 @@ def duration(milliseconds: float | None) -> str:
     return f"{milliseconds:.0f} ms" if milliseconds >= 100 else f"{milliseconds:.2g} ms"
 
 
-def of_grades(found: MachineLabels, output: str | None = None) -> Document:
+def of_grades(machine_labels: MachineLabels, output: str | None = None) -> Document:
     """Show how many rows were graded, how, and what to do next."""
-    grades = found.grades
+    grades = machine_labels.grades
     return Document(
-        f"{found.labelled:,} of {plural(len(found.rows), 'row')} graded by "
-        f"{printable(found.judge)}; {_prompts(found.report)}.",
-        blocks=[Table(("grade", "rows"), [(grade, f"{n:,}") for grade, n in grades.items()])],
+        f"{machine_labels.labelled:,} of {plural(len(machine_labels.rows), 'row')} graded by "
+        f"{printable(machine_labels.judge)}; {_prompts(machine_labels.report)}.",
+        blocks=[
+            Table(("grade", "rows"), [(grade, f"{n:,}") for grade, n in grades.items()])
+        ],
         notes=_of_model(
-            found.report,
-            f"{plural(found.without_text, 'row')} without a text, not sent.",
-            found.without_text,
+            machine_labels.report,
+            f"{plural(machine_labels.without_text, 'row')} without a text, not sent.",
+            machine_labels.without_text,
             output,
             "Grade some rows yourself and compare: `calipers labels export yours.csv "
             f"{output or 'machine.jsonl'}`",
         ),
-        rows=lambda: found.rows,
+        rows=lambda: machine_labels.rows,
     )
 
 

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 30.0
 RETRIES = 2
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 60.0
 MOST_WORKERS = 1024
-LEAST, MOST = 1e-6, 1e8
+LEAST = 1e-6
+MOST = 1e8
 """Numbers of seconds that every system's clock supports."""
 SAME_FAILURES = 10
 """This many failures of one kind before the first answer stop the run."""
@@ -132,7 +134,9 @@ class Driver:
         self._warm_up = pace.warm_up_of(len(self._todo))
         self._patience = NEVER
         if pace.timeout is not None:
-            self._patience = pace.timeout + (GRACE_SECONDS if retriever.keeps_time else 0.0)
+            self._patience = pace.timeout + (
+                GRACE_SECONDS if retriever.keeps_time else 0.0
+            )
         self._one_at_a_time = threading.Condition()
         """Held by who records a question, or changes who is active."""
         self._stop = threading.Event()
@@ -261,12 +265,16 @@ class Driver:
         try:
             line = self.retriever.secrets.redact_line(encode(entry))
         except (UnicodeEncodeError, ValueError) as error:
-            return self._error(one, bad_answer(f"the answer cannot be written as JSON: {error}"))
+            return self._error(
+                one, bad_answer(f"the answer cannot be written as JSON: {error}")
+            )
         return Finished(*one, entry, line)
 
     def _error(self, one: Numbered, failed: AskFailed) -> Finished:
-        said = self.retriever.secrets.redact(str(failed)).encode(errors="replace").decode()
-        entry = RunEntry.failed(one[1], said)
+        stored_result = (
+            self.retriever.secrets.redact(str(failed)).encode(errors="replace").decode()
+        )
+        entry = RunEntry.failed(one[1], stored_result)
         return Finished(*one, entry, encode(entry), failed)
 
     def _give_up_overdue(self) -> None:
@@ -274,28 +282,31 @@ class Driver:
         for worker in [late for late in self._active if late.overdue_at <= now]:
             self._active.discard(worker)
             if worker.taken is not None:
-                why = f"no answer within {self.pace.timeout:g} s; the call was left behind"
+                why = (
+                    f"no answer within {self.pace.timeout:g} s; the call was left behind"
+                )
                 self._record(self._error(worker.taken, AskFailed("timeout", why)), worker)
             worker.abandoned = True
             if not self._stop.is_set():
                 self._start()
 
-    def _record(self, one: Finished, worker: _Worker) -> None:
+    def _record(self, finished: Finished, worker: _Worker) -> None:
         """Record a finished question; it counts once the operating system has its line."""
         with self._one_at_a_time:
             # Who gave up on a call has recorded its question.
             if self._closed or worker.abandoned:
                 return
             # A cached answer does not show that the retriever works today.
-            self.asked += not one.entry.cached
-            self._answered |= one.failed is None and not one.entry.cached
-            if one.failed is not None:
-                self._fail(one, one.failed)
-            elif one.entry.cached:
-                self._keep([one])
+            self.asked += not finished.entry.cached
+            self._answered |= finished.failed is None and not finished.entry.cached
+            if finished.failed is not None:
+                self._fail(finished, finished.failed)
+            elif finished.entry.cached:
+                self._keep([finished])
             else:
-                deferred, self._deferred = self._deferred, []
-                self._keep([*deferred, one])
+                deferred = self._deferred
+                self._deferred = []
+                self._keep([*deferred, finished])
 
     def _keep(self, ready: Sequence[Finished]) -> None:
         self._write([one.number for one in ready], [one.line for one in ready])
@@ -304,16 +315,18 @@ class Driver:
             if self._cache is not None and one.failed is None and not one.entry.cached:
                 self._cache.put(one.question, one.line)
 
-    def _fail(self, one: Finished, failed: AskFailed) -> None:
+    def _fail(self, finished: Finished, failed: AskFailed) -> None:
         if self._answered:
-            self._keep([one])
+            self._keep([finished])
             return
         # Before the first answer: stop if every question would fail the same way.
-        self._deferred.append(one)
+        self._deferred.append(finished)
         kinds = {past.failed.kind for past in self._deferred if past.failed}
         alike = len(self._deferred) >= SAME_FAILURES and len(kinds) == 1
         if self._verdict is None and (failed.hopeless or alike):
-            self._verdict = f"{self.retriever.name} cannot be asked. {one.entry.error}"
+            self._verdict = (
+                f"{self.retriever.name} cannot be asked. {finished.entry.error}"
+            )
             self._stop.set()
 
     def _settle(self) -> None:

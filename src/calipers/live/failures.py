@@ -77,7 +77,9 @@ def decoded(content: bytes, what: str) -> object:
     try:
         return msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise bad_answer(f"{what} is not JSON; it begins with {beginning(content)!r}") from None
+        raise bad_answer(
+            f"{what} is not JSON; it begins with {beginning(content)!r}"
+        ) from None
 
 
 def beginning(value: object, limit: int = 160) -> str:

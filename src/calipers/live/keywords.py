@@ -26,7 +26,9 @@ Watched = Annotated[
 ]
 
 
-def _pairs(given: tuple[str, ...], divider: str, option: str, example: str) -> dict[str, str]:
+def _pairs(
+    given: tuple[str, ...], divider: str, option: str, example: str
+) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in given:
         name, divided, value = text.partition(divider)
@@ -109,7 +111,9 @@ _asking = partial(Setting, group=ASKING)
 class Patience(Settings):
     """Retries, and the progress callback."""
 
-    retries: Annotated[int, _number("Attempts after a lost connection, a timeout, 429 or 5xx.")] = 2
+    retries: Annotated[
+        int, _number("Attempts after a lost connection, a timeout, 429 or 5xx.")
+    ] = 2
     watch: Watched = None
 
 
@@ -146,12 +150,14 @@ class RetrieverOptions(Settings):
             "--header",
             "'NAME: VALUE'",
             several=True,
-            read=lambda given: _pairs(given, ":", "--header", "Authorization: Bearer $TOKEN"),
+            read=lambda given: _pairs(
+                given, ":", "--header", "Authorization: Bearer $TOKEN"
+            ),
         ),
     ] = None
-    results: Annotated[Text, Setting("Where the results are, such as '$.hits[*]'.", "", "PATH")] = (
-        None
-    )
+    results: Annotated[
+        Text, Setting("Where the results are, such as '$.hits[*]'.", "", "PATH")
+    ] = None
     id: Annotated[Text, _place("id")] = None
     score: Annotated[Text, _place("score")] = None
     text: Annotated[Text, _place("text")] = None
@@ -167,7 +173,9 @@ class RetrieverOptions(Settings):
             "--stage",
             "NAME=PATH",
             several=True,
-            read=lambda given: _pairs(given, "=", "--stage", "candidates=$.candidates[*]"),
+            read=lambda given: _pairs(
+                given, "=", "--stage", "candidates=$.candidates[*]"
+            ),
             group=READING,
         ),
     ] = None
@@ -196,7 +204,8 @@ class AskingModel(Settings):
     patience: Patience = Patience()
 
     endpoint: Annotated[
-        str, Setting("An OpenAI-compatible address: http://127.0.0.1:8000/v1.", "", "ADDRESS")
+        str,
+        Setting("An OpenAI-compatible address: http://127.0.0.1:8000/v1.", "", "ADDRESS"),
     ]
     model: Annotated[str, Setting("The name of the model.", metavar="NAME")]
     key_env: Annotated[

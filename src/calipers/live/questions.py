@@ -48,9 +48,12 @@ def read_questions(value: object, columns: Columns | None = None) -> Questions:
         columns.check_used()
 
 
-def _checked(name: str, asked: Iterator[Question], place: Callable[[int], str]) -> Questions:
+def _checked(
+    name: str, asked: Iterator[Question], place: Callable[[int], str]
+) -> Questions:
     seen: dict[str, int] = {}
-    digests, checked = list[bytes](), list[Question]()
+    digests = list[bytes]()
+    checked = list[Question]()
     for number, question in enumerate(asked):
         if not question.text or question.text.isspace():
             raise InvalidInput(
@@ -73,7 +76,8 @@ def _checked(name: str, asked: Iterator[Question], place: Callable[[int], str]) 
         checked.append(question)
     if not checked:
         raise InvalidInput(f"{name} holds no questions; give at least one.")
-    total, questions = DigestSum(), Questions(checked)
+    total = DigestSum()
+    questions = Questions(checked)
     total.add(digests)
     questions.name, questions.fingerprint = name, total.hexdigest()
     return questions
@@ -100,7 +104,9 @@ def _in_file(path: Path, columns: Columns) -> Found | None:
     probe.check()
     if probe.look is not None:
         raw = raw_records(source, probe.look)
-        rows = (decoded(one, source, raw.line(number)) for number, one in enumerate(raw.items))
+        rows = (
+            decoded(one, source, raw.line(number)) for number, one in enumerate(raw.items)
+        )
         first = next(rows, None)
         known = columns.renamed(first, source.name) if isinstance(first, dict) else first
         # Without a question: one object over all lines, or records of another format.
@@ -114,9 +120,13 @@ def _in_file(path: Path, columns: Columns) -> Found | None:
     meant = set(names.values())
     if "query" not in meant or meant & {*IDENTITIES, "ground_truth"}:
         return None
-    wanted = {theirs: ours for theirs, ours in names.items() if ours in ("query", "query_text")}
+    wanted = {
+        theirs: ours for theirs, ours in names.items() if ours in ("query", "query_text")
+    }
     table = probe.table.open().select(*wanted).rename(wanted).collect()
-    return _records(source.name, table.iter_rows(named=True), lambda i: f"{path}[{i}]", Columns())
+    return _records(
+        source.name, table.iter_rows(named=True), lambda i: f"{path}[{i}]", Columns()
+    )
 
 
 def _records(
@@ -127,7 +137,11 @@ def _records(
             if isinstance(one, Question):
                 yield one
                 continue
-            row = columns.renamed(one, name) if columns and isinstance(one, Mapping) else one
+            row = (
+                columns.renamed(one, name)
+                if columns and isinstance(one, Mapping)
+                else one
+            )
             if "query_id" in columns.named and isinstance(row, dict):
                 row["id"] = row.get("query_id")
             question = Question(one, one) if isinstance(one, str) else _question(row)
@@ -144,12 +158,20 @@ def _records(
 def _question(row: object) -> Question | None:
     """The question in a record: its ``id``, if it has one, and the text to ask."""
     if isinstance(row, Mapping) and row.get("query_text") is not None:
-        row = {**row, "id": row.get("query_id", row.get("query")), "query": row["query_text"]}
+        row = {
+            **row,
+            "id": row.get("query_id", row.get("query")),
+            "query": row["query_text"],
+        }
     try:
         text, known = question_and_id(msgspec.convert(row, Asked))
     except msgspec.ValidationError:
         return None
-    return None if text is None else Question(str(text if known is None else known), str(text))
+    return (
+        None
+        if text is None
+        else Question(str(text if known is None else known), str(text))
+    )
 
 
 def _in_ground_truth(value: object, name: str, columns: Columns) -> Found:
@@ -157,7 +179,9 @@ def _in_ground_truth(value: object, name: str, columns: Columns) -> Found:
     holder = found.ground_truth or found.run
     queries = None if holder is None else holder.queries
     if queries is None or not queries.height:
-        raise InvalidInput(f"{name} holds no questions; give a file with a question per record.")
+        raise InvalidInput(
+            f"{name} holds no questions; give a file with a question per record."
+        )
     ids = queries["query"]
     texts = queries["text"] if "text" in queries.columns else ids
     if texts.null_count() == queries.height:

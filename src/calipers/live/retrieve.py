@@ -44,12 +44,16 @@ def retrieve_to_run(
     """
     lines: list[bytes] = []
     asked = read_questions(questions, Columns.of(columns))
-    report = retrieve_to_report(search, asked, k=k, output=output, on_line=lines.append, **settings)
+    report = retrieve_to_report(
+        search, asked, k=k, output=output, on_line=lines.append, **settings
+    )
     if output is not None:
         lines = Path(output).read_bytes().splitlines()
     order = {one.id: number for number, one in enumerate(asked)}
     # A question that holds a secret is written without it, and comes last.
-    records = sorted(map(_record, lines), key=lambda r: order.get(str(r.id or r.query), len(order)))
+    records = sorted(
+        map(_record, lines), key=lambda r: order.get(str(r.id or r.query), len(order))
+    )
     run = _built(records, report.retriever)
     about = {name: getattr(run, name) for name in Run.__dataclass_fields__}
     name = report.retriever if output is None else str(output)
@@ -82,7 +86,8 @@ def retrieve_to_report(
     ``ExistingRun`` (what to do with one), and ``keywords.RetrieverOptions``.
     """
     check_number("k", k, whole=True, least=1, most=MOST_RESULTS)
-    wish, limits = ExistingRun(**_taken(settings, ExistingRun)), _taken(settings, Pace)
+    wish = ExistingRun(**_taken(settings, ExistingRun))
+    limits = _taken(settings, Pace)
     asked = read_questions(questions, Columns.of(columns))
     retriever = as_retriever(search, **settings)
     if limits.get("workers") is None:
@@ -105,7 +110,9 @@ def retrieve_to_report(
 
             cached = stack.enter_context(closing(Cache(cache, decides)))
         if output is not None:
-            opened = RunWriter(output, decides, asked, counts, code=retriever.code, wish=wish)
+            opened = RunWriter(
+                output, decides, asked, counts, code=retriever.code, wish=wish
+            )
             writer = stack.enter_context(closing(opened))
         left = enumerate(asked) if writer is None else writer.unfinished()
         write = kept if writer is None else writer.write
@@ -120,7 +127,9 @@ def retrieve_to_report(
                 "none is kept."
             ) from None
         except RetrieverFailed as failed:
-            raise RetrieverFailed(_what_now(str(failed), counts, len(asked), writer)) from None
+            raise RetrieverFailed(
+                _what_now(str(failed), counts, len(asked), writer)
+            ) from None
         if counts.answered and counts.marks["empty"] == counts.answered:
             if writer is not None:
                 writer.discard()
@@ -144,12 +153,16 @@ def retrieve_to_report(
 
 def _taken(settings: dict[str, Any], kind: type[ExistingRun | Pace]) -> dict[str, Any]:
     """Remove the settings of this type and return them."""
-    names = [one.name for one in fields(kind)]
+    names = [member.name for member in fields(kind)]
     return {name: settings.pop(name) for name in names if name in settings}
 
 
 def ask_once(
-    search: object, question: Question, k: int, timeout: float | None, options: RetrieverOptions
+    search: object,
+    question: Question,
+    k: int,
+    timeout: float | None,
+    options: RetrieverOptions,
 ) -> tuple[Run, str, float | None]:
     """Return the results for one question, the retriever's name, and the milliseconds it took."""
     retriever = as_retriever(search, **flat(options))
@@ -183,7 +196,9 @@ def what_is_understood(
     )
 
 
-def _one_answer(retriever: Retriever, question: Question, k: int, timeout: float | None) -> bytes:
+def _one_answer(
+    retriever: Retriever, question: Question, k: int, timeout: float | None
+) -> bytes:
     """Ask one question, and return the answer as a line of a run."""
     lines: list[bytes] = []
 
@@ -195,7 +210,9 @@ def _one_answer(retriever: Retriever, question: Question, k: int, timeout: float
     return lines[0]
 
 
-def _what_now(sentence: str, counts: AnswerCounts, questions: int, writer: RunWriter | None) -> str:
+def _what_now(
+    sentence: str, counts: AnswerCounts, questions: int, writer: RunWriter | None
+) -> str:
     if not sentence.endswith((".", "?", "!")):
         sentence += "."
     if writer is None:

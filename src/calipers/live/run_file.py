@@ -62,7 +62,9 @@ class RunEntry(msgspec.Struct, omit_defaults=True):
         return self.query if self.id is None else self.id
 
     @classmethod
-    def answered(cls, question: Question, answer: Answer, seconds: float, warm_up: bool) -> Self:
+    def answered(
+        cls, question: Question, answer: Answer, seconds: float, warm_up: bool
+    ) -> Self:
         """The entry of a question that was answered."""
         # Positional: this runs once per question, and keywords would cost as much as the rest.
         return cls(
@@ -85,7 +87,9 @@ class RunEntry(msgspec.Struct, omit_defaults=True):
     def for_question(self, question: Question) -> Self:
         """This entry as a cached answer to a question, without its old latency."""
         self.id = _own_id(question)
-        self.latency_ms, self.warm_up, self.cached = None, False, True
+        self.latency_ms = None
+        self.warm_up = False
+        self.cached = True
         return self
 
 
@@ -136,7 +140,11 @@ class AnswerCounts:
         n = len(usual)
         # Each percentile is the smallest value that at least this share of values does not exceed.
         shares = (0.5, 0.95, 0.99)
-        at = np.quantile(usual, shares, method="inverted_cdf").tolist() if n else [None] * 3
+        at = (
+            np.quantile(usual, shares, method="inverted_cdf").tolist()
+            if n
+            else [None] * 3
+        )
         return {
             "count": n,
             **dict(zip(("p50", "p95", "p99"), at, strict=True)),
@@ -241,7 +249,9 @@ class RunWriter:
 
     def unfinished(self) -> Iterator[tuple[int, Question]]:
         """The questions that are not in the file, in order, each with its number."""
-        return (one for one in enumerate(self.questions) if self._starts[one[0]] == ABSENT)
+        return (
+            one for one in enumerate(self.questions) if self._starts[one[0]] == ABSENT
+        )
 
     def write(self, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
         """Append the lines of these questions; the operating system has them on return."""
@@ -322,7 +332,9 @@ class RunWriter:
         for start, entry in self._entries():
             number = numbers.get(entry.key)
             if number is None or self._starts[number] != ABSENT:
-                raise self._damaged(f"the question {entry.key!r:.60} is unknown, or stands twice")
+                raise self._damaged(
+                    f"the question {entry.key!r:.60} is unknown, or stands twice"
+                )
             self._starts[number] = start
             counts.add(entry)
         self._size = os.fstat(self._file).st_size
@@ -336,7 +348,9 @@ class RunWriter:
                     entry = read_entry(line)
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     if line.endswith(b"\n"):
-                        raise self._damaged(f"{line[:60].rstrip()!r} is no record") from None
+                        raise self._damaged(
+                            f"{line[:60].rstrip()!r} is no record"
+                        ) from None
                     os.ftruncate(self._file, start)
                     return
                 yield start, entry
@@ -353,23 +367,27 @@ class RunWriter:
         )
 
 
-def _resolve_existing(path: Path, wanted: Meta, wish: ExistingRun) -> tuple[bool, str | None]:
+def _resolve_existing(
+    path: Path, wanted: Meta, wish: ExistingRun
+) -> tuple[bool, str | None]:
     """Whether to set an existing output aside, and what the report says about it.
 
     A file that is not ours to replace is refused, as it may be the questions.
     """
-    beside, found = meta_path(path), read_meta(path)
+    beside = meta_path(path)
+    meta = read_meta(path)
     filled = path.exists() and path.stat().st_size
-    if found is None and (filled or beside.exists()):
+    if meta is None and (filled or beside.exists()):
         raise InvalidInput(
             f"The output {path} was not written by `calipers retrieve`, or {beside.name} beside it "
             "cannot be read; name another file, or remove it."
         )
-    if found is None or not filled:
+    if meta is None or not filled:
         return False, None
-    ended = "finished" if found.complete else "interrupted"
+    ended = "finished" if meta.complete else "interrupted"
     kept = f"The {ended} run of before is kept in {backup_path(path)}."
-    before, now = found.settings, msgspec.to_builtins(wanted.settings)
+    before = meta.settings
+    now = msgspec.to_builtins(wanted.settings)
     changed = [
         f"{name} was {_display(before.get(name))} and is {_display(now.get(name))}"
         for name in dict.fromkeys((*before, *now))
@@ -377,13 +395,15 @@ def _resolve_existing(path: Path, wanted: Meta, wish: ExistingRun) -> tuple[bool
     ]
     files = [
         name
-        for name in dict.fromkeys((*found.code, *wanted.code))
-        if found.code and found.code.get(name) != wanted.code.get(name)
+        for name in dict.fromkeys((*meta.code, *wanted.code))
+        if meta.code and meta.code.get(name) != wanted.code.get(name)
     ]
     rewritten = f"its code was changed ({', '.join(files):.120})" if files else None
-    if wish.restart or (wish.afresh and (changed or (rewritten and not wish.retry_errors))):
+    if wish.restart or (
+        wish.afresh and (changed or (rewritten and not wish.retry_errors))
+    ):
         return True, kept
-    if changed and (wish.retry_errors or not found.complete):
+    if changed and (wish.retry_errors or not meta.complete):
         raise InvalidInput(
             f"The output {path} belongs to another run: {'; '.join(changed)}. Give the same "
             "settings to go on with it, name another output, or replace it with --restart "
@@ -391,13 +411,13 @@ def _resolve_existing(path: Path, wanted: Meta, wish: ExistingRun) -> tuple[bool
         )
     if wish.retry_errors:
         return False, f"For a part of these answers {rewritten}." if rewritten else None
-    if not found.complete and rewritten:
+    if not meta.complete and rewritten:
         raise InvalidInput(
             f"The output {path} holds an interrupted run, and {rewritten}. Begin again with "
             "--restart (restart=True), or go on and keep the answers it has with --retry-errors "
             "(retry_errors=True)."
         )
-    return (True, kept) if found.complete else (False, None)
+    return (True, kept) if meta.complete else (False, None)
 
 
 def _display(value: object) -> str:
@@ -418,7 +438,9 @@ def _locked(path: Path) -> int:
     try:
         file = open_binary(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     except OSError as error:
-        raise WriteFailed(f"The output {path} cannot be written: {error.strerror}.") from error
+        raise WriteFailed(
+            f"The output {path} cannot be written: {error.strerror}."
+        ) from error
     if lock(file):
         return file
     os.close(file)

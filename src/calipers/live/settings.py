@@ -22,26 +22,35 @@ class RetrieveSettings(Settings):
     workers: Annotated[
         int | None,
         Setting(
-            "Questions asked at a time. [default: 8; 1 for a command]", metavar="N", file="workers"
+            "Questions asked at a time. [default: 8; 1 for a command]",
+            metavar="N",
+            file="workers",
         ),
     ] = None
     output: Annotated[
         str | os.PathLike[str] | None,
-        Setting("A .jsonl file, which the same call goes on with if it was stopped.", only=PYTHON),
+        Setting(
+            "A .jsonl file, which the same call goes on with if it was stopped.",
+            only=PYTHON,
+        ),
     ] = None
 
 
 @operation(page="retrieve", command="retrieve")
 def retrieve(
     search: Annotated[
-        RetrieverInput, Setting("", argument="[RETRIEVER]", file="retriever", unchecked=True)
+        RetrieverInput,
+        Setting("", argument="[RETRIEVER]", file="retriever", unchecked=True),
     ],
     questions: Annotated[
         QuestionsInput,
-        Setting("", argument="[QUESTIONS]", file="ground-truth", path=True, unchecked=True),
+        Setting(
+            "", argument="[QUESTIONS]", file="ground-truth", path=True, unchecked=True
+        ),
     ],
     k: Annotated[
-        int, Setting("Results to ask for.", "-k", file="ask-for", least=1, most=MOST_RESULTS)
+        int,
+        Setting("Results to ask for.", "-k", file="ask-for", least=1, most=MOST_RESULTS),
     ] = 20,
     *,
     settings: RetrieveSettings,
@@ -71,7 +80,9 @@ def retrieve(
 
 @operation(page="make-ground-truth", command="labels judge")
 def labels_judge(
-    labels: Annotated[PathText | Sequence[object], Setting("", argument="FILE", unchecked=True)],
+    labels: Annotated[
+        PathText | Sequence[object], Setting("", argument="FILE", unchecked=True)
+    ],
     *,
     settings: AskingModel,
 ) -> "MachineLabels":

@@ -24,7 +24,8 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.run import Run
 from calipers.names import words_in
 
-K1, B = 1.5, 0.75
+K1 = 1.5
+B = 0.75
 DEPTH = 10
 STOP_WORDS = words_in(
     "a an and are as at be but by for if in into is it no not of on or such that the their then "
@@ -56,13 +57,18 @@ class WordIndex:
     def of(cls, corpus: Corpus, *, with_texts: bool = False) -> "WordIndex":
         """Index a corpus."""
         columns = ["id", "document", "start", "end", *(["text"] if with_texts else [])]
-        sizes, postings, names, before = [], [], [], 0
+        sizes = []
+        postings = []
+        names = []
+        before = 0
         for batch in corpus.batches():
             words = words_of(batch["text"])
             sizes.append(np.bincount(words["owner"].to_numpy(), minlength=batch.height))
             counted = words.group_by("word", "owner").len("often")
             owner = pl.col("owner").cast(pl.Int32) + before
-            postings.append(counted.select("word", owner, pl.col("often").cast(pl.UInt16)))
+            postings.append(
+                counted.select("word", owner, pl.col("often").cast(pl.UInt16))
+            )
             names.append(batch.select(columns))
             before += batch.height
         table = pl.concat(postings).sort("word", "owner")
@@ -72,7 +78,8 @@ class WordIndex:
         length = np.concatenate(sizes)
         weights = np.log1p((before - holding + 0.5) / (holding + 0.5))
         delay = K1 * (1 - B + B * length / max(length.mean(), 1e-9))
-        often, place = table["often"].to_numpy(), table["owner"].to_numpy()
+        often = table["often"].to_numpy()
+        place = table["owner"].to_numpy()
         gains = np.repeat(weights, holding) * often / (often + delay[place])
         terms = {word: number for number, word in enumerate(known.to_list())}
         return cls(terms, starts, place, gains, pl.concat(names))
@@ -94,9 +101,11 @@ class WordIndex:
         spoken = words_of(queries["text"])
         ends = np.searchsorted(spoken["owner"].to_numpy(), np.arange(1, queries.height))
         words = np.split(spoken["word"].to_numpy(), ends)
-        found = [self.best(one.tolist(), k) for one in words]
+        found = [self.best(word.tolist(), k) for word in words]
         owners = np.repeat(np.arange(len(found)), [len(chunk) for chunk, _ in found])
-        rows = self.chunks[np.concatenate([chunk for chunk, _ in found])].rename({"id": "item"})
+        rows = self.chunks[np.concatenate([chunk for chunk, _ in found])].rename(
+            {"id": "item"}
+        )
         score = np.concatenate([score for _, score in found])
         rows = rows.with_columns(query=queries["query"].gather(owners), score=score)
         return Run.from_frame(rows, order="listed", name=NAME)
@@ -133,7 +142,9 @@ def search_folder(place: str | PathLike[str]) -> Search:
         words = words_of(pl.Series([query]))["word"].to_list()
         chunk, score = index().best(words, k)
         rows = index().chunks[chunk].iter_rows(named=True)
-        return [{**row, "score": gain} for row, gain in zip(rows, score.tolist(), strict=True)]
+        return [
+            {**row, "score": gain} for row, gain in zip(rows, score.tolist(), strict=True)
+        ]
 
     return search
 

@@ -60,9 +60,12 @@ def match_by_id(
         return batch, sieve.passing(batch.hashes)
 
     batches = run.ranked(policy.ties)
-    for batch, rows in map(looked_over, batches) if run.in_memory else ahead(looked_over, batches):
+    for batch, rows in (
+        map(looked_over, batches) if run.in_memory else ahead(looked_over, batches)
+    ):
         _check_ids(batch.frame)
-        codes, query = counting.add(batch), batch.query_of(rows)
+        codes = counting.add(batch)
+        query = batch.query_of(rows)
         # Adding nothing copies the ids: a mere selection keeps all texts of the batch in memory.
         item = batch.frame["item"].gather(as_series(rows)) + ""
         columns: dict[str, Ints | Bools] = {
@@ -84,19 +87,29 @@ def match_by_id(
     tally = counting.finish(
         tied_targets=target[first & tied], copies=(target[~first], rank[~first])
     )
-    target, rank = target[first], rank[first]
-    return assemble(ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size), tally
+    target = target[first]
+    rank = rank[first]
+    return assemble(
+        ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size
+    ), tally
 
 
 def _targets(ground_truth: GroundTruth) -> pl.DataFrame:
     """The targets that have an id, with their rows, sorted by the codes of their queries."""
     code = ground_truth.target_query
-    query, item = ground_truth.targets["query"], ground_truth.targets["item"]
+    query = ground_truth.targets["query"]
+    item = ground_truth.targets["item"]
     rows = as_series(np.arange(code.size))
-    targets = pl.DataFrame({"query": query, "item": item, "code": as_series(code), "target": rows})
+    targets = pl.DataFrame(
+        {"query": query, "item": item, "code": as_series(code), "target": rows}
+    )
     if item.null_count():
         targets = targets.drop_nulls("item")
-    return targets if (code[1:] >= code[:-1]).all() else targets.sort("code", maintain_order=True)
+    return (
+        targets
+        if (code[1:] >= code[:-1]).all()
+        else targets.sort("code", maintain_order=True)
+    )
 
 
 def _joined(rows: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:
@@ -106,8 +119,13 @@ def _joined(rows: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:
 
 def _sorted(found: list[pl.DataFrame]) -> tuple[Ints, Ints, Bools]:
     """Target, rank and whether it was tied, by target and from the best rank down."""
-    edges = pl.concat(found) if found else pl.DataFrame({"target": [], "rank": [], "tied": []})
-    target, rank = _ints(edges["target"]), _ints(edges["rank"])
+    edges = (
+        pl.concat(found)
+        if found
+        else pl.DataFrame({"target": [], "rank": [], "tied": []})
+    )
+    target = _ints(edges["target"])
+    rank = _ints(edges["rank"])
     # Nearly sorted, as queries come in the order of the ground truth: this sort is fast on such.
     order = np.argsort((target << 32) + rank, kind="stable")
     return target[order], rank[order], edges["tied"].to_numpy().astype(np.bool_)[order]
@@ -126,7 +144,8 @@ def _check_ids(frame: pl.DataFrame) -> None:
 
 
 _PLACES_PER_TARGET = 32
-_FEWEST_BITS, _MOST_BITS = 12, 27
+_FEWEST_BITS = 12
+_MOST_BITS = 27
 
 
 class Sieve:
@@ -187,17 +206,27 @@ def look_up(
     rank, tied = ranked.places(segment, flat.looked_up[found])
     for at in np.flatnonzero(tied).tolist():
         items = flat.items_of(segment[at])
-        rank[at] += ranked.before(segment[at], items, ids[found[at]], by_id=ties != "input")
+        rank[at] += ranked.before(
+            segment[at], items, ids[found[at]], by_id=ties != "input"
+        )
     if target is not None:
         order = np.argsort(target[found])
-        found, rank, tied = target[found][order], rank[order], tied[order]
+        found = target[found][order]
+        rank = rank[order]
+        tied = tied[order]
     run = counting.run
     counting.add_looked_up(
-        flat.names, codes, flat.lengths, tied=ranked.tied, ranked=lambda: next(run.ranked(ties))
+        flat.names,
+        codes,
+        flat.lengths,
+        tied=ranked.tied,
+        ranked=lambda: next(run.ranked(ties)),
     )
     if not all_answered:
         counting.add_answered(pl.Series("query", flat.names, dtype=pl.String))
-    tally = counting.finish(found[tied], copies=(found[:0], rank[:0]), all_answered=all_answered)
+    tally = counting.finish(
+        found[tied], copies=(found[:0], rank[:0]), all_answered=all_answered
+    )
     return (found, rank), tally
 
 
@@ -220,7 +249,9 @@ def _targets_of(truth: GroundTruth, codes: Ints) -> tuple[Ints | None, Ints]:
     first = np.cumsum(n_targets) - n_targets
     n_targets = np.where(codes < 0, 0, n_targets[codes])
     before = np.cumsum(n_targets) - n_targets
-    return np.arange(n_targets.sum()) + np.repeat(first[codes] - before, n_targets), n_targets
+    return np.arange(n_targets.sum()) + np.repeat(
+        first[codes] - before, n_targets
+    ), n_targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +267,10 @@ class _Flat:
 
     @classmethod
     def of(
-        cls, mappings: Mapping[str, dict[str, float]], wanted: Iterable[str], n_wanted: Ints
+        cls,
+        mappings: Mapping[str, dict[str, float]],
+        wanted: Iterable[str],
+        n_wanted: Ints,
     ) -> Self | None:
         """Flatten in one pass; None where an id is no text or a score no finite number.
 
@@ -245,7 +279,8 @@ class _Flat:
         items: list[str] = []
         numbers: list[float] = []
         found: list[float] = []
-        following, nowhere = iter(wanted), repeat(math.nan)
+        following = iter(wanted)
+        nowhere = repeat(math.nan)
         for scores, n in zip(mappings.values(), n_wanted.tolist(), strict=True):
             items += scores
             numbers += scores.values()
@@ -255,12 +290,15 @@ class _Flat:
         if not are_texts(names, items):
             return None
         try:
-            flat, looked_up = _as_floats(numbers), _as_floats(found)
+            flat = _as_floats(numbers)
+            looked_up = _as_floats(found)
         except (TypeError, OverflowError, struct.error):
             return None
         if not np.isfinite(flat).all():
             return None
-        lengths = np.fromiter(map(len, mappings.values()), dtype=np.int64, count=len(names))
+        lengths = np.fromiter(
+            map(len, mappings.values()), dtype=np.int64, count=len(names)
+        )
         return cls(names, lengths, items, flat, looked_up)
 
     def items_of(self, query: int) -> list[str]:
@@ -272,7 +310,11 @@ class _Flat:
 def _as_floats(numbers: list[float]) -> Floats:
     """An array of numbers; anything else raises an error."""
     plain = plain_floats(numbers)
-    return np.frombuffer(struct.pack(f"{len(numbers)}d", *numbers)) if plain is None else plain
+    return (
+        np.frombuffer(struct.pack(f"{len(numbers)}d", *numbers))
+        if plain is None
+        else plain
+    )
 
 
 class _Ranked:
@@ -287,7 +329,9 @@ class _Ranked:
             # The ranks of other items are not needed: sorting the scores alone is faster.
             sort: Callable[[Floats], Floats] = partial(np.sort, axis=1)
             found = row_by_row(lengths, falling, sort)
-            order = order_within(self._starts, lengths, falling) if found is None else None
+            order = (
+                order_within(self._starts, lengths, falling) if found is None else None
+            )
             falling = falling[order] if found is None else found
         self._ordered = -falling
         self._halvings = int(lengths.max(initial=0)).bit_length()
@@ -297,14 +341,18 @@ class _Ranked:
 
     def places(self, segment: Ints, score: Floats) -> tuple[Ints, Bools]:
         """The best rank that each of these scores can have, and whether it is tied."""
-        first, last = self._starts[segment], self._ends[segment] - 1
+        first = self._starts[segment]
+        last = self._ends[segment] - 1
         for _ in range(self._halvings):
             middle = (first + last) >> 1
             is_behind = self._ordered[middle] > score
-            first, last = np.where(is_behind, middle + 1, first), np.where(is_behind, last, middle)
+            first = np.where(is_behind, middle + 1, first)
+            last = np.where(is_behind, last, middle)
         return first - self._starts[segment] + 1, self.tied[first]
 
-    def before(self, segment: int, items: Sequence[str], item: str, *, by_id: bool) -> int:
+    def before(
+        self, segment: int, items: Sequence[str], item: str, *, by_id: bool
+    ) -> int:
         """How many items of the same score precede an item: by higher id, or as listed."""
         scores = self._as_given[self._starts[segment] : self._ends[segment]]
         own = items.index(item)

@@ -21,7 +21,12 @@ from calipers.text import normalise
 
 
 def match_by_quote(
-    ground_truth: GroundTruth, run: Run, policy: Policy, rule: MatchRule, *, together: bool
+    ground_truth: GroundTruth,
+    run: Run,
+    policy: Policy,
+    rule: MatchRule,
+    *,
+    together: bool,
 ) -> tuple[Matches, Tally]:
     """The matches of a run whose results carry texts, in one pass over the run.
 
@@ -33,7 +38,10 @@ def match_by_quote(
     quotes_of = _quotes_by_query(ground_truth, rule.ignore_case)
     counting = RunTally(ground_truth, run, policy.duplicates)
     # Arrays and no lists: a Python object for each edge would be most of the memory.
-    ranks, targets, tied, shares = array("q"), array("q"), array("q"), array("d")
+    ranks = array("q")
+    targets = array("q")
+    tied = array("q")
+    shares = array("d")
     for batch in run.ranked(policy.ties):
         _check_texts(batch)
         codes = counting.add(batch)
@@ -51,7 +59,9 @@ def match_by_quote(
                         Sighting(*results[number][:2], pieces)
                         for number, pieces in quote.on_shelf(shelf, needed)
                     ]
-                    held = holding_ranks(sightings, quote.length, rule.least, together=together)
+                    held = holding_ranks(
+                        sightings, quote.length, rule.least, together=together
+                    )
                 ranks.extend(rank for rank, _ in held)
                 shares.extend(share for _, share in held)
                 targets.extend([target] * len(held))
@@ -72,12 +82,14 @@ Result = tuple[int, str | None, str]
 """Rank, document where known, normalised text."""
 
 
-def _exact_ranks(quote: Quote, results: list[Result], together: bool) -> list[tuple[int, float]]:
+def _exact_ranks(
+    quote: Quote, results: list[Result], together: bool
+) -> list[tuple[int, float]]:
     """The ranks that hold the quote verbatim, and any earlier one that completes it from pieces."""
     held = [(rank, 1.0) for rank, _, text in results if quote.text in text]
     if together:
         # Pieces matter only above the first rank that has the whole quote.
-        above = [one for one in results if not held or one[0] < held[0][0]]
+        above = [result for result in results if not held or result[0] < held[0][0]]
         held = [(rank, 1.0) for rank in _completing(quote, above)] + held
     return held
 
@@ -97,7 +109,9 @@ def _texts(
     batch: RankedBatch, codes: np.ndarray, ignore_case: bool
 ) -> Iterator[tuple[int, int, list[Result]]]:
     """For each known query its code, its first row and its results, copies left out."""
-    columns = batch.frame.select(name for name in ("text", "document") if name in batch.frame)
+    columns = batch.frame.select(
+        name for name in ("text", "document") if name in batch.frame
+    )
     # The same chunk comes back for many queries: each text is normalised once.
     normalised: dict[str, str] = {}
     for code, begin, length in zip(
@@ -107,7 +121,9 @@ def _texts(
             continue
         results: list[Result] = []
         seen: set[str] = set()
-        for rank, (raw, *document) in enumerate(columns[begin : begin + length].rows(), 1):
+        for rank, (raw, *document) in enumerate(
+            columns[begin : begin + length].rows(), 1
+        ):
             text = normalised.get(raw)
             if text is None:
                 text = normalise(raw, ignore_case=ignore_case)
@@ -119,7 +135,9 @@ def _texts(
         yield code, begin, results
 
 
-def _quotes_by_query(truth: GroundTruth, ignore_case: bool) -> dict[int, list[tuple[int, Quote]]]:
+def _quotes_by_query(
+    truth: GroundTruth, ignore_case: bool
+) -> dict[int, list[tuple[int, Quote]]]:
     """By the code of a query, the rows of its targets, each with its quote."""
     found: dict[int, list[tuple[int, Quote]]] = {}
     made: dict[str, Quote] = {}

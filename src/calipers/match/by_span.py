@@ -23,7 +23,12 @@ _SPAN = ("document", "start", "end")
 
 
 def match_by_span(
-    ground_truth: GroundTruth, run: Run, policy: Policy, rule: MatchRule, *, together: bool
+    ground_truth: GroundTruth,
+    run: Run,
+    policy: Policy,
+    rule: MatchRule,
+    *,
+    together: bool,
 ) -> tuple[Matches, Tally]:
     """The matches of a run whose results have spans, with a table of all spans.
 
@@ -53,7 +58,9 @@ def match_by_span(
 def span_table(ground_truth: GroundTruth, run: Run, policy: Policy) -> SpanTable:
     """The spans of all results and targets."""
     codes = QueryPlaces(ground_truth.queries["query"])
-    chunks = [_chunks(batch, codes.of(batch.queries)) for batch in run.ranked(policy.ties)]
+    chunks = [
+        _chunks(batch, codes.of(batch.queries)) for batch in run.ranked(policy.ties)
+    ]
     return _table(ground_truth, pl.concat([_EMPTY, *chunks]))
 
 
@@ -116,9 +123,15 @@ def _edges(
     meeting = _meeting(first, _targets(ground_truth)).sort("target", "rank")
     rows: list[tuple[int, int, float, bool]] = []
     columns = meeting.select("target", "from", "to", "rank", "start", "end", "tied")
-    for (target, begin, end), group in groupby(columns.iter_rows(), key=itemgetter(0, 1, 2)):
-        seen = [(rank, max(a, begin), min(b, end), tied) for *_, rank, a, b, tied in group]
-        sightings = [Sighting(rank, None, ((a - begin, b - begin),)) for rank, a, b, _ in seen]
+    for (target, begin, end), group in groupby(
+        columns.iter_rows(), key=itemgetter(0, 1, 2)
+    ):
+        seen = [
+            (rank, max(a, begin), min(b, end), tied) for *_, rank, a, b, tied in group
+        ]
+        sightings = [
+            Sighting(rank, None, ((a - begin, b - begin),)) for rank, a, b, _ in seen
+        ]
         tied_ranks = {rank for rank, *_, tied in seen if tied}
         held = holding_ranks(sightings, end - begin, least, together=together)
         rows += [
@@ -146,13 +159,18 @@ def _table(ground_truth: GroundTruth, chunks: pl.DataFrame) -> SpanTable:
         ends.group_by("code", "document")
         .agg(pl.col("end").max() + 1)
         .sort("code", "document")
-        .select("code", "document", (pl.col("end").cum_sum() - pl.col("end")).alias("offset"))
+        .select(
+            "code", "document", (pl.col("end").cum_sum() - pl.col("end")).alias("offset")
+        )
     )
 
     def placed(frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.join(stretches, on=["code", "document"], how="left", maintain_order="left")
+        return frame.join(
+            stretches, on=["code", "document"], how="left", maintain_order="left"
+        )
 
-    chunks, targets = placed(chunks), placed(targets)
+    chunks = placed(chunks)
+    targets = placed(targets)
     order = np.argsort(ground_truth.target_query, kind="stable")
     target_offset = targets["offset"].to_numpy()
     chunk_offset = chunks["offset"].to_numpy()

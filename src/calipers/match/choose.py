@@ -19,7 +19,9 @@ FEW = 8
 """A quote with fewer characters is found in many chunks by chance."""
 SHORTEST_WITHOUT_BLANK = 12
 """A shorter word is taken for an id, not for a text to look for."""
-_WITHOUT_BLANKS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_WITHOUT_BLANKS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
+)
 """Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
 SPAN_ALLOWED = (
     "a span has a document, a start of at least 0 and an end, counted in characters of the "
@@ -48,7 +50,11 @@ Choice = tuple[Kind, GroundTruth, tuple[str, ...]]
 
 
 def choose(
-    asked: str | None, truth: GroundTruth, first: FirstResults | None, run: Run, whole: Run
+    asked: str | None,
+    truth: GroundTruth,
+    first: FirstResults | None,
+    run: Run,
+    whole: Run,
 ) -> tuple[MatchRule, GroundTruth, Run, tuple[str, ...]]:
     """The rule, both sides as it reads them, and notes; or an error that says what is missing.
 
@@ -59,7 +65,8 @@ def choose(
     notes = truth.notes
     if asked is None:
         kind, truth, said = _automatic(truth, columns, whole)
-        rule, notes = MatchRule(kind, LEAST[kind]), (*notes, *said)
+        rule = MatchRule(kind, LEAST[kind])
+        notes = (*notes, *said)
     else:
         rule = parse_matching(asked)
         if rule.kind == "quote" and truth.kinds == {"item"}:
@@ -150,7 +157,9 @@ def _automatic(truth: GroundTruth, columns: Collection[str], run: Run) -> Choice
 
 def as_quotes(truth: GroundTruth) -> GroundTruth:
     """The ground truth with its plain strings as quotes instead of ids."""
-    targets = truth.targets.with_columns(quote=pl.col("item"), item=pl.lit(None, dtype=pl.String()))
+    targets = truth.targets.with_columns(
+        quote=pl.col("item"), item=pl.lit(None, dtype=pl.String())
+    )
     return replace(truth, targets=targets, notes=())
 
 
@@ -160,7 +169,8 @@ def _is_whole(truth: GroundTruth, kind: Kind) -> bool:
 
 def _mixed(truth: GroundTruth) -> str:
     counts = [
-        f"{truth.targets[way.column].count()} with {way.target_has}" for way in _WAYS.values()
+        f"{truth.targets[way.column].count()} with {way.target_has}"
+        for way in _WAYS.values()
     ]
     return (
         f"No one way of matching recognises all {truth.targets.height} targets of the ground "
@@ -174,7 +184,11 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
     if not _is_whole(truth, kind):
         without = truth.targets.filter(pl.col(way.column).is_null())
         resolvable = kind == "span" and not without["quote"].null_count()
-        hint = " `calipers convert --resolve` finds the spans of quotes." if resolvable else ""
+        hint = (
+            " `calipers convert --resolve` finds the spans of quotes."
+            if resolvable
+            else ""
+        )
         if not truth.targets["document"].null_count():
             hint = " --level document asks whether the documents were found."
         raise InvalidInput(
@@ -236,7 +250,9 @@ def _check_quotes(ground_truth: GroundTruth) -> tuple[str, ...]:
             short.append(quote)
     if not short:
         return ()
-    named = ", ".join(map(repr, short[:EXAMPLES])) + (", …" if len(short) > EXAMPLES else "")
+    named = ", ".join(map(repr, short[:EXAMPLES])) + (
+        ", …" if len(short) > EXAMPLES else ""
+    )
     quotes = "1 quote has" if len(short) == 1 else f"{len(short):,} quotes have"
     return (
         f"{quotes} fewer than {FEW} characters ({named}): texts that short are found by chance; "

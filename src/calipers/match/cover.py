@@ -123,7 +123,12 @@ class Assembly:
         if reach >= self.length:
             return True
         further = sorted(
-            ((end, pieces) for pieces in +left for start, end in pieces if start <= reach < end),
+            (
+                (end, pieces)
+                for pieces in +left
+                for start, end in pieces
+                if start <= reach < end
+            ),
             reverse=True,
         )
         for end, pieces in further:

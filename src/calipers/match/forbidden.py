@@ -19,7 +19,12 @@ from calipers.model.ranking import NotGroupedError
 from calipers.model.run import Run, with_ranking_changed
 from calipers.text import normalise
 
-_NEEDS = {"item": "an id", "quote": "a text", "document": "a document", "start": "start and end"}
+_NEEDS = {
+    "item": "an id",
+    "quote": "a text",
+    "document": "a document",
+    "start": "start and end",
+}
 _COLUMN = {"item": "item", "quote": "text", "document": "document", "start": "start"}
 
 
@@ -39,8 +44,11 @@ def match_forbidden(
         found = _found(forbidden, run, ties)
     except NotGroupedError:
         found = _found(forbidden, run.grouped(), ties)
-    found = found.filter(~pl.col("query").is_in(failed.implode())).sort("code", "rank", "name")
-    nearly, found = found.filter("nearly"), found.filter(~pl.col("nearly"))
+    found = found.filter(~pl.col("query").is_in(failed.implode())).sort(
+        "code", "rank", "name"
+    )
+    nearly = found.filter("nearly")
+    found = found.filter(~pl.col("nearly"))
     counts = np.bincount(forbidden["code"].to_numpy(), minlength=truth.queries.height)
     leaked = Leaked(
         counts.astype(np.int64),
@@ -96,7 +104,9 @@ def _with_kinds(forbidden: pl.DataFrame) -> pl.DataFrame:
         .otherwise(pl.lit("document"))
     )
     place = pl.format("{}:{}-{}", "document", "start", "end")
-    return forbidden.with_columns(kind=kind, name=pl.coalesce("item", "quote", place, "document"))
+    return forbidden.with_columns(
+        kind=kind, name=pl.coalesce("item", "quote", place, "document")
+    )
 
 
 _FOUND = {
@@ -114,7 +124,10 @@ def _found(forbidden: pl.DataFrame, run: Run, ties: Ties | None) -> pl.DataFrame
     for batch in run.ranked(ties):
         frame = batch.frame.with_columns(pl.Series("rank", batch.rank, dtype=pl.Int64))
         frame = frame.join(
-            forbidden.select("query").unique(), on="query", how="semi", maintain_order="left"
+            forbidden.select("query").unique(),
+            on="query",
+            how="semi",
+            maintain_order="left",
         )
         if not frame.height:
             continue
@@ -134,22 +147,33 @@ def _as_found(table: pl.DataFrame) -> pl.DataFrame:
     return table.select(pl.col(name).cast(dtype) for name, dtype in _FOUND.items())
 
 
-def _near_matches(forbidden: pl.DataFrame, frame: pl.DataFrame, column: str) -> pl.DataFrame:
+def _near_matches(
+    forbidden: pl.DataFrame, frame: pl.DataFrame, column: str
+) -> pl.DataFrame:
     """Results whose name is another spelling of something forbidden."""
     closed = forbidden.filter(pl.col(column).is_not_null() & (pl.col("kind") != "quote"))
     closed = closed.select("query", "code", "name", closed=column)
-    results = frame.filter(pl.col(column).is_not_null()).select("query", "rank", result=column)
+    results = frame.filter(pl.col(column).is_not_null()).select(
+        "query", "rank", result=column
+    )
     if not closed.height or not results.height:
         return pl.DataFrame(schema=_FOUND)
     codes = closed.select("query", "code").unique()
     coded = results.join(codes, on="query", how="left", maintain_order="left")["code"]
-    near = near_ids(_ids(closed["code"], closed["closed"]), _ids(coded, results["result"]))
+    near = near_ids(
+        _ids(closed["code"], closed["closed"]), _ids(coded, results["result"])
+    )
     tables = [
-        results[rule.result].hstack(closed[rule.target].select("code", "name")) for rule in near
+        results[rule.result].hstack(closed[rule.target].select("code", "name"))
+        for rule in near
     ]
     if not tables:
         return pl.DataFrame(schema=_FOUND)
-    return pl.concat(tables).unique(maintain_order=True).with_columns(nearly=pl.lit(value=True))
+    return (
+        pl.concat(tables)
+        .unique(maintain_order=True)
+        .with_columns(nearly=pl.lit(value=True))
+    )
 
 
 def _ids(code: pl.Series, name: pl.Series) -> Ids:
@@ -159,7 +183,9 @@ def _ids(code: pl.Series, name: pl.Series) -> Ids:
 
 def _by_kind(forbidden: pl.DataFrame, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
     some = {kind: forbidden.filter(pl.col("kind") == kind) for kind in _COLUMN}
-    results = frame.select("query", "rank", "result", *(c for c in _USED if c in frame.columns))
+    results = frame.select(
+        "query", "rank", "result", *(c for c in _USED if c in frame.columns)
+    )
     if some["item"].height:
         named = some["item"].select("query", "code", "name", "item")
         yield results.join(named, on=["query", "item"], how="inner")
@@ -174,14 +200,18 @@ def _by_kind(forbidden: pl.DataFrame, frame: pl.DataFrame) -> Iterator[pl.DataFr
             pl.max_horizontal("start", "since") < pl.min_horizontal("end", "until")
         )
     if some["quote"].height:
-        yield _holding_quotes(some["quote"].select("query", "code", "name", "quote"), results)
+        yield _holding_quotes(
+            some["quote"].select("query", "code", "name", "quote"), results
+        )
 
 
 _USED = ("item", "text", "document", "start", "end")
 
 
 def _holding_quotes(quotes: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
-    together = results.filter(pl.col("text").is_not_null()).join(quotes, on="query", how="inner")
+    together = results.filter(pl.col("text").is_not_null()).join(
+        quotes, on="query", how="inner"
+    )
     found = [
         normalise(quote) in normalise(text)
         for quote, text in together.select("quote", "text").iter_rows()
@@ -193,7 +223,9 @@ def _check_columns(kinds: list[str], frame: pl.DataFrame) -> None:
     """Refuse results in which a leak could not be recognised."""
     for kind in kinds:
         column = _COLUMN[kind]
-        if column not in frame.columns or (kind != "quote" and frame[column].null_count()):
+        if column not in frame.columns or (
+            kind != "quote" and frame[column].null_count()
+        ):
             raise InvalidInput(
                 f"The ground truth forbids something by its {kind if kind != 'start' else 'span'}, "
                 f"and not every result has {_NEEDS[kind]}, so it could leak unseen; give every "

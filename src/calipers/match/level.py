@@ -8,7 +8,13 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.match.near_ids import spelled
-from calipers.model.ground_truth import MARK, TARGET_SCHEMA, GroundTruth, are_pages, document_of
+from calipers.model.ground_truth import (
+    MARK,
+    TARGET_SCHEMA,
+    GroundTruth,
+    are_pages,
+    document_of,
+)
 from calipers.model.matching import IdMap, Level
 from calipers.model.policy import Policy
 from calipers.model.run import FirstResults, Run, changed_by, with_ranking_changed
@@ -18,7 +24,9 @@ class NoDocuments(InvalidInput):
     """The level of documents was asked for, and the documents are not known."""
 
 
-def to_documents(ground_truth: GroundTruth, run: Run, policy: Policy) -> tuple[GroundTruth, Run]:
+def to_documents(
+    ground_truth: GroundTruth, run: Run, policy: Policy
+) -> tuple[GroundTruth, Run]:
     """Targets and results rolled up to their documents, to be matched by id.
 
     A document has the rank of its first chunk, and later documents move up. Targets in
@@ -28,10 +36,14 @@ def to_documents(ground_truth: GroundTruth, run: Run, policy: Policy) -> tuple[G
     return _targets(ground_truth, run), rolled_up(run, policy)
 
 
-def to_pages(ground_truth: GroundTruth, run: Run, policy: Policy) -> tuple[GroundTruth, Run]:
+def to_pages(
+    ground_truth: GroundTruth, run: Run, policy: Policy
+) -> tuple[GroundTruth, Run]:
     """The same for their pages, each of which is a document of its own."""
     named = document_of(pl.col("item")).is_not_null()
-    pages = pl.when(named).then("item").otherwise(pl.lit(None, pl.String)).alias("document")
+    pages = (
+        pl.when(named).then("item").otherwise(pl.lit(None, pl.String)).alias("document")
+    )
     truth = replace(ground_truth, targets=ground_truth.targets.with_columns(pages))
     by_page = paged(run)
     return _targets(truth, by_page, "page"), rolled_up(by_page, policy, "page")
@@ -46,7 +58,9 @@ def level_of_pages(
         return "evidence", ()
     if "page" not in first.columns:
         wanted = truth.targets["item"].unique().implode()
-        if any(frame["item"].is_in(wanted).any() for frame in run.scan() if "item" in frame):
+        if any(
+            frame["item"].is_in(wanted).any() for frame in run.scan() if "item" in frame
+        ):
             return "evidence", ()
         raise InvalidInput(
             f"The ground truth names pages, such as {some!r}, and the results do not say their "
@@ -71,7 +85,9 @@ def paged(run: Run) -> Run:
             if frame.height:
                 _check_column(frame, "page")
             known = {"document", "page"} <= set(frame.columns)
-            name = pl.concat_str("document", pl.lit(MARK), "page") if known else pl.lit(None)
+            name = (
+                pl.concat_str("document", pl.lit(MARK), "page") if known else pl.lit(None)
+            )
             yield frame.with_columns(name.cast(pl.String).alias("document"))
 
     return replace(run, scan=changed_by(paged, run, scan))
@@ -121,7 +137,9 @@ def _known_documents(run: Run, items: pl.Series, what: str) -> pl.DataFrame:
             _check_column(frame, what)
         if not {"item", "document"} <= set(frame.columns):
             continue
-        rows = frame.filter(pl.col("item").is_in(wanted) & pl.col("document").is_not_null())
+        rows = frame.filter(
+            pl.col("item").is_in(wanted) & pl.col("document").is_not_null()
+        )
         found.append(rows.select("item", "document").unique("item", keep="first"))
     return pl.concat(found).unique("item", keep="first")
 
@@ -139,7 +157,9 @@ def _targets(ground_truth: GroundTruth, run: Run, what: str = "document") -> Gro
         targets = targets.with_columns(pl.coalesce("document", in_name).alias("document"))
     lacking = targets.filter(pl.col("document").is_null() & pl.col("item").is_not_null())
     if lacking.height:
-        known = _known_documents(run, lacking["item"], what).rename({"document": "__known"})
+        known = _known_documents(run, lacking["item"], what).rename(
+            {"document": "__known"}
+        )
         targets = (
             targets.join(known, on="item", how="left", maintain_order="left")
             .with_columns(pl.coalesce("document", "__known").alias("document"))
@@ -176,7 +196,9 @@ def map_ids(ground_truth: GroundTruth, run: Run, how: IdMap) -> tuple[GroundTrut
     that become the id of one target: they would be ambiguous. Forbidden ids are
     mapped too, so that no leak hides behind another spelling.
     """
-    targets, forbidden, meant = ground_truth.targets, ground_truth.forbidden, {}
+    targets = ground_truth.targets
+    forbidden = ground_truth.forbidden
+    meant = {}
     for column in _COLUMNS:
         names = _mapping(targets[column], how)
         closed = {} if forbidden is None else _mapping(forbidden[column], how)
@@ -192,7 +214,9 @@ def map_ids(ground_truth: GroundTruth, run: Run, how: IdMap) -> tuple[GroundTrut
         notes=ground_truth.notes,
         forbidden=forbidden,
     )
-    return renamed, _mapped_run(run, how, {column: set(names) for column, names in meant.items()})
+    return renamed, _mapped_run(
+        run, how, {column: set(names) for column, names in meant.items()}
+    )
 
 
 def _mapped_run(run: Run, how: IdMap, wanted: dict[str, set[str]]) -> Run:
@@ -208,10 +232,14 @@ def _mapped_run(run: Run, how: IdMap, wanted: dict[str, set[str]]) -> Run:
         return frame
 
     def stages() -> dict[str, Run]:
-        return {name: _mapped_run(stage, how, wanted) for name, stage in run.stages.items()}
+        return {
+            name: _mapped_run(stage, how, wanted) for name, stage in run.stages.items()
+        }
 
     # Rows on other machines are collected on this one.
-    return replace(run, scan=lambda: map(mapped, run.scan()), stages=stages, stays=False, notes=())
+    return replace(
+        run, scan=lambda: map(mapped, run.scan()), stages=stages, stays=False, notes=()
+    )
 
 
 def _mapping(column: pl.Series, how: IdMap) -> dict[str, str]:
@@ -224,7 +252,9 @@ def _renamed(frame: pl.DataFrame, column: str, names: dict[str, str]) -> pl.Data
     if not names:
         return frame
     return frame.with_columns(
-        pl.col(column).replace_strict(list(names), list(names.values()), return_dtype=pl.String)
+        pl.col(column).replace_strict(
+            list(names), list(names.values()), return_dtype=pl.String
+        )
     )
 
 
@@ -242,7 +272,8 @@ def _invert(
         other = found.setdefault(new, old)
         if other == old:
             continue
-        plain, other_plain = written.of(old), written.of(other)
+        plain = written.of(old)
+        other_plain = written.of(other)
         if plain not in (new, other_plain) and other_plain != new:
             raise InvalidInput(
                 f"The ids {other!r} and {old!r} of the {side} both become {new!r}, and nobody "

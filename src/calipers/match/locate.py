@@ -60,8 +60,16 @@ class MappedText:
         >>> mapped.text[5:8], mapped.span(5, 8)
         ('Páv', (8, 12))
         """
-        text, steps = original, []
-        for changes in (_without_invisible, _composed, _unbroken, _plain, _composed, _one_space):
+        text = original
+        steps = []
+        for changes in (
+            _without_invisible,
+            _composed,
+            _unbroken,
+            _plain,
+            _composed,
+            _one_space,
+        ):
             text, step = _rewritten(text, changes(text))
             steps.append(step)
         return cls(text, tuple(reversed(steps)))
@@ -74,7 +82,8 @@ class MappedText:
         """
         last = end - 1
         for step in self.steps:
-            start, last = step.before(start)[0], step.before(last)[1] - 1
+            start = step.before(start)[0]
+            last = step.before(last)[1] - 1
         return start, last + 1
 
 
@@ -139,7 +148,9 @@ def _clusters(run: str) -> list[tuple[int, int]]:
     """Cut the run into parts that compose separately."""
     starts = [0]
     for at in range(1, len(run)):
-        if not unicodedata.combining(run[at]) and _stay_apart(run[starts[-1] : at], run[at]):
+        if not unicodedata.combining(run[at]) and _stay_apart(
+            run[starts[-1] : at], run[at]
+        ):
             starts.append(at)
     cut = list(zip(starts, (*starts[1:], len(run)), strict=True))
     apart = "".join(unicodedata.normalize("NFC", run[start:end]) for start, end in cut)
@@ -150,7 +161,9 @@ def _clusters(run: str) -> list[tuple[int, int]]:
 
 def _stay_apart(left: str, right: str) -> bool:
     together = unicodedata.normalize("NFC", left + right)
-    return together == unicodedata.normalize("NFC", left) + unicodedata.normalize("NFC", right)
+    return together == unicodedata.normalize("NFC", left) + unicodedata.normalize(
+        "NFC", right
+    )
 
 
 def _one_space(text: str) -> Iterator[Change]:
@@ -183,10 +196,14 @@ class SeedFinder:
         """
         if not self.seeds or not texts:
             return
-        frame = pl.DataFrame({"text": texts}, schema={"text": pl.String}).with_row_index("number")
+        frame = pl.DataFrame({"text": texts}, schema={"text": pl.String}).with_row_index(
+            "number"
+        )
         held = frame.select(
             "number",
-            seed=pl.col("text").str.extract_many(self._patterns, overlapping=True).list.unique(),
+            seed=pl.col("text")
+            .str.extract_many(self._patterns, overlapping=True)
+            .list.unique(),
         )
         yield from held.explode("seed").drop_nulls("seed").iter_rows()
 
@@ -279,7 +296,9 @@ def positions(text: str, part: str) -> Iterator[int]:
         at = text.find(part, at + 1)
 
 
-def locate(originals: Sequence[str], finder: QuoteFinder) -> Iterator[tuple[int, int, int, int]]:
+def locate(
+    originals: Sequence[str], finder: QuoteFinder
+) -> Iterator[tuple[int, int, int, int]]:
     """Every occurrence of every quote in the original texts.
 
     Number of the text, number of the quote, start and end in characters of the original text.

@@ -124,8 +124,8 @@ def likely_map(ours: Sequence[str], theirs: Sequence[str]) -> IdMap | None:
     """
     same = set(ours) & set(theirs)
     one, other = ([name for name in side if name not in same] for side in (theirs, ours))
-    found = near_ids(_of_one_query(one), _of_one_query(other))
-    return found[0].how if found else None
+    near_idses = near_ids(_of_one_query(one), _of_one_query(other))
+    return near_idses[0].how if near_idses else None
 
 
 def _of_one_query(names: Sequence[str]) -> Ids:
@@ -152,7 +152,8 @@ class NearPairs:
         """
         target, result = _may_be_alike(wanted, returned)
         order = np.lexsort((result, target))
-        target, result = target[order], result[order]
+        target = target[order]
+        result = result[order]
         pairs = cls(
             target,
             result,
@@ -172,7 +173,9 @@ class NearPairs:
         rows = as_series(order)
         return cls(
             target[order],
-            np.concatenate([np.empty(0, np.int64), *(part.result for part in parts)])[order],
+            np.concatenate([np.empty(0, np.int64), *(part.result for part in parts)])[
+                order
+            ],
             pl.concat([none, *(part.wanted.alias("") for part in parts)]).gather(rows),
             pl.concat([none, *(part.called.alias("") for part in parts)]).gather(rows),
         )
@@ -206,14 +209,18 @@ class NearPairs:
 
     def _become_equal(self, how: IdMap) -> Bools:
         """Which pairs become equal."""
-        return np.array(spelled(self.wanted, how) == spelled(self.called, how), dtype=np.bool_)
+        return np.array(
+            spelled(self.wanted, how) == spelled(self.called, how), dtype=np.bool_
+        )
 
     def meeting(self, how: IdMap) -> NearIds:
         """The targets that meet a result under these rules, each with the first such result."""
         equal = self.meet(how)
         target, first = np.unique(self.target[equal], return_index=True)
         rows = np.flatnonzero(equal)[first]
-        return NearIds(how, target, self.result[rows], self.called.gather(as_series(rows)))
+        return NearIds(
+            how, target, self.result[rows], self.called.gather(as_series(rows))
+        )
 
     def rules(self) -> list[NearIds]:
         """The rules by which targets meet a result, most targets first: see ``near_ids``."""
@@ -237,7 +244,10 @@ class NearPairs:
         """The prefixes that ids of one side have before those of the other, as maps to try."""
         for rules in ((), ("extension",)):
             how = IdMap((), rules)
-            names = spelled(self.wanted, how).to_list(), spelled(self.called, how).to_list()
+            names = (
+                spelled(self.wanted, how).to_list(),
+                spelled(self.called, how).to_list(),
+            )
             counts = Counter(filter(None, map(prefix_between, *names)))
             if counts:
                 break
@@ -367,11 +377,15 @@ class _Skeletons:
         points = _POINTS[text]
         if points.any():
             # The last point, question mark or hash sign: what follows may be an extension.
-            point = np.maximum.accumulate(np.where(points, np.arange(text.size), -1))[ends]
+            point = np.maximum.accumulate(np.where(points, np.arange(text.size), -1))[
+                ends
+            ]
             cut = np.where(point > starts, point, ends)
             early = begin[begin < cut[row_of[begin]]]
             parts.append((row_of[early], early, cut[row_of[early]]))
-        rows, first, last = (np.concatenate(column) for column in zip(*parts, strict=True))
+        rows, first, last = (
+            np.concatenate(column) for column in zip(*parts, strict=True)
+        )
         some = place[first] < place[last]
         return cls(
             keys(everyone, starts, ends),
@@ -447,7 +461,9 @@ _ASCII: dict[str, Callable[[pl.Expr], pl.Expr]] = {
     "query": lambda name: name.str.replace(r"[?#].*$", ""),
     "slash": lambda name: name.str.strip_chars_end("/"),
     "basename": lambda name: name.str.strip_chars_end("/").str.extract(r"([^/\\]*)$"),
-    "extension": lambda name: name.str.replace(r"^(.*[^/])\.[0-9]*[A-Za-z][0-9A-Za-z]*$", "${1}"),
+    "extension": lambda name: name.str.replace(
+        r"^(.*[^/])\.[0-9]*[A-Za-z][0-9A-Za-z]*$", "${1}"
+    ),
     "decimal": lambda name: name.str.replace(r"^([0-9]+)\.0+$", "${1}"),
     "zeros": lambda name: name.str.replace_all("(^|[^0-9.])0+([0-9])", "${1}${2}"),
     "case": lambda name: name.str.to_lowercase(),
@@ -495,6 +511,8 @@ def spelled(ids: pl.Series, how: IdMap) -> pl.Series:
     apart = frame["name"].filter(frame["special"].fill_null(False)).unique()
     if not len(apart):
         return frame["key"]
-    by_hand = pl.DataFrame({"name": apart, "by_hand": [how.of(one) for one in apart.to_list()]})
+    by_hand = pl.DataFrame(
+        {"name": apart, "by_hand": [how.of(one) for one in apart.to_list()]}
+    )
     joined = frame.join(by_hand, on="name", how="left", maintain_order="left")
     return joined.select(pl.coalesce("by_hand", "key").alias("name")).to_series()

@@ -48,7 +48,8 @@ def nearly_found(
     near = near_ids(wanted, returned)
     if not near:
         return []
-    target, result = near[0].target, near[0].result
+    target = near[0].target
+    result = near[0].result
     pairs = wanted.name[int(target[0])], returned.name[int(result[0])]
     return [
         f"{plural(target.size, 'target')} not found, and a result of the same query is called "
@@ -71,26 +72,36 @@ def _numbered(rows: Iterable[tuple[str, str | None]], number: Mapping[str, int])
     )
 
 
-def _missed_of(truth: GroundTruth, rows: Ints, number: Mapping[str, int], column: str) -> Ids:
+def _missed_of(
+    truth: GroundTruth, rows: Ints, number: Mapping[str, int], column: str
+) -> Ids:
     """The names of these missed targets, as far as they belong to the numbered queries."""
     if truth.is_listed and column == "item":
-        names, ids, codes = truth.names, truth.ids, truth.target_query
+        names = truth.names
+        ids = truth.ids
+        codes = truth.target_query
         return _numbered(((names[codes[row]], ids[row]) for row in rows.tolist()), number)
     # Few queries are in the sample, so few of the targets are compared.
     seen = truth.queries["query"].is_in(list(number)).to_numpy()
     rows = rows[seen[truth.target_query[rows]]]
-    return _numbered(truth.targets[as_series(rows)].select("query", column).iter_rows(), number)
+    return _numbered(
+        truth.targets[as_series(rows)].select("query", column).iter_rows(), number
+    )
 
 
 def nearly_asked(truth: GroundTruth, tally: Tally) -> list[str]:
     """A note where unknown queries of the run are named nearly like those that it lacks."""
     if not tally.unknown_examples:
         return []
-    lacking = truth.queries["query"].filter(with_status(tally.status, MISSING)).head(SAMPLE)
+    lacking = (
+        truth.queries["query"].filter(with_status(tally.status, MISSING)).head(SAMPLE)
+    )
     rule = likely_rule(tally.unknown_examples, lacking.to_list(), mapped=False)
     if rule is None:
         return []
-    return [f"Some queries seem to be named in two ways, so they count as missing. {rule}"]
+    return [
+        f"Some queries seem to be named in two ways, so they count as missing. {rule}"
+    ]
 
 
 def may_be_swapped(truth: GroundTruth, some: FirstResults | None) -> list[str]:
@@ -102,7 +113,9 @@ def may_be_swapped(truth: GroundTruth, some: FirstResults | None) -> list[str]:
     # Grades that are means of several judges are fractions too, but few distinct ones.
     if broken <= grades.size / 2 or len({*grades.tolist()}) <= grades.size / 2:
         return []
-    scores = some.frame.get_column("score", default=pl.Series([], dtype=pl.Float64)).head(SAMPLE)
+    scores = some.frame.get_column("score", default=pl.Series([], dtype=pl.Float64)).head(
+        SAMPLE
+    )
     scores = scores.drop_nulls()
     if not (scores.is_between(0, 5) & (scores == scores.round(0))).all():
         return []
@@ -131,9 +144,13 @@ def made_from_documents(truth: GroundTruth) -> list[str]:
     if not made or 2 * made <= len(source):
         return []
     if made < len(source):
-        return [f"A smoke test: {made:,} of {len(source):,} questions were made from documents."]
+        return [
+            f"A smoke test: {made:,} of {len(source):,} questions were made from documents."
+        ]
     if is_models.any():
-        return ["A smoke test: a model wrote these questions from the documents (calipers init)."]
+        return [
+            "A smoke test: a model wrote these questions from the documents (calipers init)."
+        ]
     return [
         "A smoke test: these questions were made from the documents' own words (calipers init)."
     ]
@@ -145,7 +162,9 @@ _SAMPLE = 200
 """How many ids of one side are searched for ids of the other at their beginning."""
 
 
-def check_in_common(kind: Kind, ground_truth: GroundTruth, run: Run, tally: Tally) -> None:
+def check_in_common(
+    kind: Kind, ground_truth: GroundTruth, run: Run, tally: Tally
+) -> None:
     """Refuse a run with nothing in common with the ground truth, instead of scoring 0 everywhere.
 
     Targets of other queries count as ids in common, and so do documents where targets are spans:
@@ -178,7 +197,9 @@ def _check_common_texts(ground_truth: GroundTruth, run: Run) -> None:
     # They were taken as texts because no result has such an id, and yet may look like ids.
     like_ids = not any(character.isspace() for quote in quotes for character in quote)
     whole = like_ids and "item" in columns
-    parts = SeedFinder(tuple({part: None for quote in quotes for part in _parts(quote, whole)}))
+    parts = SeedFinder(
+        tuple({part: None for quote in quotes for part in _parts(quote, whole)})
+    )
     ours: dict[str, None] = {}
     for frame in run.scan():
         there = frame["text"].drop_nulls().unique(maintain_order=True)
@@ -189,7 +210,9 @@ def _check_common_texts(ground_truth: GroundTruth, run: Run) -> None:
     if like_ids and not whole:
         raise NoCommonIds(without_ids(columns, quotes))
     if whole:
-        raise NoCommonIds(_sentence("id", ours, quotes, likely_reason(list(ours), quotes)))
+        raise NoCommonIds(
+            _sentence("id", ours, quotes, likely_reason(list(ours), quotes))
+        )
     raise NoCommonIds(_sentence("text", ours, quotes, _OTHER_TEXTS))
 
 
@@ -237,7 +260,9 @@ def _other_queries(ground_truth: GroundTruth, ours: list[str]) -> str:
     return _sentence("query id", ours, theirs, reason)
 
 
-def _check_common_names(column: str, what: str, ground_truth: GroundTruth, run: Run) -> None:
+def _check_common_names(
+    column: str, what: str, ground_truth: GroundTruth, run: Run
+) -> None:
     """Refuse names with none in common; reads the run again, only where nothing was found."""
     wanted = ground_truth.targets[column].drop_nulls().unique(maintain_order=True)
     ours: dict[str, None] = {}
@@ -265,7 +290,9 @@ def _show(names: Iterable[str]) -> str:
     return ", ".join(repr(one if len(one) <= 60 else one[:57] + "…") for one in shown)
 
 
-def likely_reason(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True) -> str:
+def likely_reason(
+    ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True
+) -> str:
     """What probably differs between two sets of ids, and what to do.
 
     ``mapped`` says whether ``--map-ids`` could help.
@@ -283,7 +310,9 @@ def likely_reason(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = 
     )
 
 
-def likely_rule(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True) -> str | None:
+def likely_rule(
+    ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True
+) -> str | None:
     """The rule that makes some of the ids equal, and what to do; None where there is none.
 
     >>> likely_rule(["q01", "q02"], ["q1", "q2"], mapped=False)
@@ -301,7 +330,9 @@ def differ_in(how: IdMap, *, mapped: bool = True) -> str:
     prefix=docs/,extension, or write them alike in both.
     """
     rules = [rule for rule in how.rules if rule != "slash" or len(how.rules) == 1]
-    words = [f"the prefix {prefix!r}" for prefix in how.prefixes] + [_WORDS[one] for one in rules]
+    words = [f"the prefix {prefix!r}" for prefix in how.prefixes] + [
+        _WORDS[rule] for rule in rules
+    ]
     option = map_option(how) if mapped else None
     use = "" if option is None else f"give --map-ids {shlex.quote(option)}, or "
     return f"They differ in {' and in '.join(words)}: {use}write them alike in both."
@@ -309,7 +340,9 @@ def differ_in(how: IdMap, *, mapped: bool = True) -> str:
 
 def _are_numbers(ids: Sequence[str], others: Sequence[str]) -> bool:
     """Whether all ids of one side alone are numbers."""
-    one, other = (all(re.fullmatch(r"[+-]?\d+(\.\d+)?", name) for name in s) for s in (ids, others))
+    one, other = (
+        all(re.fullmatch(r"[+-]?\d+(\.\d+)?", name) for name in s) for s in (ids, others)
+    )
     return one and not other
 
 

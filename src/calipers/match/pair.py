@@ -50,7 +50,9 @@ def match_pair(
     Without ``fingerprints`` the run's may be left out, which saves time on a large file.
     """
     settled = settle(truth, run, matching)
-    truth, run, how = settled.ground_truth, settled.run, settled.matching
+    truth = settled.ground_truth
+    run = settled.run
+    how = settled.matching
     matches, tally = match_settled(truth, run, how, fingerprint=fingerprints)
     some = settled.some()
     column = {"id": "item", "span": "document"}.get(how.rule.kind)
@@ -60,7 +62,9 @@ def match_pair(
     if settled.as_read[0].forbidden is not None:
         from calipers.match.forbidden import match_forbidden
 
-        leaked, said = match_forbidden(*settled.whole, how.policy.ties, matches.queries["status"])
+        leaked, said = match_forbidden(
+            *settled.whole, how.policy.ties, matches.queries["status"]
+        )
         matches = replace(matches, leaked=leaked)
         notes += said
     settings = {**how.to_settings(), "notes": notes}
@@ -191,7 +195,9 @@ def _named_alike(
     Nothing changes where a name is in common, or where texts do not link the names.
     """
     known = _text_names(truth.queries)
-    answered = run.queries if run.queries is not None and "text" in run.queries.columns else None
+    answered = (
+        run.queries if run.queries is not None and "text" in run.queries.columns else None
+    )
     ids = None if answered is None else _text_names(answered)
     if known is None and ids is None:
         return truth, ()
@@ -200,7 +206,9 @@ def _named_alike(
     if asked.is_in(names.implode()).any():
         return truth, ()
     if known is not None and asked.is_in(known["text"].implode()).any():
-        return _with_queries_named(truth, known.select(old="query", new="text")), (BY_TEXT,)
+        return _with_queries_named(truth, known.select(old="query", new="text")), (
+            BY_TEXT,
+        )
     if ids is not None and ids["text"].is_in(names.implode()).any():
         return _with_queries_named(truth, ids.select(old="text", new="query")), (BY_ID,)
     return truth, ()
@@ -209,7 +217,9 @@ def _named_alike(
 def _text_names(queries: pl.DataFrame) -> pl.DataFrame | None:
     """Names and texts, if each text belongs to one query and is not its name."""
     texts = queries.select("query", pl.col("text").str.strip_chars())
-    texts = texts.filter(pl.col("text").is_not_null() & (pl.col("text") != pl.col("query")))
+    texts = texts.filter(
+        pl.col("text").is_not_null() & (pl.col("text") != pl.col("query"))
+    )
     return None if not texts.height or texts["text"].is_duplicated().any() else texts
 
 
@@ -220,7 +230,9 @@ def _with_queries_named(truth: GroundTruth, names: pl.DataFrame) -> GroundTruth:
 
     queries = truth.queries.with_columns(text=pl.coalesce("text", "query"))
     further = truth.changing_further(changed)
-    return replace(truth, targets=changed(truth.targets), queries=changed(queries), **further)
+    return replace(
+        truth, targets=changed(truth.targets), queries=changed(queries), **further
+    )
 
 
 def match_again(pair: Matched, run: Run) -> Matched:
@@ -247,7 +259,9 @@ def match_settled(
     truth: GroundTruth, run: Run, matching: Matching, *, fingerprint: bool
 ) -> tuple[Matches, Tally]:
     """Match two settled sides."""
-    rule, policy, run = matching.rule, matching.policy, brought_together(run)
+    rule = matching.rule
+    policy = matching.policy
+    run = brought_together(run)
     together = matching.level == "evidence"
 
     def matched(run: Run) -> tuple[Matches, Tally]:
@@ -261,7 +275,9 @@ def match_settled(
             from calipers.match.by_span import match_by_span
 
             return match_by_span(truth, run, policy, rule, together=together)
-        return match_by_id(truth, run, policy, matching.corpus_size, fingerprint=fingerprint)
+        return match_by_id(
+            truth, run, policy, matching.corpus_size, fingerprint=fingerprint
+        )
 
     try:
         matches, tally = matched(run)
@@ -273,7 +289,9 @@ def match_settled(
     return matches, tally
 
 
-def match_block(block: "Block", matching: Matching, *, fingerprint: bool) -> tuple[Matches, Tally]:
+def match_block(
+    block: "Block", matching: Matching, *, fingerprint: bool
+) -> tuple[Matches, Tally]:
     """Match one block, on whatever machine it is."""
     # Whether nothing is in common is only known after every block.
     how = replace(_lenient(matching), corpus_size=None)
@@ -305,12 +323,12 @@ def _match_remote(
     blocks = list(there.over_blocks(truth, work))
     kind = matching.rule.kind
     tally = _tally(truth, blocks, fingerprint=fingerprint or kind != "id")
-    overlaps = [one.overlap for one in blocks if one.overlap is not None]
+    overlaps = [block.overlap for block in blocks if block.overlap is not None]
     matches = assemble(
         truth,
         tally,
-        rank=_joined(one.rank for one in blocks),
-        target=_joined(one.target for one in blocks),
+        rank=_joined(block.rank for block in blocks),
+        target=_joined(block.target for block in blocks),
         overlap=np.concatenate(overlaps) if overlaps else None,
         corpus_size=matching.corpus_size,
     )
@@ -321,7 +339,9 @@ def _match_remote(
     return matches, tally
 
 
-def _edges_of_block(block: "Block", *, matching: Matching, fingerprint: bool) -> _MatchedBlock:
+def _edges_of_block(
+    block: "Block", *, matching: Matching, fingerprint: bool
+) -> _MatchedBlock:
     matches, tally = match_block(block, matching, fingerprint=fingerprint)
     if tally.fingerprint is not None:
         tally.fingerprint.sum()  # what is added later needs the results
@@ -335,27 +355,30 @@ def _edges_of_block(block: "Block", *, matching: Matching, fingerprint: bool) ->
     )
 
 
-def _tally(truth: GroundTruth, blocks: Sequence[_MatchedBlock], *, fingerprint: bool) -> Tally:
+def _tally(
+    truth: GroundTruth, blocks: Sequence[_MatchedBlock], *, fingerprint: bool
+) -> Tally:
     """Merge the counts of blocks, in any order."""
     retrieved = np.zeros(truth.n_queries, dtype=np.int64)
     status = np.zeros(truth.n_queries, dtype=np.uint8)
     of_run = RankingFingerprint()
-    parts = [one.tally for one in blocks]
+    parts = [block.tally for block in blocks]
     for one, part in zip(blocks, parts, strict=True):
-        retrieved[one.codes], status[one.codes] = part.retrieved, part.status
+        retrieved[one.codes] = part.retrieved
+        status[one.codes] = part.status
         if part.fingerprint is not None:
             of_run.merge(part.fingerprint)
     return Tally(
         retrieved,
         status,
-        sum(one.unknown for one in parts),
-        _first(one.unknown_examples for one in parts),
-        sum(one.duplicates for one in parts),
-        sum(one.ties for one in parts),
+        sum(part.unknown for part in parts),
+        _first(part.unknown_examples for part in parts),
+        sum(part.duplicates for part in parts),
+        sum(part.ties for part in parts),
         of_run if fingerprint else None,
-        _first(one.sample_queries for one in parts),
-        np.sort(_joined(one.tied_targets for one in parts)),
-        np.sort(_joined(one.copy_ranks for one in parts)),
+        _first(part.sample_queries for part in parts),
+        np.sort(_joined(part.tied_targets for part in parts)),
+        np.sort(_joined(part.copy_ranks for part in parts)),
     )
 
 

@@ -45,7 +45,8 @@ class Quote:
         >>> Quote("a lock for threads").edge_pieces("s. The GIL is a lock for")
         ((0, 8), (14, 15))
         """
-        quote, found = self.text, []
+        quote = self.text
+        found = []
         if not text:
             return ()
         if len(text) >= ANCHOR:
@@ -79,7 +80,9 @@ class Quote:
         """
         fuzzy_library()
         if not self.seeds:
-            yield from ((n, self.whole) for n, text in enumerate(shelf.texts) if self.text in text)
+            yield from (
+                (n, self.whole) for n, text in enumerate(shelf.texts) if self.text in text
+            )
             return
         found = self._cut_short(shelf)
         for number, hits in shelf.hits(self.seeds).items():
@@ -88,14 +91,17 @@ class Quote:
                 found[number] = [(0, len(self.text))]
             elif stretches := similar_stretches(self.text, hits, text, needed):
                 found[number] = stretches
-        yield from ((number, self._without_spaces(found[number])) for number in sorted(found))
+        yield from (
+            (number, self._without_spaces(found[number])) for number in sorted(found)
+        )
 
     def _cut_short(self, shelf: Shelf) -> dict[int, list[Piece]]:
         """Pieces at the edges of texts that are too short for the search by seeds."""
         found: dict[int, list[Piece]] = {}
         whole = len(self.text)
         sizes = range(ANCHOR, min(seed_size(self.text), whole))
-        ends, begins = (tuple(self.text[-n:] for n in sizes), tuple(self.text[:n] for n in sizes))
+        ends = tuple(self.text[-n:] for n in sizes)
+        begins = tuple(self.text[:n] for n in sizes)
         for number, text in enumerate(shelf.texts if sizes else ()):
             if text.startswith(ends) or text.endswith(begins):
                 found[number] = [
@@ -138,12 +144,18 @@ def near_pairs(quotes: Sequence[Quote], texts: Sequence[str]) -> set[tuple[int, 
     ]
     longest = max((len(quote.text) for quote in quotes), default=0)
     inside = [(n, text) for n, text in enumerate(texts) if ANCHOR <= len(text) <= longest]
-    near = {(n, text) for n, text in _holding(halves, texts) if quotes[n].is_near(texts[text])}
-    near.update((quote, n) for n, quote in _holding(inside, [quote.text for quote in quotes]))
+    near = {
+        (n, text) for n, text in _holding(halves, texts) if quotes[n].is_near(texts[text])
+    }
+    near.update(
+        (quote, n) for n, quote in _holding(inside, [quote.text for quote in quotes])
+    )
     return near
 
 
-def _holding(parts: list[tuple[int, str]], texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _holding(
+    parts: list[tuple[int, str]], texts: Sequence[str]
+) -> Iterator[tuple[int, int]]:
     """The number of each part with the numbers of the texts that hold it, in one search."""
     shelf = Shelf(texts)
     shelf.look_for(part for _, part in parts)

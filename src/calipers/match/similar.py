@@ -29,7 +29,8 @@ ANCHOR = 4
 """A stretch has at least this many characters: shorter ones are found everywhere by chance."""
 SHORT = 16
 """Below this length a quote has seeds of only ``ANCHOR`` characters."""
-SEED, LONGEST = 8, 12
+SEED = 8
+LONGEST = 12
 """Characters of a seed are a third of the quote within these: more than most words have."""
 PLACES = 8
 """How many places of a text are compared, those with the longest stretches."""
@@ -65,7 +66,9 @@ def seeds_of(quote: str) -> list[Seed]:
     return [(at, quote[at : at + size]) for at in range(0, len(quote) - size + 1, step)]
 
 
-def similar_stretches(quote: str, hits: Sequence[Hit], text: str, needed: int) -> list[Piece]:
+def similar_stretches(
+    quote: str, hits: Sequence[Hit], text: str, needed: int
+) -> list[Piece]:
     """The stretches of the quote that are unchanged at the most similar place of the text.
 
     Only places count that have ``needed`` characters without spaces, or run over its edge.
@@ -86,13 +89,15 @@ def similar_stretches(quote: str, hits: Sequence[Hit], text: str, needed: int) -
         stretches = _stretches(quote, text, blocks)
         found = without_spaces(stretches)
         if found > most and (found >= needed or _runs_over(quote, text, blocks)):
-            best, most = stretches, found
+            best = stretches
+            most = found
     return best
 
 
 def _runs_over(quote: str, text: str, blocks: list[Block]) -> bool:
     """Whether the quote would begin before the text or end after it."""
-    (at, there, _), (last_at, last_there, _) = blocks[0], blocks[-1]
+    (at, there, _) = blocks[0]
+    (last_at, last_there, _) = blocks[-1]
     return there < at or len(quote) - last_at > len(text) - last_there
 
 
@@ -127,7 +132,8 @@ def _around(quote: str, text: str, at: int, there: int, length: int) -> tuple[in
     """How many characters agree before a stretch, and how many after it."""
     most = min(at, there)
     before = _agreeing(quote[at - most : at][::-1], text[there - most : there][::-1])
-    at, there = at + length, there + length
+    at = at + length
+    there = there + length
     return before, _agreeing(quote[at:], text[there : there + len(quote) - at])
 
 
@@ -178,14 +184,17 @@ def _gaps(
     """What lies between the blocks on both sides, and around them, and where in the quote."""
     gaps = []
     for (at, there, length), (next_at, next_there, _) in pairwise(blocks):
-        gaps.append((quote[at + length : next_at], text[there + length : next_there], at + length))
+        gaps.append(
+            (quote[at + length : next_at], text[there + length : next_there], at + length)
+        )
     if around:
         at, there, _ = blocks[0]
         before = min(at, there)
         gaps.append((quote[at - before : at], text[there - before : there], at - before))
         at, there, length = blocks[-1]
         after = min(len(quote) - at - length, len(text) - there - length)
-        at, there = at + length, there + length
+        at = at + length
+        there = there + length
         gaps.append((quote[at : at + after], text[there : there + after], at))
     return [
         (part, other, at + begin)

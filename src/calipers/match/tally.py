@@ -92,8 +92,11 @@ class RunTally:
             strangers = np.flatnonzero(~known)
             self._unknown += strangers.size
             if len(self._unknown_examples) < EXAMPLES:
-                self._unknown_examples += [queries[at] for at in strangers[:EXAMPLES].tolist()]
-            codes, lengths = codes[known], lengths[known]
+                self._unknown_examples += [
+                    queries[at] for at in strangers[:EXAMPLES].tolist()
+                ]
+            codes = codes[known]
+            lengths = lengths[known]
         self._retrieved.append((codes, lengths))
         self._ties += int(np.count_nonzero(tied))
 
@@ -109,7 +112,8 @@ class RunTally:
         ``copies`` are targets that were returned again, and their ranks.
         ``all_answered``: every query of the run is known to have results.
         """
-        run, n = self.run, self.ground_truth.n_queries
+        run = self.run
+        n = self.ground_truth.n_queries
         retrieved = np.zeros(n, dtype=np.int64)
         status = np.full(n, STATUSES.index(MISSING), dtype=np.uint8)
         for codes, lengths in self._retrieved:
@@ -149,12 +153,18 @@ class RunTally:
     def _error_examples(self, raised: pl.DataFrame) -> tuple[str, ...]:
         """The first by name, so that parts of a run have the same ones whatever their order."""
         some = raised.select("query", "error").sort("query").head(EXAMPLES)
-        asked = self.ground_truth.queries.filter(pl.col("query").is_in(some["query"].implode()))
+        asked = self.ground_truth.queries.filter(
+            pl.col("query").is_in(some["query"].implode())
+        )
         texts = dict(asked.select("query", "text").rows()) if some.height else {}
         named = {
-            query: f"{query}: {text}" for query, text in texts.items() if text not in (None, query)
+            query: f"{query}: {text}"
+            for query, text in texts.items()
+            if text not in (None, query)
         }
-        return tuple(f"{named.get(query, query)} ({error})" for query, error in some.rows())
+        return tuple(
+            f"{named.get(query, query)} ({error})" for query, error in some.rows()
+        )
 
     def _all_answered(self, asked: pl.Series) -> bool:
         """Whether results came for every query of the run, in their order, as they mostly do."""
@@ -186,7 +196,9 @@ class RunTally:
         items = batch.identity.gather(as_series(rows))
         pairs = pl.DataFrame({"segment": as_series(segment), "item": items})
         pairs = pairs.filter(as_series(known[segment]) & pl.col("item").is_not_null())
-        again = ~pairs.select(pl.struct("segment", "item").is_first_distinct()).to_series()
+        again = ~pairs.select(
+            pl.struct("segment", "item").is_first_distinct()
+        ).to_series()
         if again.any() and self.on_duplicates == "error":
             row = pairs.row(int(again.arg_true()[0]))
             raise InvalidInput(
@@ -209,7 +221,8 @@ class QueryPlaces:
 
     def following(self, queries: pl.Series) -> Ints:
         """The indexes of queries, -1 where unknown; they mostly continue after the last ones."""
-        first, behind = self._next, self._next + len(queries)
+        first = self._next
+        behind = self._next + len(queries)
         if not self._names[first:behind].equals(queries):
             return self.of(queries)
         self._next = behind
@@ -255,7 +268,8 @@ def assemble(
 
     failed = with_status(tally.status, FAILED)
     kept = ~failed[query_of[target]]
-    rank, target = rank[kept], target[kept]
+    rank = rank[kept]
+    target = target[kept]
     overlap = np.ones(rank.size) if overlap is None else overlap[kept]
     edge_order = np.lexsort((place[target], rank, query_of[target]))
     same_item = _same_items(ground_truth)
@@ -293,8 +307,12 @@ def _same_items(ground_truth: GroundTruth) -> Ints | None:
     if not ground_truth.has_groups:
         return None
     # A target without an id is identified by its text or its span.
-    other = [pl.when(pl.col("item").is_null()).then(name).alias(name) for name in _BESIDE_ID]
-    known = ground_truth.targets.select(pl.struct("item", *other).rank("dense").cast(pl.Int64))
+    other = [
+        pl.when(pl.col("item").is_null()).then(name).alias(name) for name in _BESIDE_ID
+    ]
+    known = ground_truth.targets.select(
+        pl.struct("item", *other).rank("dense").cast(pl.Int64)
+    )
     return known.to_series().to_numpy()
 
 

@@ -30,7 +30,10 @@ def _by_source(results: pl.DataFrame) -> Iterator[tuple[TokenSource, Ints]]:
         yield "data", results["tokens"].fill_null(UNKNOWN).to_numpy().astype(np.int64)
     if "text" in results.columns:
         lengths = results["text"].str.len_chars().cast(pl.Int64).fill_null(-1).to_numpy()
-        yield "estimate", np.where(lengths < 0, UNKNOWN, -(-lengths // CHARACTERS_PER_TOKEN))
+        yield (
+            "estimate",
+            np.where(lengths < 0, UNKNOWN, -(-lengths // CHARACTERS_PER_TOKEN)),
+        )
 
 
 def token_table(queries: pl.Series, run: Run, ties: Ties | None) -> TokenTable | None:

@@ -111,7 +111,11 @@ def tn(found: Found, k: int) -> Floats:
 
 
 @metric(
-    better="neither", bounds=(0, None), also=("numret",), without_targets="defined", aggregate="sum"
+    better="neither",
+    bounds=(0, None),
+    also=("numret",),
+    without_targets="defined",
+    aggregate="sum",
 )
 def num_ret(found: Found) -> Floats:
     """How many results came back; the sum over all queries, as in trec_eval."""
@@ -119,7 +123,11 @@ def num_ret(found: Found) -> Floats:
 
 
 @metric(
-    better="neither", bounds=(0, None), also=("numrel",), without_targets="defined", aggregate="sum"
+    better="neither",
+    bounds=(0, None),
+    also=("numrel",),
+    without_targets="defined",
+    aggregate="sum",
 )
 def num_rel(found: Found) -> Floats:
     """R, how many targets there are to find; the sum over all queries, as in trec_eval."""

@@ -54,12 +54,16 @@ class Coverage:
     def shown(self, k: int) -> "Union":
         """The characters of the first k chunks."""
         keep = within(self.chunk_rank, k)
-        return Union.of(self.chunk_query[keep], self.chunk_start[keep], self.chunk_end[keep])
+        return Union.of(
+            self.chunk_query[keep], self.chunk_start[keep], self.chunk_end[keep]
+        )
 
     def wanted(self, shown: "Union") -> "Union":
         """The characters of the targets; of alternatives, those of the one covered best."""
         best = self._best_alternatives(shown)
-        return Union.of(self.target_query[best], self.target_start[best], self.target_end[best])
+        return Union.of(
+            self.target_query[best], self.target_start[best], self.target_end[best]
+        )
 
     def all_wanted(self) -> "Union":
         """The characters of all targets, each alternative included."""
@@ -88,7 +92,9 @@ class Union:
     def of(cls, query: Ints, start: Ints, end: Ints) -> Self:
         """The union of intervals; those of different queries never overlap."""
         order = np.argsort(start, kind="stable")
-        query, start, end = query[order], start[order], end[order]
+        query = query[order]
+        start = start[order]
+        end = end[order]
         reach = np.maximum.accumulate(end)
         new = np.ones(start.size, dtype=np.bool_)
         new[1:] = start[1:] > reach[:-1]
@@ -98,7 +104,9 @@ class Union:
 
     def size(self, n_queries: int) -> Floats:
         """How many characters it has, per query."""
-        return per_query(self.query, n_queries, (self.end - self.start).astype(np.float64))
+        return per_query(
+            self.query, n_queries, (self.end - self.start).astype(np.float64)
+        )
 
     def within(self, start: Ints, end: Ints) -> Ints:
         """How many of its characters lie in each of the given intervals."""
@@ -130,7 +138,9 @@ def span_recall(coverage: Coverage, k: int) -> Floats:
     """
     shown = coverage.shown(k)
     wanted = coverage.wanted(shown)
-    return ratio(shown.shared(wanted, coverage.n_queries), wanted.size(coverage.n_queries))
+    return ratio(
+        shown.shared(wanted, coverage.n_queries), wanted.size(coverage.n_queries)
+    )
 
 
 @metric(better="higher")

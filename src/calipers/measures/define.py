@@ -88,7 +88,8 @@ class Definition:
         """How the name is written: ``ndcg[@k](gain=linear)``."""
         k = {"required": "@k", "optional": "[@k]", "none": ""}[self.cutoff]
         words = (
-            f"{p.name}={'' if p.default is None else p.default}" for p in self.parameters.values()
+            f"{p.name}={'' if p.default is None else p.default}"
+            for p in self.parameters.values()
         )
         inside = "metric=weight,…" if self.takes_parts else ",".join(words)
         return f"{self.name}{k}" + (f"({inside})" if inside else "")
@@ -139,7 +140,14 @@ def metric(
             if taken in _DEFINITIONS or taken in _ALIASES:
                 raise ValueError(f"two metrics answer to {taken!r}")
         definition = Definition(
-            called, function, better, bounds, also, without_targets, aggregate, takes_parts
+            called,
+            function,
+            better,
+            bounds,
+            also,
+            without_targets,
+            aggregate,
+            takes_parts,
         )
         if not function.__module__.startswith("calipers."):
             # Raise for a wrong signature here, where the metric is defined.
@@ -165,7 +173,9 @@ def load_plugged() -> None:
     for entry, given in plugins.found(plugins.METRICS).items():
         if not any(given is one.function for one in _DEFINITIONS.values()):
             plugins.warn(
-                plugins.METRICS, entry, "it is no function with the decorator of calipers.measures"
+                plugins.METRICS,
+                entry,
+                "it is no function with the decorator of calipers.measures",
             )
 
 

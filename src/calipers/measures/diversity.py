@@ -36,20 +36,29 @@ class Subtopics:
         relevant = matches.relevant(rel)
         holds = np.flatnonzero(relevant[matches.edge_target])
         unit = matches.target_unit[matches.edge_target[holds]]
-        rank, query = matches.edge_rank[holds], matches.edge_query[holds]
+        rank = matches.edge_rank[holds]
+        query = matches.edge_query[holds]
         order = np.lexsort((rank, unit))
-        unit, rank, query = unit[order], rank[order], query[order]
+        unit = unit[order]
+        rank = rank[order]
+        query = query[order]
         new = np.ones(unit.size, dtype=np.bool_)
         # A result that holds two alternatives counts for their subtopic once.
         new[1:] = (np.diff(unit) != 0) | (np.diff(rank) != 0)
-        unit, rank, query = unit[new], rank[new], query[new]
+        unit = unit[new]
+        rank = rank[new]
+        query = query[new]
         begins = np.flatnonzero(np.diff(unit, prepend=-1))
         seen = np.arange(unit.size) - np.repeat(begins, np.diff(begins, append=unit.size))
         # Sorted, so that sums are the same to the last bit in any order of rows.
         order = np.lexsort((seen, rank, query))
         items = _items(matches, np.flatnonzero(relevant))
         return cls(
-            query[order], rank[order], seen[order].astype(np.float64), items, matches.n_queries
+            query[order],
+            rank[order],
+            seen[order].astype(np.float64),
+            items,
+            matches.n_queries,
         )
 
     def reached(self, alpha: float, k: int | None) -> Floats:

@@ -47,8 +47,11 @@ def ndcg(gains: Gains, k: int | None = None, gain: Gain = "linear") -> Floats:
     The best ranking is made of all ground truth, retrieved or not, cut at k. The gain is the
     grade; ``gain=exp`` takes 2^grade - 1.
     """
-    value, best = RELATIVE_GAIN[gain], gains.best_grade
-    reached = gains.discounted(gains.added(lambda grade: value(grade, best[gains.query])), k)
+    value = RELATIVE_GAIN[gain]
+    best = gains.best_grade
+    reached = gains.discounted(
+        gains.added(lambda grade: value(grade, best[gains.query])), k
+    )
     ideal = gains.ideal(value(gains.ideal_grade, best[gains.ideal_query]), k)
     return np.minimum(ratio(reached, ideal), 1.0)
 
@@ -101,7 +104,9 @@ def rbp(
     gain = gains.added(lambda grade: ratio(grade, best[gains.query], where_zero=0.0))
     order, position = gains.placed(gain, k)
     weight: Floats = (1 - p) * np.power(p, position - 1.0)
-    return np.minimum(per_query(gains.query[order], gains.n_queries, weight * gain[order]), 1.0)
+    return np.minimum(
+        per_query(gains.query[order], gains.n_queries, weight * gain[order]), 1.0
+    )
 
 
 def _reached(gains: Gains, k: int | None, gmax: float | None, name: str) -> Floats:
@@ -152,7 +157,8 @@ def _product_before(query: Ints, value: Floats) -> Floats:
     entry = starts + 1
     while entry.size:
         goes_on = entry < ends
-        entry, ends = entry[goes_on], ends[goes_on]
+        entry = entry[goes_on]
+        ends = ends[goes_on]
         result[entry] = result[entry - 1] * value[entry - 1]
         entry = entry + 1
     return result

@@ -12,7 +12,14 @@ import numpy as np
 
 from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero, Share
-from calipers.measures.views import NEVER, Found, claim_positions, per_query, ratio, within
+from calipers.measures.views import (
+    NEVER,
+    Found,
+    claim_positions,
+    per_query,
+    ratio,
+    within,
+)
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matches
 
@@ -32,7 +39,9 @@ class Judged:
         """The view over every target."""
         new = matches.is_new_rank
         in_pool = _holding(matches, matches.target_grade >= 0)
-        return cls(matches.edge_query[new], matches.edge_rank[new], in_pool, matches.retrieved)
+        return cls(
+            matches.edge_query[new], matches.edge_rank[new], in_pool, matches.retrieved
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +63,17 @@ class Known:
         """The view over every target that is not of negative grade."""
         pool = matches.target_grade >= 0
         claimed = claim_positions(matches, pool, improved=True)
-        query, position = claimed.query, claimed.position
+        query = claimed.query
+        position = claimed.position
         if matches.is_one_to_one:
             return cls(query, position, matches.retrieved)
         held = pool[matches.edge_target]
         both = np.unique(
             np.concatenate(
-                [_place(query, position), _place(matches.edge_query[held], matches.edge_rank[held])]
+                [
+                    _place(query, position),
+                    _place(matches.edge_query[held], matches.edge_rank[held]),
+                ]
             )
         )
         return cls(both >> 32, both & 0xFFFFFFFF, matches.retrieved)
@@ -84,9 +97,12 @@ class Opposed:
         """
         found = Found.of(matches, rel)
         is_irrelevant = _irrelevant(matches, rel)
-        is_against = _holding(matches, is_irrelevant) & ~_holding(matches, matches.relevant(rel))
+        is_against = _holding(matches, is_irrelevant) & ~_holding(
+            matches, matches.relevant(rel)
+        )
         kept = found.rank < NEVER
-        query, rank = found.query[kept], found.rank[kept]
+        query = found.query[kept]
+        rank = found.rank[kept]
         above = _ranks_above(matches, is_against, query, rank)
         n_irrelevant = per_query(matches.target_query[is_irrelevant], matches.n_queries)
         return cls(query, above, found.total, n_irrelevant)
@@ -115,7 +131,8 @@ def unjudged(judged: Judged, k: int) -> Floats:
     """
     known = within(judged.rank, k) & judged.in_pool
     return (
-        np.minimum(judged.retrieved, k) - per_query(judged.query[known], judged.retrieved.size)
+        np.minimum(judged.retrieved, k)
+        - per_query(judged.query[known], judged.retrieved.size)
     ) / k
 
 
@@ -127,7 +144,8 @@ def bpref(opposed: Opposed) -> Floats:
     a target that was not retrieved counts 0. An item of negative grade counts as not judged,
     as in trec_eval.
     """
-    total, against = opposed.n_relevant[opposed.query], opposed.n_irrelevant[opposed.query]
+    total = opposed.n_relevant[opposed.query]
+    against = opposed.n_irrelevant[opposed.query]
     # Several ranks may hold the same irrelevant target, so there may be more above than judged.
     above = np.minimum(opposed.above, np.minimum(against, total))
     penalty = ratio(above, np.minimum(against, total), where_zero=0.0)
@@ -168,7 +186,8 @@ def _holding(matches: Matches, targets: Bools) -> Bools:
     """Which of the ranks with an edge hold one of these targets."""
     rank_of_edge = np.cumsum(matches.is_new_rank) - 1
     counts = np.bincount(
-        rank_of_edge[targets[matches.edge_target]], minlength=np.count_nonzero(matches.is_new_rank)
+        rank_of_edge[targets[matches.edge_target]],
+        minlength=np.count_nonzero(matches.is_new_rank),
     )
     return counts > 0
 

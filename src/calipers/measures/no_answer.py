@@ -106,7 +106,9 @@ class Unanswerable:
     @classmethod
     def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
         """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
-        return cls(~matches.answerable(rel), matches.having_status(FAILED), matches.retrieved)
+        return cls(
+            ~matches.answerable(rel), matches.having_status(FAILED), matches.retrieved
+        )
 
 
 @metric(
@@ -114,22 +116,24 @@ class Unanswerable:
     also=("abstention_rate", "rejection", "negative_rejection"),
     without_targets="defined",
 )
-def abstention(asked: Unanswerable) -> Floats:
+def abstention(unanswerable: Unanswerable) -> Floats:
     """1 if nothing came back for a query without targets, else 0.
 
     Undefined for a query with targets, so that the mean is the share of the unanswerable queries
     that rightly got nothing. ``--min-score`` leaves out results with a lower score first. A query
     on which the retriever failed counts as 0.
     """
-    right = (asked.retrieved == 0) & ~asked.failed
-    return np.where(asked.without, right.astype(np.float64), np.nan)
+    right = (unanswerable.retrieved == 0) & ~unanswerable.failed
+    return np.where(unanswerable.without, right.astype(np.float64), np.nan)
 
 
 @metric(better="lower", bounds=(0, None), without_targets="defined")
-def unwanted(asked: Unanswerable, k: int | None = None) -> Floats:
+def unwanted(unanswerable: Unanswerable, k: int | None = None) -> Floats:
     """How many results came back for a query without targets, k at most.
 
     Undefined for a query with targets, and for one on which the retriever failed.
     """
-    shown = asked.retrieved if k is None else np.minimum(asked.retrieved, k)
-    return np.where(asked.without & ~asked.failed, shown.astype(np.float64), np.nan)
+    shown = unanswerable.retrieved if k is None else np.minimum(unanswerable.retrieved, k)
+    return np.where(
+        unanswerable.without & ~unanswerable.failed, shown.astype(np.float64), np.nan
+    )

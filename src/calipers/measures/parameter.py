@@ -54,9 +54,13 @@ class Parameter:
     @classmethod
     def of(cls, parameter: inspect.Parameter, hint: Any) -> "Parameter":
         """The parameter made from a parameter of the metric's function."""
-        default = None if parameter.default is inspect.Parameter.empty else parameter.default
+        default = (
+            None if parameter.default is inspect.Parameter.empty else parameter.default
+        )
         name = parameter.name
-        members = get_args(hint) if get_origin(hint) in (types.UnionType, Union) else (hint,)
+        members = (
+            get_args(hint) if get_origin(hint) in (types.UnionType, Union) else (hint,)
+        )
         for member in members:
             if get_origin(member) is Literal:
                 return cls(name, default, get_args(member))

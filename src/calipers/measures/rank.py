@@ -27,7 +27,9 @@ def map(  # noqa: A001 - the metric's own name; the builtin is not used here
     min(targets, k), the highest number k results can hold.
     """
     keep = within(claims.position, k)
-    total = claims.total if denominator == "all" or k is None else np.minimum(claims.total, k)
+    total = (
+        claims.total if denominator == "all" or k is None else np.minimum(claims.total, k)
+    )
     points = claims.ordinal[keep] / claims.position[keep]
     return ratio(per_query(claims.query[keep], claims.n_queries, points), total)
 

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from calipers.errors import InvalidInput, UnknownMetric
-from calipers.measures.define import Definition, aliases, definitions, find_definition, metric
+from calipers.measures.define import (
+    Definition,
+    aliases,
+    definitions,
+    find_definition,
+    metric,
+)
 from calipers.measures.parameter import Between, Parameter, Value, show_number
 from calipers.measures.rank import CURVE, LEVELS
 from calipers.model.arrays import Floats
@@ -26,7 +32,9 @@ ONLY_TREC_EVAL = frozenset(
 Given = tuple[tuple[str, Value], ...]
 """Parameters with their values, sorted by name."""
 
-_FORM = re.compile(r"\s*([^@()\s]+?)\s*(?:@\s*([^()]*?)\s*)?(?:\((.*)\)\s*(?:@\s*([^()]+?)\s*)?)?")
+_FORM = re.compile(
+    r"\s*([^@()\s]+?)\s*(?:@\s*([^()]*?)\s*)?(?:\((.*)\)\s*(?:@\s*([^()]+?)\s*)?)?"
+)
 _STARTS_WITH_DIGITS = re.compile(r"\s*11pt", re.IGNORECASE)
 """A metric whose name begins as a cut-off does."""
 _TRAILING_CUTOFF = re.compile(r"(.+?)[_.]([0-9]+(?:,[0-9]+)*)")
@@ -72,7 +80,8 @@ class Metric:
         ks = None if self.k is None else (self.k,)
         weights = [(name, weight) for name, weight in self.parameters if name != "rel"]
         return tuple(
-            (parse((name,), ks)[0].with_rel(self.rel), float(weight)) for name, weight in weights
+            (parse((name,), ks)[0].with_rel(self.rel), float(weight))
+            for name, weight in weights
         )
 
     @property
@@ -94,7 +103,9 @@ class Metric:
         takes_it = self.definition.takes_parts or "rel" in self.definition.parameters
         if rel is None or not takes_it or "rel" in own:
             return self
-        return Metric(self.name, self.k, tuple(sorted({**own, "rel": float(rel)}.items())))
+        return Metric(
+            self.name, self.k, tuple(sorted({**own, "rel": float(rel)}.items()))
+        )
 
 
 def parse(
@@ -126,7 +137,9 @@ def parse_one(name: str) -> Metric:
     """Parse one metric; several cut-offs are an error."""
     several = parse([name])
     if len(several) != 1:
-        raise InvalidInput(f"One metric is expected here and {name!r} stands for {len(several)}.")
+        raise InvalidInput(
+            f"One metric is expected here and {name!r} stands for {len(several)}."
+        )
     return several[0]
 
 
@@ -170,7 +183,9 @@ def split(text: str) -> list[str]:
     return split_at_commas(text, _goes_on)
 
 
-def split_at_commas(text: str, goes_on: Callable[[str, str], bool] | None = None) -> list[str]:
+def split_at_commas(
+    text: str, goes_on: Callable[[str, str], bool] | None = None
+) -> list[str]:
     """The pieces between commas outside of parentheses, but for those that do not separate.
 
     >>> split_at_commas("ndcg@10(gain=exp,rel=2)=0.5, mrr=0.5")
@@ -194,7 +209,9 @@ def _goes_on(before: str, after: str) -> bool:
     """Whether a comma separates two cut-offs of one metric."""
     if _STARTS_WITH_DIGITS.match(after):
         return False
-    return bool(re.match(r"\s*\.?[0-9]", after) and re.search(r"@|[_.][0-9][0-9,.]*$", before))
+    return bool(
+        re.match(r"\s*\.?[0-9]", after) and re.search(r"@|[_.][0-9][0-9,.]*$", before)
+    )
 
 
 def check_cutoff(value: Any) -> int:
@@ -211,7 +228,9 @@ def check_cutoff(value: Any) -> int:
 
 def _expand(text: str, ks: Sequence[int] | None, like: str | None) -> list[Metric]:
     if not isinstance(text, str):
-        raise InvalidInput(f"A metric is given as {text!r}; write its name, such as 'recall@10'.")
+        raise InvalidInput(
+            f"A metric is given as {text!r}; write its name, such as 'recall@10'."
+        )
     form = _FORM.fullmatch(text)
     if not form:
         raise InvalidInput(
@@ -230,7 +249,9 @@ def _expand(text: str, ks: Sequence[int] | None, like: str | None) -> list[Metri
     if definition.takes_parts:
         return _scores(definition, cutoffs, ks, _parts(words or "", text, like))
     parameters = _parameters(definition, words or "", text, theirs)
-    return [Metric(definition.name, k, parameters) for k in _cutoffs(definition, cutoffs, ks)]
+    return [
+        Metric(definition.name, k, parameters) for k in _cutoffs(definition, cutoffs, ks)
+    ]
 
 
 def _definition(word: str) -> tuple[Definition, str | None]:
@@ -265,7 +286,7 @@ def _cutoffs(
     if cutoffs == "all" and definition.cutoff == "optional":
         return [None]
     if cutoffs is not None:
-        return [check_cutoff(one) for one in cutoffs.split(",")]
+        return [check_cutoff(word) for word in cutoffs.split(",")]
     if definition.cutoff != "none" and ks:
         return [check_cutoff(one) for one in ks]
     if definition.cutoff == "required":
@@ -293,7 +314,11 @@ def _parameters(
         if name in given:
             raise InvalidInput(f"The metric {text!r} gives {name} twice; give it once.")
         given[name] = _value(definition, parameter, value)
-    kept = {n: v for n, v in {**theirs, **given}.items() if v != definition.parameters[n].default}
+    kept = {
+        n: v
+        for n, v in {**theirs, **given}.items()
+        if v != definition.parameters[n].default
+    }
     return tuple(sorted(kept.items()))
 
 

@@ -52,7 +52,8 @@ class Found:
         dense[relevant] = unit_of_target
 
         holds = relevant[matches.edge_target]
-        edge_query, edge_rank = matches.edge_query[holds], matches.edge_rank[holds]
+        edge_query = matches.edge_query[holds]
+        edge_rank = matches.edge_rank[holds]
         best = np.full(unit_query.size, NEVER, dtype=np.int64)
         # Edges are sorted by rank, so assigning them in reverse leaves the smallest rank.
         best[dense[matches.edge_target[holds]][::-1]] = edge_rank[::-1]
@@ -123,13 +124,13 @@ class Claims:
     def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
         """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
         relevant = matches.relevant(rel)
-        found = claim_positions(matches, relevant)
+        claimed = claim_positions(matches, relevant)
         query_of_target = matches.target_query[relevant]
         if matches.has_alternatives:
             units = np.unique(matches.target_unit[relevant], return_index=True)[1]
             query_of_target = query_of_target[units]
         total = per_query(query_of_target, matches.n_queries)
-        return cls(found.query, found.position, found.grade, total)
+        return cls(claimed.query, claimed.position, claimed.grade, total)
 
     @property
     def n_queries(self) -> int:
@@ -191,10 +192,14 @@ class Gains:
     def of(cls, matches: Matches) -> Self:
         """The view over every target with a grade above 0."""
         relevant = matches.relevant()
-        order = np.lexsort((-matches.target_grade[relevant], matches.target_query[relevant]))
+        order = np.lexsort(
+            (-matches.target_grade[relevant], matches.target_query[relevant])
+        )
         best = np.flatnonzero(relevant)[order]
         if matches.has_alternatives:
-            best = best[np.sort(np.unique(matches.target_unit[best], return_index=True)[1])]
+            best = best[
+                np.sort(np.unique(matches.target_unit[best], return_index=True)[1])
+            ]
         return cls(
             claim_positions(matches, relevant, improved=True),
             matches.target_query[best],
@@ -301,13 +306,16 @@ class Claimed:
         if not self.improves or np.array_equal(self.rank, self.position):
             return self._as_found
         by_rank = np.lexsort((self.position, self.rank, self.query))
-        query, position = self.query[by_rank], self.rank[by_rank]
+        query = self.query[by_rank]
+        position = self.rank[by_rank]
         _spread(query, position, value[by_rank])
         order = np.lexsort((position, query))
         return by_rank[order], position[order]
 
 
-def claim_positions(matches: Matches, relevant: Bools, *, improved: bool = False) -> Claimed:
+def claim_positions(
+    matches: Matches, relevant: Bools, *, improved: bool = False
+) -> Claimed:
     """Every found target; of alternatives the first or, with ``improved``, also better ones.
 
     The most valuable takes the first free position at or after its first rank, then the next. So
@@ -315,16 +323,20 @@ def claim_positions(matches: Matches, relevant: Bools, *, improved: bool = False
     """
     edges = np.flatnonzero(relevant[matches.edge_target])
     if matches.is_one_to_one:
-        query, rank = matches.edge_query[edges], matches.edge_rank[edges]
+        query = matches.edge_query[edges]
+        rank = matches.edge_rank[edges]
         grade = matches.target_grade[matches.edge_target[edges]]
         return Claimed(query, rank, rank, grade, np.zeros(edges.size))
     edges, before = _paid(matches, edges, improved=improved)
-    query, rank = matches.edge_query[edges], matches.edge_rank[edges]
+    query = matches.edge_query[edges]
+    rank = matches.edge_rank[edges]
     grade = matches.target_grade[matches.edge_target[edges]]
     position = rank.copy()
     _spread(query, position, grade - before)
     order = np.lexsort((position, query))
-    return Claimed(query[order], rank[order], position[order], grade[order], before[order])
+    return Claimed(
+        query[order], rank[order], position[order], grade[order], before[order]
+    )
 
 
 def _paid(matches: Matches, edges: Ints, *, improved: bool) -> tuple[Ints, Floats]:
@@ -335,7 +347,9 @@ def _paid(matches: Matches, edges: Ints, *, improved: bool) -> tuple[Ints, Float
     """
     target = matches.edge_target[edges]
     unit = matches.target_unit[target]
-    order = np.lexsort((target, -matches.target_grade[target], matches.edge_rank[edges], unit))
+    order = np.lexsort(
+        (target, -matches.target_grade[target], matches.edge_rank[edges], unit)
+    )
     unit = unit[order]
     levels, level = np.unique(matches.target_grade[target[order]], return_inverse=True)
     # Units are ascending, so the running maximum of such a number is that of its own unit.
@@ -358,7 +372,8 @@ def _spread(query: Ints, position: Ints, value: Floats) -> None:
     best_first = crowded[np.lexsort((-value[crowded], query[crowded]))]
     next_free: dict[tuple[int, int], int] = {}
     for at in best_first.tolist():
-        asked_by, place = int(query[at]), int(position[at])
+        asked_by = int(query[at])
+        place = int(position[at])
         passed = []
         while (asked_by, place) in next_free:
             passed.append(place)

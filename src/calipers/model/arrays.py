@@ -72,7 +72,9 @@ def plain_floats(numbers: list[Any]) -> Floats | None:
     start = 1 if len(numbers) < 1 << 4 else 3 if len(numbers) < 1 << 16 else 5
     if len(packed) == start + len(numbers) * _CELL.itemsize:
         cells = np.frombuffer(packed, _CELL, offset=start)
-        return cells["value"].astype(np.float64) if (cells["kind"] == _FLOAT).all() else None
+        return (
+            cells["value"].astype(np.float64) if (cells["kind"] == _FLOAT).all() else None
+        )
     if len(packed) == start + len(numbers):
         small = np.frombuffer(packed, np.uint8, offset=start)
         return small.astype(np.float64) if (small < 128).all() else None

@@ -55,7 +55,9 @@ class Claim(Plain):
         return f"{self.sign} {self.fact}" if self.standing else self.fact
 
 
-def moved(before: float, after: float, better: int, worse: int, n: int, unit: str = "") -> str:
+def moved(
+    before: float, after: float, better: int, worse: int, n: int, unit: str = ""
+) -> str:
     """How a mean moved on the same queries, and how many of them moved which way.
 
     >>> moved(1.0, 0.7917, 0, 3, 12)
@@ -134,7 +136,11 @@ class QueriesToDetect:
     @property
     def range(self) -> str:
         """Both ends in words."""
-        return f"about {self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
+        return (
+            f"about {self.low:,}"
+            if self.low == self.high
+            else f"{self.low:,} to {self.high:,}"
+        )
 
 
 def cannot_show(least: float, takes: QueriesToDetect) -> Sentence:

@@ -52,7 +52,9 @@ CAUTIONS: dict[str, NoteKind] = {
 
 def note_of(text: str, kind: "NoteKind" = "input") -> "Note":
     """A note of reading or measuring, as one of the kinds that come first where it is one."""
-    return Note(next((one for words, one in CAUTIONS.items() if words in text), kind), text)
+    return Note(
+        next((one for words, one in CAUTIONS.items() if words in text), kind), text
+    )
 
 
 class Note(NamedTuple):
@@ -139,13 +141,26 @@ class Document:
     def sentences(self) -> tuple[Sentence, ...]:
         """Every sentence with the facts that it is made of: the answer, further ones, notes."""
         claims = [
-            one for block in self.blocks if isinstance(block, Answers) for one in block.claims
+            claim
+            for block in self.blocks
+            if isinstance(block, Answers)
+            for claim in block.claims
         ]
-        lines = [one for block in self.blocks if isinstance(block, Lines) for one in block.lines]
+        lines = [
+            line
+            for block in self.blocks
+            if isinstance(block, Lines)
+            for line in block.lines
+        ]
         texts = [
             self.sentence,
-            *(text for one in claims for text in (one.fact, one.range, one.next) if text),
-            *(one for one in lines if isinstance(one, Sentence)),
+            *(
+                text
+                for claim in claims
+                for text in (claim.fact, claim.range, claim.next)
+                if text
+            ),
+            *(line for line in lines if isinstance(line, Sentence)),
             *(note.text for note in in_order(self.notes)),
         ]
         return tuple(Sentence(whole_commands(text), facts_of(text)) for text in texts)
@@ -155,7 +170,9 @@ def of_claim(claim: Claim, *further: Note | str, **parts: Any) -> Document:
     """A document whose answer is a claim: its range and next step are the first notes."""
     notes: list[Note | str] = [Note("doubt", claim.range)] if claim.range else []
     notes += [Note("doubt", claim.next)] if claim.next else []
-    return Document(as_sentence(claim.fact), claim.standing, notes=[*notes, *further], **parts)
+    return Document(
+        as_sentence(claim.fact), claim.standing, notes=[*notes, *further], **parts
+    )
 
 
 def as_sentence(text: str) -> str:
@@ -170,7 +187,7 @@ def as_sentence(text: str) -> str:
 
 def in_order(notes: Iterable[Note | str]) -> list[Note]:
     """Notes by importance, each once; a plain sentence is about the input."""
-    every = (one if isinstance(one, Note) else Note("input", one) for one in notes)
+    every = (note if isinstance(note, Note) else Note("input", note) for note in notes)
     unique: dict[str, Note] = {}
     for one in sorted(every, key=lambda note: WEIGHTS[note.kind]):
         unique.setdefault(one.text, one)
@@ -203,7 +220,7 @@ def records(rows: Rows) -> list[Mapping[str, Any]]:
     """
     if hasattr(rows, "iter_rows"):
         return list(rows.iter_rows(named=True))
-    return [_flat(plain(one)) for one in rows]
+    return [_flat(plain(row)) for row in rows]
 
 
 def _flat(record: Mapping[str, Any], within: str = "") -> dict[str, Any]:

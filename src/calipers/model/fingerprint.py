@@ -64,7 +64,9 @@ def _n_control_characters(blob: bytes) -> int:
 
 def fingerprint_settings(settings: Any) -> str:
     """A fingerprint of plain settings, whatever the order of their keys."""
-    return hashlib.sha256(msgspec.json.encode(settings, order="deterministic")).hexdigest()[:32]
+    return hashlib.sha256(
+        msgspec.json.encode(settings, order="deterministic")
+    ).hexdigest()[:32]
 
 
 class Fingerprints(Mapping[str, str]):
@@ -130,7 +132,9 @@ class DigestSum:
 
     def hexdigest(self) -> str:
         """The fingerprint of everything added so far."""
-        return hashlib.sha256(f"{self._count}:{self._sums.tolist()}".encode()).hexdigest()[:32]
+        return hashlib.sha256(
+            f"{self._count}:{self._sums.tolist()}".encode()
+        ).hexdigest()[:32]
 
 
 class RankingFingerprint:
@@ -150,12 +154,18 @@ class RankingFingerprint:
         ours = len(items) - 1 + len(queries) + items.null_count()
         if _n_control_characters(blob) != ours:
             filled = _escaped(items).fill_null(_NOTHING)
-            texts = filled.scatter(starts, _escaped(queries) + _FIELD + filled.gather(starts))
+            texts = filled.scatter(
+                starts, _escaped(queries) + _FIELD + filled.gather(starts)
+            )
             blob = texts.str.join(_ROW).item().encode()
-        row_ends = np.cumsum(texts.str.len_bytes().to_numpy().astype(np.int64) + len(_ROW))
+        row_ends = np.cumsum(
+            texts.str.len_bytes().to_numpy().astype(np.int64) + len(_ROW)
+        )
         cuts = [0, *row_ends[np.append(starts[1:], len(items)) - 1].tolist()]
         sha256 = hashlib.sha256
-        digests = [sha256(blob[begin : end - 1]).digest() for begin, end in pairwise(cuts)]
+        digests = [
+            sha256(blob[begin : end - 1]).digest() for begin, end in pairwise(cuts)
+        ]
         self._sum.add(digests)
 
     def add_without_results(self, queries: pl.Series, why: str) -> None:
@@ -164,7 +174,10 @@ class RankingFingerprint:
             return
         names = _escaped(queries).to_list()
         self._sum.add(
-            [hashlib.sha256(f"{name}{_FIELD}{_ESCAPE}{why}".encode()).digest() for name in names]
+            [
+                hashlib.sha256(f"{name}{_FIELD}{_ESCAPE}{why}".encode()).digest()
+                for name in names
+            ]
         )
 
     def merge(self, other: "RankingFingerprint") -> None:

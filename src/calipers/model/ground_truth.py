@@ -9,7 +9,14 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints, Picklable, WhenAsked, as_series, table_of_ours
+from calipers.model.arrays import (
+    Floats,
+    Ints,
+    Picklable,
+    WhenAsked,
+    as_series,
+    table_of_ours,
+)
 from calipers.model.fingerprint import (
     fingerprint_rows,
     fingerprint_settings,
@@ -114,8 +121,12 @@ class GroundTruth(Picklable):
             return self
         return replace(
             self,
-            forbidden=pl.concat(given).unique(maintain_order=True) if given else self.forbidden,
-            excluded=pl.concat(aside).unique(maintain_order=True) if aside else self.excluded,
+            forbidden=pl.concat(given).unique(maintain_order=True)
+            if given
+            else self.forbidden,
+            excluded=pl.concat(aside).unique(maintain_order=True)
+            if aside
+            else self.excluded,
         )
 
     def only(self, chosen: pl.Series) -> Self:
@@ -133,7 +144,9 @@ class GroundTruth(Picklable):
             **self.changing_further(kept),
         )
 
-    def changing_further(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> dict[str, Any]:
+    def changing_further(
+        self, change: Callable[[pl.DataFrame], pl.DataFrame]
+    ) -> dict[str, Any]:
         """What is forbidden and what is excluded, each changed; None where nothing is left."""
         made = {}
         for name in ("forbidden", "excluded"):
@@ -163,7 +176,9 @@ class GroundTruth(Picklable):
             for name, dtype in TARGET_SCHEMA.items()
             if name != "query"
         )
-        rows = pl.concat([self.targets, bare.with_columns(grade=pl.lit(0.0))], how="diagonal")
+        rows = pl.concat(
+            [self.targets, bare.with_columns(grade=pl.lit(0.0))], how="diagonal"
+        )
         return fingerprint_rows(rows, TARGET_SCHEMA)
 
     @cached_property
@@ -261,7 +276,9 @@ def _check_queries(targets: pl.DataFrame, queries: pl.DataFrame) -> None:
     names = queries["query"]
     if names.null_count() or targets["query"].null_count():
         raise InvalidInput("A query of the ground truth has no id; give every query one.")
-    if suspected_duplicates(names.hash().to_numpy()).size and names.n_unique() < len(names):
+    if suspected_duplicates(names.hash().to_numpy()).size and names.n_unique() < len(
+        names
+    ):
         name = names.filter(names.is_duplicated())[0]
         raise InvalidInput(
             f"Two queries of the ground truth have the same id {name!r}; give each its own."
@@ -351,17 +368,24 @@ class SpanTable:
     target_end: Ints
 
 
-def check_direction(rows: pl.DataFrame, where: Callable[[int], str], before: int = 0) -> None:
+def check_direction(
+    rows: pl.DataFrame, where: Callable[[int], str], before: int = 0
+) -> None:
     """Refuse a row whose span ends before it starts.
 
     ``where`` says where a row came from, by its number; ``before`` rows precede these.
     """
-    if not {"start", "end"} <= set(rows.columns) or rows["end"].null_count() == rows.height:
+    if (
+        not {"start", "end"} <= set(rows.columns)
+        or rows["end"].null_count() == rows.height
+    ):
         return
     wrong = (rows["end"] < rows["start"]).arg_true()
     if len(wrong):
         row = int(wrong[0])
-        raise InvalidInput(backwards(where(before + row), rows["start"][row], rows["end"][row]))
+        raise InvalidInput(
+            backwards(where(before + row), rows["start"][row], rows["end"][row])
+        )
 
 
 def backwards(place: str, start: int, end: int) -> str:
@@ -392,7 +416,9 @@ def page_id(document: object, page: object, at: str, part: str = "ground_truth")
             f"A page cannot be {part}, as at {at}; name the document, or the ids of its chunks."
         )
     if document is None:
-        raise InvalidInput(f"A page is given without its document at {at}; add 'document'.")
+        raise InvalidInput(
+            f"A page is given without its document at {at}; add 'document'."
+        )
     return f"{document}{MARK}{page_label(page)}"
 
 
@@ -404,7 +430,9 @@ def page_label(page: object) -> str:
 
 def are_pages(items: pl.Series) -> bool:
     """Whether all ids are names of pages."""
-    return len(items) > 0 and bool(items.str.contains(MARK, literal=True).fill_null(False).all())
+    return len(items) > 0 and bool(
+        items.str.contains(MARK, literal=True).fill_null(False).all()
+    )
 
 
 def document_of(item: pl.Expr) -> pl.Expr:

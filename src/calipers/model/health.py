@@ -40,7 +40,9 @@ class Example(Plain):
     def to_dict(self) -> dict[str, str]:
         """The fields that have a value; long texts are cut."""
         return {
-            name: shortened(text) for name, text in super().to_dict().items() if text is not None
+            name: shortened(text)
+            for name, text in super().to_dict().items()
+            if text is not None
         }
 
 
@@ -69,7 +71,9 @@ class HealthFinding(Plain):
         severity: Severity | None = None,
     ) -> "HealthFinding":
         """A finding with the severity of its kind unless another is named."""
-        kept = tuple(example for example, _ in zip(examples, range(EXAMPLES), strict=False))
+        kept = tuple(
+            example for example, _ in zip(examples, range(EXAMPLES), strict=False)
+        )
         return cls(kind, count, of, kept, detail, severity or kind.severity)
 
     @property

@@ -25,7 +25,10 @@ random or to every query."""
 WHOLE_QUEUE = "whole"
 CHECKED = "checked"
 """The tag of a made question that was drawn for people to check: what they said of it."""
-TO_CHECK, FIT, NOBODY, WRONG = "drawn", "yes", "nobody asks", "wrong target"
+TO_CHECK = "drawn"
+FIT = "yes"
+NOBODY = "nobody asks"
+WRONG = "wrong target"
 """What that tag says: drawn and not checked yet, fit, or why it is not."""
 
 MADE_FROM = ("faq", "links", "headings", "docstrings", "history")
@@ -42,7 +45,18 @@ Pair = tuple[str, str]
 """The query, and what identifies the item: its id, or else its text."""
 
 
-_TEXTS = ("query", "item", "text", "title", "document", "judge", "note", "quote", "kind", "saved")
+_TEXTS = (
+    "query",
+    "item",
+    "text",
+    "title",
+    "document",
+    "judge",
+    "note",
+    "quote",
+    "kind",
+    "saved",
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +107,9 @@ class Label:
 
         return self.query_id, f"text {normalise(self.text or '')}"
 
-    def judged(self, judge: str | None, grade: float | None, note: str | None = None) -> Self:
+    def judged(
+        self, judge: str | None, grade: float | None, note: str | None = None
+    ) -> Self:
         """A copy of the row with this judgement in place of its own."""
         return replace(self, judge=judge, grade=grade, note=note)
 
@@ -113,7 +129,9 @@ def is_peoples(sources: str | None) -> bool:
     >>> is_peoples("person:anna,person:ben"), is_peoples("person:anna,import"), is_peoples(None)
     (True, False, False)
     """
-    return bool(sources) and all(one.startswith(PERSON) for one in str(sources).split(","))
+    return bool(sources) and all(
+        word.startswith(PERSON) for word in str(sources).split(",")
+    )
 
 
 def is_machine(judge: str) -> bool:

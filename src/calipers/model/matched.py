@@ -22,7 +22,10 @@ from calipers.model.recorded import Recorded
 from calipers.model.result import ShowsItself
 from calipers.model.run import Run
 
-ANSWERED, EMPTY, MISSING, FAILED = "answered", "empty", "missing", "error"
+ANSWERED = "answered"
+EMPTY = "empty"
+MISSING = "missing"
+FAILED = "error"
 """The status of a query: results came, none came, it is not in the run, the retriever failed."""
 STATUSES = (ANSWERED, EMPTY, MISSING, FAILED)
 Statuses = npt.NDArray[np.uint8]
@@ -82,7 +85,9 @@ class TokenTable:
         first = self.start[:-1]
         end = np.minimum(first + k, self.start[1:])
         tokens = (self.before[end] - self.before[first]).astype(np.float64)
-        return np.where(self.unknown_before[end] > self.unknown_before[first], np.nan, tokens)
+        return np.where(
+            self.unknown_before[end] > self.unknown_before[first], np.nan, tokens
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -141,7 +146,8 @@ class Matches(Picklable):
         # Targets are sorted by query, and so are edges.
         targets, n_targets = _stretches(self.target_query, codes)
         edges, n_edges = _stretches(self.edge_query, codes)
-        item, numbers = self.target_item, np.arange(codes.size)
+        item = self.target_item
+        numbers = np.arange(codes.size)
         part = Matches(
             query_rows=lambda: self.query_rows[codes],
             status=self.status[codes],
@@ -155,7 +161,9 @@ class Matches(Picklable):
             retrieved=self.retrieved[codes],
             corpus_size=self.corpus_size,
             target_item=None if item is None else item[targets],
-            grades_in_all=self._grades if self.grades_in_all is None else self.grades_in_all,
+            grades_in_all=self._grades
+            if self.grades_in_all is None
+            else self.grades_in_all,
         )
         return part, targets
 
@@ -218,13 +226,16 @@ class Matches(Picklable):
 
     def answerable(self, rel: float | None = None) -> Bools:
         """Which queries have at least one relevant target."""
-        counts = np.bincount(self.target_query[self.relevant(rel)], minlength=self.n_queries)
+        counts = np.bincount(
+            self.target_query[self.relevant(rel)], minlength=self.n_queries
+        )
         return counts > 0
 
 
 def _stretches(query: Ints, codes: Ints) -> tuple[Ints, Ints]:
     """The rows of some queries in a sorted column of queries, and how many each has."""
-    first, behind = np.searchsorted(query, codes), np.searchsorted(query, codes, side="right")
+    first = np.searchsorted(query, codes)
+    behind = np.searchsorted(query, codes, side="right")
     many = behind - first
     return np.arange(many.sum()) + np.repeat(first - (np.cumsum(many) - many), many), many
 
@@ -327,7 +338,8 @@ class Matched(ShowsItself):
     @cached_property
     def targets(self) -> pl.DataFrame:
         """The targets in the order in which the matches number them."""
-        code, targets = self.ground_truth.target_query, self.ground_truth.targets
+        code = self.ground_truth.target_query
+        targets = self.ground_truth.targets
         if (code[1:] >= code[:-1]).all():
             return targets
         return targets[np.argsort(code, kind="stable")]

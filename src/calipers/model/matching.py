@@ -16,7 +16,11 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 LEAST: dict[Kind, float] = {"id": 1.0, "quote": 1.0, "span": 0.9}
 """The share of a target that is enough unless ``min`` is given. Spans leave room for the white
 space that many chunkers strip between two chunks."""
-PARAMETERS: dict[Kind, tuple[str, ...]] = {"id": (), "quote": ("min", "case"), "span": ("min",)}
+PARAMETERS: dict[Kind, tuple[str, ...]] = {
+    "id": (),
+    "quote": ("min", "case"),
+    "span": ("min",),
+}
 
 Level = Literal["evidence", "chunk", "page", "document"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -47,7 +51,11 @@ def parse_matching(text: str) -> MatchRule:
     >>> str(parse_matching(" span ")), str(parse_matching("quote(min=1)"))
     ('span(min=0.9)', 'quote')
     """
-    form = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text) if isinstance(text, str) else None
+    form = (
+        re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
+        if isinstance(text, str)
+        else None
+    )
     if not form:
         raise InvalidInput(
             f"The matching {text!r} cannot be read; write id, quote or span, with parameters in "
@@ -71,7 +79,9 @@ def parse_matching(text: str) -> MatchRule:
             )
         given[name] = value
     if (case := given.get("case")) not in (None, "keep", "ignore"):
-        raise InvalidInput(f"case in quote(case=…) is {case!r}; it can be keep or ignore.")
+        raise InvalidInput(
+            f"case in quote(case=…) is {case!r}; it can be keep or ignore."
+        )
     return MatchRule(kind, _least(given.get("min"), kind), case == "ignore")
 
 
@@ -163,7 +173,9 @@ def without_signs(name: str) -> str:
 def _sign(signs: re.Match[str]) -> str:
     """What stands for some signs: a hyphen between digits, nothing elsewhere."""
     name, start, end = signs.string, *signs.span()
-    return "-" if name[start - 1 : start].isdigit() and name[end : end + 1].isdigit() else ""
+    return (
+        "-" if name[start - 1 : start].isdigit() and name[end : end + 1].isdigit() else ""
+    )
 
 
 def without_percent(name: str) -> str:
@@ -211,7 +223,9 @@ def parse_id_map(text: str) -> IdMap:
     for word in filter(None, (word.strip() for word in str(text).split(","))):
         name, equals, value = word.partition("=")
         name = name.strip()
-        if (name not in ID_RULES and name != "prefix") or (name == "prefix") != bool(value):
+        if (name not in ID_RULES and name != "prefix") or (name == "prefix") != bool(
+            value
+        ):
             raise InvalidInput(
                 f"The map of ids {text!r} has {word!r}; it can be prefix=TEXT (which is taken off "
                 f"where an id begins with it), {RULE_WORDS}, with commas between them."
@@ -279,13 +293,17 @@ class Matching:
         Policies are recorded separately, and a tool by its policies and parameters.
         """
         said: dict[str, Any] = {}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.name in ("like", "policy", "further"):
+        for member in fields(self):
+            value = getattr(self, member.name)
+            if member.name in ("like", "policy", "further"):
                 continue
-            if value is not None or one.name in _ALWAYS:
-                said["matched_at" if one.name == "level" else one.name] = value
-        return said | ({"match": "document"} if self.at_documents else {}) | dict(self.further)
+            if value is not None or member.name in _ALWAYS:
+                said["matched_at" if member.name == "level" else member.name] = value
+        return (
+            said
+            | ({"match": "document"} if self.at_documents else {})
+            | dict(self.further)
+        )
 
 
 _ALWAYS = ("rel", "corpus_size")

@@ -54,7 +54,9 @@ def plain(value: Any) -> Any:
 
 
 def _attributes(value: Any, keys: Sequence[str] = ()) -> dict[str, Any]:
-    named = [key.partition("=") for key in keys or [field.name for field in fields(value)]]
+    named = [
+        key.partition("=") for key in keys or [field.name for field in fields(value)]
+    ]
     return {key: plain(getattr(value, name or key)) for key, _, name in named}
 
 

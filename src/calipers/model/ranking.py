@@ -13,7 +13,11 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Hashes, Ints, as_series
-from calipers.model.fingerprint import RankingFingerprint, mixed_hashes, suspected_duplicates
+from calipers.model.fingerprint import (
+    RankingFingerprint,
+    mixed_hashes,
+    suspected_duplicates,
+)
 from calipers.model.policy import Ties
 from calipers.prefetch import ahead
 
@@ -58,7 +62,9 @@ class RankedBatch:
         table = self.frame.with_columns(pl.Series("rank", self.rank, dtype=pl.Int64))
         # Adding nothing copies the texts: a mere selection keeps all of the batch in memory.
         some = pl.col(pl.String) + ""
-        return table if k is None else table.filter(pl.col("rank") <= k).with_columns(some)
+        return (
+            table if k is None else table.filter(pl.col("rank") <= k).with_columns(some)
+        )
 
     def query_of(self, rows: Ints) -> Ints:
         """The query of each of these rows, by number."""
@@ -77,7 +83,9 @@ class RankedBatch:
     @cached_property
     def hashes(self) -> Hashes:
         """One number per row; two rows of the same query and identity have the same."""
-        return mixed_hashes(self.query_hashes, self.identity.hash().to_numpy(), self.lengths)
+        return mixed_hashes(
+            self.query_hashes, self.identity.hash().to_numpy(), self.lengths
+        )
 
     @cached_property
     def suspects(self) -> Ints:
@@ -119,7 +127,9 @@ def rank_batches(
     return ahead(ranked, batches) if side_by_side else map(ranked, batches)
 
 
-def _checked(batches: Iterator[tuple[pl.DataFrame, Ints]]) -> Iterator[tuple[pl.DataFrame, Ints]]:
+def _checked(
+    batches: Iterator[tuple[pl.DataFrame, Ints]],
+) -> Iterator[tuple[pl.DataFrame, Ints]]:
     """The same batches; raises where a query appears a second time."""
     # By hash: a collision is very rare, and costs only a needless sort.
     seen: set[int] = set()
@@ -133,7 +143,9 @@ def _checked(batches: Iterator[tuple[pl.DataFrame, Ints]]) -> Iterator[tuple[pl.
 
 def query_starts(query: pl.Series) -> Ints:
     """The rows at which a new query begins."""
-    found, last, done = [], None, 0
+    found = []
+    last = None
+    done = 0
     # Piece by piece: to compare a column with itself would copy it into one.
     for piece in query.get_chunks() if query.n_chunks() > 1 else (query,):
         if not len(piece):
@@ -141,12 +153,14 @@ def query_starts(query: pl.Series) -> Ints:
         if not done or piece[0] != last:
             found.append(np.array([done]))
         # What is between two columns goes without the detour over an expression.
-        here, before = piece[1:], piece[:-1]
+        here = piece[1:]
+        before = piece[:-1]
         differs = here.ne_missing(before) if piece.null_count() else here != before
         changes = np.flatnonzero(differs.to_numpy())
         changes += done + 1
         found.append(changes)
-        last, done = piece[-1], done + len(piece)
+        last = piece[-1]
+        done = done + len(piece)
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
@@ -178,7 +192,8 @@ def in_pieces(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFram
             n += piece.height
             if n >= rows:
                 yield pl.concat(held) if len(held) > 1 else held[0]
-                held, n = [], 0
+                held = []
+                n = 0
     if held:
         yield pl.concat(held)
 
@@ -191,7 +206,9 @@ def _reordered(frame: pl.DataFrame, rows: Ints) -> pl.DataFrame:
 
 def _in_one_piece(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with its numbers in one piece each, as numpy takes them; texts stay as they are."""
-    return pl.DataFrame([one.rechunk() if one.dtype.is_numeric() else one for one in frame])
+    return pl.DataFrame(
+        [one.rechunk() if one.dtype.is_numeric() else one for one in frame]
+    )
 
 
 def _rank(frame: pl.DataFrame, starts: Ints, order: Order, ties: Ties) -> RankedBatch:
@@ -211,7 +228,8 @@ def _by_score(
     score = frame["score"].to_numpy()
     order = order_within(starts, lengths, -score)
     if order is not None:
-        frame, score = _reordered(frame, order), score[order]
+        frame = _reordered(frame, order)
+        score = score[order]
     with_previous = within_queries(score[1:] == score[:-1], starts)
     if ties == "error" and with_previous.any():
         row = int(np.argmax(with_previous))
@@ -248,34 +266,45 @@ def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.Dat
     run = pl.Series("run", np.cumsum(~with_previous[rows]))
     order = (
         pl.DataFrame([run, frame[_identity(frame)].gather(rows).alias("name")])
-        .select(pl.arg_sort_by("run", "name", descending=[False, True], maintain_order=True))
+        .select(
+            pl.arg_sort_by("run", "name", descending=[False, True], maintain_order=True)
+        )
         .to_series()
         .to_numpy()
     )
     moves = order != np.arange(rows.size)
     if not moves.any():
         return frame
-    to, taken = rows[moves], rows[order[moves]]
+    to = rows[moves]
+    taken = rows[order[moves]]
     # All within a tie: what is the same in all of it need not move.
     columns = [frame[name] for name in frame.columns if name not in ("query", "score")]
     place = np.arange(frame.height)
     place[to] = taken
-    return frame.with_columns(one.gather(place) for one in columns)
+    return frame.with_columns(column.gather(place) for column in columns)
 
 
 def order_within(starts: Ints, lengths: Ints, key: Floats) -> Ints | None:
     """The rows of each query in ascending order of a key; None where they are already."""
     if not within_queries(key[1:] < key[:-1], starts).any():
         return None
-    order: Ints | None = row_by_row(lengths, key, partial(np.argsort, axis=1, kind="stable"))
+    order: Ints | None = row_by_row(
+        lengths, key, partial(np.argsort, axis=1, kind="stable")
+    )
     if order is not None:
         return order + np.repeat(starts, lengths)
-    pair = pl.DataFrame({"segment": np.repeat(np.arange(lengths.size), lengths), "key": key})
-    rows = pair.select(pl.arg_sort_by("segment", "key", maintain_order=True).cast(pl.Int64))
+    pair = pl.DataFrame(
+        {"segment": np.repeat(np.arange(lengths.size), lengths), "key": key}
+    )
+    rows = pair.select(
+        pl.arg_sort_by("segment", "key", maintain_order=True).cast(pl.Int64)
+    )
     return rows.to_series().to_numpy()
 
 
-def row_by_row(lengths: Ints, key: Floats, work: Callable[[Floats], Numbers]) -> Numbers | None:
+def row_by_row(
+    lengths: Ints, key: Floats, work: Callable[[Floats], Numbers]
+) -> Numbers | None:
     """Apply ``work`` to a matrix with one row per query; None where it would be mostly empty."""
     widest = int(lengths.max())
     if widest * lengths.size > _MOST_PADDING * key.size:

@@ -40,7 +40,10 @@ class ShowsItself:
 
     def plot(self) -> Any:
         """The chart of the answer, which a notebook draws."""
-        draw = next((one.draw for one in self.document().blocks if hasattr(one, "draw")), None)
+        draw = next(
+            (block.draw for block in self.document().blocks if hasattr(block, "draw")),
+            None,
+        )
         if draw is None:
             raise InvalidInput(f"There is no chart of a {type(self).__name__}.")
         return _face("drawing").Plot(draw())
@@ -93,4 +96,6 @@ class HasRows(ShowsItself):
                 f"{pip_install('pandas')}, or use to_polars()."
             ) from error
         # Column by column: the way of polars needs pyarrow, which pandas can do without.
-        return pd.DataFrame({column.name: column.to_list() for column in self.to_polars()})
+        return pd.DataFrame(
+            {column.name: column.to_list() for column in self.to_polars()}
+        )

@@ -9,7 +9,14 @@ from typing import Any, Protocol, Self, cast
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints, Picklable, WhenAsked, as_series, table_of_ours
+from calipers.model.arrays import (
+    Floats,
+    Ints,
+    Picklable,
+    WhenAsked,
+    as_series,
+    table_of_ours,
+)
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.policy import Ties
 from calipers.model.ranking import (
@@ -38,7 +45,9 @@ def bytes_of(frame: pl.DataFrame) -> int:
 class Kept:
     """Frames that are cached once they were read to the end, unless they are too large."""
 
-    def __init__(self, scan: Callable[[], Iterator[pl.DataFrame]], most: int | None) -> None:
+    def __init__(
+        self, scan: Callable[[], Iterator[pl.DataFrame]], most: int | None
+    ) -> None:
         self._scan = scan
         self._most = most
         self._frames: list[pl.DataFrame] | None = None
@@ -134,17 +143,21 @@ class Scored:
         They belong to the user, who may change them later; whoever takes them gives the
         contents back with ``keep``.
         """
-        mappings, self._mappings = self._mappings, None
+        mappings = self._mappings
+        self._mappings = None
         return mappings
 
-    def keep(self, names: list[str], lengths: Ints, items: list[str], scores: Floats) -> None:
+    def keep(
+        self, names: list[str], lengths: Ints, items: list[str], scores: Floats
+    ) -> None:
         """Replace the mappings by lists: queries, numbers of results, and the results."""
         self._table = lambda: self._table_of(names, lengths, items, scores)
 
     def __call__(self) -> Iterator[pl.DataFrame]:
         """The table, in one piece."""
         if self._made is None:
-            self._made, self._mappings = self._table(), None
+            self._made = self._table()
+            self._mappings = None
         return iter((self._made,))
 
 
@@ -234,11 +247,23 @@ class Run(Picklable):
             order = natural_order(frame.columns)
         if ties is None:
             ties = natural_ties(order, frame.columns)
-        return cls(Frames((frame,)), order, ties, queries, name, dict(stages or {}), in_memory=True)
+        return cls(
+            Frames((frame,)),
+            order,
+            ties,
+            queries,
+            name,
+            dict(stages or {}),
+            in_memory=True,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """The run with its results in memory: files and connections cannot be pickled."""
-        held = {"scan": Frames(tuple(self.scan())), "together": _in_memory, "in_memory": True}
+        held = {
+            "scan": Frames(tuple(self.scan())),
+            "together": _in_memory,
+            "in_memory": True,
+        }
         return {**super().__getstate__(), **held}
 
     def __repr__(self) -> str:
@@ -252,7 +277,9 @@ class Run(Picklable):
             about.append(f"stages {', '.join(map(repr, self.stages))}")
         return f"<{type(self).__name__}: {'; '.join(about)}>"
 
-    def ranked(self, ties: Ties | None = None, rows: int | None = None) -> Iterator[RankedBatch]:
+    def ranked(
+        self, ties: Ties | None = None, rows: int | None = None
+    ) -> Iterator[RankedBatch]:
         """The ranking in batches of whole queries, each query's results in order.
 
         ``rows``: about so many at a time. Results are grouped by query only once.
@@ -312,7 +339,9 @@ class Run(Picklable):
         except NotGroupedError:
             tables = [batch.first(k) for batch in self.grouped().ranked()]
         if not tables:
-            return pl.DataFrame(schema={n: RUN_SCHEMA[n] for n in ("query", "rank", "item")})
+            return pl.DataFrame(
+                schema={n: RUN_SCHEMA[n] for n in ("query", "rank", "item")}
+            )
         whole = pl.concat(tables)
         return whole.select(name for name in RUN_SCHEMA if name in whole.columns)
 
@@ -365,7 +394,9 @@ def brought_together(run: Run) -> Run:
 class _Resumed:
     """A scan whose first call reuses the frames already read; later calls read again."""
 
-    def __init__(self, seen: list[pl.DataFrame], rest: Iterator[pl.DataFrame], again: Scan) -> None:
+    def __init__(
+        self, seen: list[pl.DataFrame], rest: Iterator[pl.DataFrame], again: Scan
+    ) -> None:
         self._begun: Iterator[pl.DataFrame] | None = chain(seen, rest)
         self._again = again
         self._queries = pl.concat([frame["query"] for frame in seen])
@@ -382,7 +413,8 @@ class _Resumed:
         return several.n_unique() < len(several)
 
     def __call__(self) -> Iterator[pl.DataFrame]:
-        begun, self._begun = self._begun, None
+        begun = self._begun
+        self._begun = None
         return self._again() if begun is None else begun
 
 
@@ -394,17 +426,21 @@ def beginning(run: Run) -> tuple[FirstResults | None, Run]:
 
 def peek(run: Run, rows: int = 1) -> tuple[FirstResults | None, Run]:
     """At least so many of the first rows, if there are, and the run to use from here on."""
-    frames, seen, n = run.scan(), [], 0
-    for one in frames:
-        if one.height:
-            seen.append(one)
-            n += one.height
+    frames = run.scan()
+    seen = []
+    n = 0
+    for frame in frames:
+        if frame.height:
+            seen.append(frame)
+            n += frame.height
         if n >= rows:
             break
     if not seen:
         return None, run
     first = seen[0] if len(seen) == 1 else pl.concat(seen, how="diagonal_relaxed")
-    return FirstResults(first.columns, first), replace(run, scan=_Resumed(seen, frames, run.scan))
+    return FirstResults(first.columns, first), replace(
+        run, scan=_Resumed(seen, frames, run.scan)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -428,7 +464,9 @@ class RemoteRows(Protocol):
     def then(self, step: Callable[[Run], Run], scan: Scan) -> "RemoteRows":
         """The rows after ``step``, applied where they are; ``scan`` collects them."""
 
-    def over_blocks(self, truth: GroundTruth, work: Callable[[Block], Any]) -> Iterator[Any]:
+    def over_blocks(
+        self, truth: GroundTruth, work: Callable[[Block], Any]
+    ) -> Iterator[Any]:
         """The result of ``work`` for each block, in any order."""
 
 

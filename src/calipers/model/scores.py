@@ -200,7 +200,9 @@ class Scores(Picklable, Plain, HasRows):
     def rows_of(self, queries: pl.Series) -> Ints:
         """The row of each of some queries; -1 where these scores do not have it."""
         own = self.queries.select("query").with_row_index("row")
-        found = queries.to_frame("query").join(own, on="query", how="left", maintain_order="left")
+        found = queries.to_frame("query").join(
+            own, on="query", how="left", maintain_order="left"
+        )
         return found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
 
     @cached_property
@@ -241,7 +243,12 @@ class Scores(Picklable, Plain, HasRows):
 def with_version(result: dict[str, Any]) -> dict[str, Any]:
     """A result as ``--json`` prints it: the version that made it first, not in the settings."""
     settings = dict(result["settings"])
-    return {"schema": SCHEMA, "calipers": settings.pop("calipers"), **result, "settings": settings}
+    return {
+        "schema": SCHEMA,
+        "calipers": settings.pop("calipers"),
+        **result,
+        "settings": settings,
+    }
 
 
 def _mean(summary: Summary) -> str:

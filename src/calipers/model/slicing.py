@@ -98,21 +98,36 @@ def label(cut: str, asked: pl.Series) -> pl.Series:
 
 def _language(asked: pl.Series) -> pl.Series:
     table = pl.DataFrame({"asked": asked}).with_row_index("row")
-    words = table.select("row", word=pl.col("asked").str.to_lowercase().str.extract_all(_LETTERS))
-    hits = words.explode("word").join(_KNOWN_WORDS, on="word").group_by("row", "language").len()
+    words = table.select(
+        "row", word=pl.col("asked").str.to_lowercase().str.extract_all(_LETTERS)
+    )
+    hits = (
+        words.explode("word")
+        .join(_KNOWN_WORDS, on="word")
+        .group_by("row", "language")
+        .len()
+    )
     most = pl.col("len") == pl.col("len").max()
     # A tie between two languages is unclear.
     latin = hits.group_by("row").agg(pl.col("language").filter(most), ties=most.sum())
-    latin = latin.filter(pl.col("ties") == 1).select("row", pl.col("language").list.first())
+    latin = latin.filter(pl.col("ties") == 1).select(
+        "row", pl.col("language").list.first()
+    )
     found = pl.col("language")
     letters = pl.col("asked").str.count_matches(r"\p{Latin}")
     for name, script in reversed(_SCRIPTS.items()):
         of = pl.col("asked").str.count_matches(script)
-        found = pl.when((of > 0) & (3 * of >= letters)).then(pl.lit(name)).otherwise(found)
+        found = (
+            pl.when((of > 0) & (3 * of >= letters)).then(pl.lit(name)).otherwise(found)
+        )
     other = table.filter(pl.col("asked").str.contains(r"[^\x00-\x7f]"))
     other = other.join(latin, on="row", how="left").select("row", found.alias("other"))
     whole = table.join(latin, on="row", how="left").join(other, on="row", how="left")
-    return whole.sort("row").select(pl.coalesce("other", "language").alias("language")).to_series()
+    return (
+        whole.sort("row")
+        .select(pl.coalesce("other", "language").alias("language"))
+        .to_series()
+    )
 
 
 def _question_word(asked: pl.Series, language: pl.Series) -> pl.Series:
@@ -120,7 +135,9 @@ def _question_word(asked: pl.Series, language: pl.Series) -> pl.Series:
     key = language.fill_null("English") + " " + first
     return pl.select(
         pl.coalesce(
-            pl.lit(key).replace_strict(_KNOWN_ASKING, default=None, return_dtype=pl.String),
+            pl.lit(key).replace_strict(
+                _KNOWN_ASKING, default=None, return_dtype=pl.String
+            ),
             pl.when(pl.lit(first.is_in(_YES_OR_NO))).then(pl.lit("yes or no")),
         )
     ).to_series()
@@ -128,7 +145,8 @@ def _question_word(asked: pl.Series, language: pl.Series) -> pl.Series:
 
 def _form(asked: pl.Series, language: pl.Series, word: pl.Series) -> pl.Series:
     table = pl.DataFrame({"asked": asked, "language": language, "word": word})
-    text, known = pl.col("asked"), pl.col("language")
+    text = pl.col("asked")
+    known = pl.col("language")
     latin = known.is_null() | ~known.is_in(list(_SCRIPTS))
     return table.select(
         pl.when(text.str.contains(_IDENTIFIER))
@@ -180,7 +198,11 @@ def cut(scores: Scores, by: str) -> list[tuple[str, Bools]]:
     buckets = {"length": (WORDS, "word"), "targets": (TARGETS, "target")}
     usual = _bucket_names(*buckets[by]) if by in buckets else []
     # Buckets from low to high; other names in alphabetical order.
-    names = usual if present <= set(usual) else sorted(present, key=lambda n: (n == UNTAGGED, n))
+    names = (
+        usual
+        if present <= set(usual)
+        else sorted(present, key=lambda n: (n == UNTAGGED, n))
+    )
     return [(name, (labels == name).to_numpy()) for name in names if name in present]
 
 
@@ -195,7 +217,11 @@ def cuts_of(scores: Scores, by: Iterable[str]) -> list[str]:
             "The queries cannot be cut by auto: they are alike in language, question word, form, "
             f"length and number of targets, or fewer than {FEWEST} differ; cut by a tag."
         )
-    return list(dict.fromkeys(one for name in given for one in (found if name == AUTO else [name])))
+    return list(
+        dict.fromkeys(
+            one for name in given for one in (found if name == AUTO else [name])
+        )
+    )
 
 
 def queries_where(
@@ -234,7 +260,9 @@ def auto_cuts(scores: Scores) -> list[str]:
 def is_cut(labels: Iterable[str]) -> bool:
     """Whether at least two slices, and not too many, have a few queries each."""
     sizes = Counter(labels)
-    return len(sizes) <= MOST_SLICES and sum(size >= FEWEST for size in sizes.values()) > 1
+    return (
+        len(sizes) <= MOST_SLICES and sum(size >= FEWEST for size in sizes.values()) > 1
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,7 +311,9 @@ def _check_cut(by: str, tags: Sequence[str]) -> None:
     """Refuse to slice by a tag that the queries do not have."""
     known = [*tags, *COMPUTED]
     if by not in known:
-        how = f' Records may have tags: "tags": {{"{by}": "…"}}; a table a column tag.{by}.'
+        how = (
+            f' Records may have tags: "tags": {{"{by}": "…"}}; a table a column tag.{by}.'
+        )
         how = "" if tags else how
         raise InvalidInput(
             f"The queries have no tag {by!r}; they can be cut by {', '.join(known)}."
@@ -294,7 +324,10 @@ def _check_cut(by: str, tags: Sequence[str]) -> None:
 _WORD = r"[^\s\x1c-\x1f]+"
 """What ``str.split`` leaves: Python counts four more characters as blanks than Unicode does."""
 ASKED = (
-    pl.when(pl.col("text").is_null() & pl.col("query").str.contains(f"(?s){_WORD}.* .*{_WORD}"))
+    pl.when(
+        pl.col("text").is_null()
+        & pl.col("query").str.contains(f"(?s){_WORD}.* .*{_WORD}")
+    )
     .then(pl.col("query"))
     .otherwise(pl.col("text"))
 )
@@ -324,7 +357,11 @@ def _bucket(n: int, ends: Sequence[int], unit: str) -> str:
 
 
 def _bucket_names(ends: Sequence[int], unit: str) -> list[str]:
-    return [*(_bucket(end, ends, unit) for end in ends), f"over {ends[-1]} {unit}s", UNTAGGED]
+    return [
+        *(_bucket(end, ends, unit) for end in ends),
+        f"over {ends[-1]} {unit}s",
+        UNTAGGED,
+    ]
 
 
 def _tag(tags: Mapping[str, pl.Series], name: str, to_do: str) -> pl.Series:
@@ -336,7 +373,9 @@ def _tag(tags: Mapping[str, pl.Series], name: str, to_do: str) -> pl.Series:
     return tags[name]
 
 
-def clusters_of(tags: Mapping[str, pl.Series], name: str | None, queries: int) -> Ints | None:
+def clusters_of(
+    tags: Mapping[str, pl.Series], name: str | None, queries: int
+) -> Ints | None:
     """The cluster of each query by a tag; a query without the tag is its own cluster.
 
     >>> clusters_of({"intent": pl.Series(["a", None, "a", None])}, "intent", 4).tolist()
@@ -344,7 +383,10 @@ def clusters_of(tags: Mapping[str, pl.Series], name: str | None, queries: int) -
     """
     if name is None:
         return None
-    codes = _tag(tags, name, "make clusters of").cast(pl.String).rank("dense").cast(pl.Int64) - 1
+    codes = (
+        _tag(tags, name, "make clusters of").cast(pl.String).rank("dense").cast(pl.Int64)
+        - 1
+    )
     alone = pl.Series(np.arange(queries, dtype=np.int64) * -1 - 1)
     found: Ints = codes.fill_null(alone).to_numpy()
     return found
@@ -419,4 +461,6 @@ def copies_in_words(queries: pl.DataFrame, cluster: str | None) -> list[str]:
         return []
     copies = queries.height - len(np.unique(units))
     are = "query has" if copies == 1 else "queries have"
-    return [f"{copies:,} {are} the text of another; in tests, equal texts count as one query."]
+    return [
+        f"{copies:,} {are} the text of another; in tests, equal texts count as one query."
+    ]

@@ -38,13 +38,20 @@ def numbers(low: float, high: float, title: str = "", *, most: int = 5) -> Axis:
     ['−0.1', '0.0', '0.1', '0.2', '0.3']
     """
     if not high > low:
-        low, high = low - 0.5, high + 0.5
+        low = low - 0.5
+        high = high + 0.5
     step = 10.0 ** floor(log10((high - low) / most))
     step *= next(by for by in (1, 2, 5, 10) if (high - low) / (step * by) <= most)
     digits = max(0, -floor(log10(step) + 1e-9))
-    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    first = ceil(low / step - 1e-9)
+    last = floor(high / step + 1e-9)
     values = [round(at * step, digits) for at in range(first, last + 1)]
-    return Axis(low, high, [(one, f"{one:.{digits}f}".replace("-", "−")) for one in values], title)
+    return Axis(
+        low,
+        high,
+        [(value, f"{value:.{digits}f}".replace("-", "−")) for value in values],
+        title,
+    )
 
 
 def cutoffs(ks: Iterable[int], leading: Iterable[int] = ()) -> Axis:
@@ -54,7 +61,8 @@ def cutoffs(ks: Iterable[int], leading: Iterable[int] = ()) -> Axis:
     (False, (10.0, '10'))
     """
     known = sorted(set(ks))
-    first, last = known[0], known[-1]
+    first = known[0]
+    last = known[-1]
     usual = (1, 10, 100, 1000, 5, 50, 500, 2, 20, 200, 3, 30, 300)
     order = [*leading, last, first, *usual, *range(2, min(last, 30), 2)]
     ticks = [(float(k), f"{k:,}") for k in dict.fromkeys(order) if first <= k <= last]
@@ -156,14 +164,22 @@ def over_k(
         *(Dot(one[0], one[1], _said(metric, *one), radius=3) for one in known),
         Stroke([(k, mean) for k, mean, _, _ in known]),
         *(Stroke([(k, 0.0), (k, top)], "worse", dashed, 1.5) for k, dashed in guides),
-        Band([(k, low, high) for k, _, low, high in known if low is not None and high is not None]),
+        Band(
+            [
+                (k, low, high)
+                for k, _, low, high in known
+                if low is not None and high is not None
+            ]
+        ),
     ]
     x = cutoffs([k for k, *_ in points], [k for k, _ in guides])
     return Panel(x, numbers(0, top, most=3), marks, metric)
 
 
 def _said(metric: str, k: int, mean: float, low: float | None, high: float | None) -> str:
-    between = f" ({number(low)}–{number(high)})" if low is not None and high is not None else ""
+    between = (
+        f" ({number(low)}–{number(high)})" if low is not None and high is not None else ""
+    )
     return f"{metric}@{k}: {number(mean)}{between}"
 
 
@@ -173,10 +189,15 @@ def spread(values: Iterable[float | None], *, least: float) -> Axis:
     >>> spread([0.5, None], least=0.1).low, spread([0.96, 1.0], least=0.1).high
     (0.45, 1.0)
     """
-    known = [one for one in values if one is not None and isfinite(one)] or [0.0, 1.0]
-    low, high = min(known), max(known)
+    known = [value for value in values if value is not None and isfinite(value)] or [
+        0.0,
+        1.0,
+    ]
+    low = min(known)
+    high = max(known)
     if (lacking := least - (high - low)) > 0:
         # A share is at most one, so the axis is extended below.
         above = min(lacking / 2, 1.0 - high) if high <= 1.0 else lacking / 2
-        low, high = low - (lacking - above), high + above
+        low = low - (lacking - above)
+        high = high + above
     return numbers(round(low, 4), round(high, 4), most=4)

@@ -20,7 +20,12 @@ def as_csv(document: Document) -> str:
     if rows:
         writer.writerow([clean(name) for name in rows[0]])
     for row in rows:
-        cells = ({True: "yes", False: ""}[v] if isinstance(v, bool) else v for v in row.values())
+        cells = (
+            {True: "yes", False: ""}[v] if isinstance(v, bool) else v
+            for v in row.values()
+        )
         # A terminal may show it: no cell may steer one.
-        writer.writerow(guard(clean(cell)) if isinstance(cell, str) else cell for cell in cells)
+        writer.writerow(
+            guard(clean(cell)) if isinstance(cell, str) else cell for cell in cells
+        )
     return text.getvalue() or "\n"

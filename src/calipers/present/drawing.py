@@ -15,11 +15,13 @@ FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 """A font with the same widths everywhere, as the width of a text is estimated, not measured."""
 SIZE = 12
 """The font size in pixels."""
-_NARROW, _WIDE = frozenset("iljtfrI.,:;|!'()[] "), frozenset("mwMW@%—…−→")
+_NARROW = frozenset("iljtfrI.,:;|!'()[] ")
+_WIDE = frozenset("mwMW@%—…−→")
 LINE_HEIGHT = 15
 GAP = 30
 """The gap between panels side by side."""
-HEAD, FOOT = 22, 20
+HEAD = 22
+FOOT = 20
 """Height of the title of a panel, and of the labels of its axis."""
 EDGE = 14
 """Margin at the right of a panel, for half of the last label."""
@@ -76,7 +78,10 @@ class Plot:
 
 
 def draw(
-    chart: Chart, palette: Mapping[str, str], width: float, unit: Literal["px", "rem"] = "px"
+    chart: Chart,
+    palette: Mapping[str, str],
+    width: float,
+    unit: Literal["px", "rem"] = "px",
 ) -> str:
     """Draw the chart as SVG of this width; with the unit ``rem`` it scales with the page's text.
 
@@ -105,7 +110,9 @@ def draw(
             bottoms.append(plot.bottom(axis=axis))
         top = max(bottoms) + 12
     size = f"{width / REM:.2f}rem" if unit == "rem" else _n(width)
-    linked = any(getattr(one, "link", "") for panel in chart.panels for one in panel.marks)
+    linked = any(
+        getattr(mark, "link", "") for panel in chart.panels for mark in panel.marks
+    )
     role = "group" if linked else "img"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="{role}" aria-label="{_safe(chart.title)}" '
@@ -116,7 +123,16 @@ def draw(
 
 
 # Contrast is at least 3:1 on white and on dark, and shapes differ as well as colours.
-_SERIES = ["#3a7fc8", "#c8661d", "#23936f", "#b0559d", "#8d7b1d", "#7a6fd6", "#cc4b4b", "#6c7f8f"]
+_SERIES = [
+    "#3a7fc8",
+    "#c8661d",
+    "#23936f",
+    "#b0559d",
+    "#8d7b1d",
+    "#7a6fd6",
+    "#cc4b4b",
+    "#6c7f8f",
+]
 _EVERYWHERE = {f"series{number}": colour for number, colour in enumerate(_SERIES)}
 SHAPES = {
     "circle": "M{l},{y}a{r},{r} 0 1 0 {d},0a{r},{r} 0 1 0 -{d},0Z",
@@ -139,8 +155,12 @@ class _Plot:
         room: float,
         colours: Mapping[str, str],
     ) -> None:
-        self.panel, self.left, self.top, self.width = panel, left, top, width
-        self.room, self.colours = room, colours
+        self.panel = panel
+        self.left = left
+        self.top = top
+        self.width = width
+        self.room = room
+        self.colours = colours
         lines = max((len(wrapped(text, room)) for _, text in panel.y.ticks), default=1)
         rows = panel.rows * (lines * LINE_HEIGHT + ROW)
         self.height = rows or min(width * panel.ratio, TALLEST)
@@ -165,11 +185,15 @@ class _Plot:
                     yield from self._mark(mark)
 
     def _axes(self, axis: bool) -> Iterator[str]:
-        x, y = self.panel.x, self.panel.y
-        right, low = self.left + self.width, self.top + self.height
+        x = self.panel.x
+        y = self.panel.y
+        right = self.left + self.width
+        low = self.top + self.height
         at = self.top - 10
         if self.panel.title:
-            yield self._text(self.panel.title, 0 if self.panel.rows else self.left, at, bold=True)
+            yield self._text(
+                self.panel.title, 0 if self.panel.rows else self.left, at, bold=True
+            )
         elif y.title:
             yield self._text(y.title, self.left, at, colour="quiet")
         for value, text in y.ticks:
@@ -188,11 +212,13 @@ class _Plot:
                 )
         labels: list[tuple[float, float]] = []
         for value, text in x.ticks:
-            place, half = self.x(value), text_width(text) / 2
+            place = self.x(value)
+            half = text_width(text) / 2
             if self.panel.rows:
                 yield self._stroke((place, self.top), (place, low))
             middle = max(min(place, right + EDGE - half), half)
-            first, last = middle - half - 5, middle + half + 5
+            first = middle - half - 5
+            last = middle + half + 5
             if not axis or any(first < right and left < last for left, right in labels):
                 continue
             labels.append((first, last))
@@ -207,8 +233,10 @@ class _Plot:
         colour = self.colours.get(mark.colour, mark.colour)
         if isinstance(mark, Band):
             for part in _whole(mark.points):
-                ends = [(x, high) for x, _, high in part] + [(x, low) for x, low, _ in part[::-1]]
-                path = "L".join(self._place(*one) for one in ends)
+                ends = [(x, high) for x, _, high in part] + [
+                    (x, low) for x, low, _ in part[::-1]
+                ]
+                path = "L".join(self._place(*end) for end in ends)
                 # A single value has a line for its interval.
                 seen = f'fill="{colour}" fill-opacity=".16"'
                 if len(part) == 1:
@@ -223,7 +251,9 @@ class _Plot:
                     f'stroke-width="{mark.width}"{dash}{_closed("path", mark.said)}'
                 )
         elif isfinite(mark.x + mark.y):
-            x, y, r = self.x(mark.x), self.y(mark.y), mark.radius
+            x = self.x(mark.x)
+            y = self.y(mark.y)
+            r = mark.radius
             # Wider than it looks, so that it is easy to point at.
             drawn = (
                 f'<path class="dot" d="{_shape(mark.shape, x, y, r)}" fill="{colour}" '
@@ -238,7 +268,9 @@ class _Plot:
 
     def _stroke(self, start: tuple[float, float], end: tuple[float, float]) -> str:
         path = f"M{_n(start[0])},{_n(start[1])}L{_n(end[0])},{_n(end[1])}"
-        return f'<path d="{path}" stroke="{self.colours.get("line", "#ddd")}" fill="none"/>'
+        return (
+            f'<path d="{path}" stroke="{self.colours.get("line", "#ddd")}" fill="none"/>'
+        )
 
     def _text(
         self,
@@ -260,13 +292,17 @@ class _Plot:
         )
 
 
-def _legend(chart: Chart, colours: Mapping[str, str], width: float, parts: list[str]) -> float:
+def _legend(
+    chart: Chart, colours: Mapping[str, str], width: float, parts: list[str]
+) -> float:
     """Draw the legend above the panels; return the y below it."""
-    x, y = 0.0, 12.0
+    x = 0.0
+    y = 12.0
     for sign, name, text in chart.legend:
         shown = fitted(text, width - 34)
         if x and x + 34 + text_width(shown) > width:
-            x, y = 0.0, y + 19
+            x = 0.0
+            y = y + 19
         colour = colours.get(name, name)
         if sign in SHAPES:
             shape = _shape(sign, x + 9, y - 4, 5)
@@ -276,7 +312,9 @@ def _legend(chart: Chart, colours: Mapping[str, str], width: float, parts: list[
             path = f"M{_n(x)},{_n(y - 4)}h20"
             parts.append(f'<path d="{path}" stroke="{colour}" stroke-width="2"{dash}/>')
         ink = colours.get("ink", "#000")
-        parts.append(f'<text x="{_n(x + 26)}" y="{_n(y)}" fill="{ink}">{_safe(shown)}</text>')
+        parts.append(
+            f'<text x="{_n(x + 26)}" y="{_n(y)}" fill="{ink}">{_safe(shown)}</text>'
+        )
         x += 26 + text_width(shown) + 20
     return y + 16 if chart.legend else 0.0
 
@@ -332,7 +370,16 @@ def _side(axis: Axis, room: float) -> float:
 
 def _shape(sign: str, x: float, y: float, r: float) -> str:
     """The outline of a sign around a point."""
-    ends = {"x": x, "y": y, "r": r, "d": 2 * r, "l": x - r, "p": x + r, "t": y - r, "b": y + r}
+    ends = {
+        "x": x,
+        "y": y,
+        "r": r,
+        "d": 2 * r,
+        "l": x - r,
+        "p": x + r,
+        "t": y - r,
+        "b": y + r,
+    }
     return SHAPES[sign].format(**{name: _n(at) for name, at in ends.items()})
 
 

@@ -52,7 +52,11 @@ def printable(text: str, limit: int | None = None) -> str:
     safe = text
     if not text.isprintable():
         safe = "".join(
-            one if one == " " or not _steers(one) else " " if one in "\t\n\r" else "\ufffd"
+            one
+            if one == " " or not _steers(one)
+            else " "
+            if one in "\t\n\r"
+            else "\ufffd"
             for one in text
         )
     if limit is not None and len(safe) > limit:

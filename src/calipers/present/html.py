@@ -40,28 +40,36 @@ def for_notebook(document: Document) -> str:
     return f'<div class="calipers">{NOTEBOOK}{inner}</div>'
 
 
-def for_page(document: Document, *, heading: str = "h2", name: str = "", ident: str = "") -> str:
+def for_page(
+    document: Document, *, heading: str = "h2", name: str = "", ident: str = ""
+) -> str:
     """Render the document as a section of a page, with its sentence unless ``heading`` is empty."""
     above = f'<p class="kicker">{escaped(name)}</p>' if name else ""
     title = heading_html(document, heading) if heading else ""
     marked = f' id="{escape(ident, quote=True)}"' if ident else ""
-    return (
-        f'<section class="answer"{marked}>{above}{title}{_body(document, document.notes)}</section>'
-    )
+    body = _body(document, document.notes)
+    return f'<section class="answer"{marked}>{above}{title}{body}</section>'
 
 
-def _body(document: Document, notes: Iterable[Note | str], *, notebook: bool = False) -> str:
+def _body(
+    document: Document, notes: Iterable[Note | str], *, notebook: bool = False
+) -> str:
     """The main table, the notes below it, the charts, and the collapsed details."""
     every = in_order(notes)
     shown, _ = short_notes(every)
     rest = [one for one in every if one not in shown]
-    charts = [one for one in document.blocks if isinstance(one, Picture)]
-    folded = [one for one in document.blocks if getattr(one, "detail", False)]
-    first = [one for one in document.blocks if one not in charts and one not in folded]
+    charts = [block for block in document.blocks if isinstance(block, Picture)]
+    folded = [block for block in document.blocks if getattr(block, "detail", False)]
+    first = [
+        block for block in document.blocks if block not in charts and block not in folded
+    ]
     parts = [
         *map(_block, first),
         *(f'<p class="note">{said_html(one.text)}</p>' for one in shown),
-        *(_picture(one, notebook=notebook, above=document.sentence) for one in charts),
+        *(
+            _picture(chart, notebook=notebook, above=document.sentence)
+            for chart in charts
+        ),
         *map(_block, folded),
     ]
     if rest:
@@ -86,7 +94,7 @@ def said_html(text: str) -> str:
     parts = escaped(whole_commands(text)).split("`")
     if len(parts) % 2 == 0:
         return "`".join(parts)
-    parts[1::2] = (f"<code>{one}</code>" for one in parts[1::2])
+    parts[1::2] = (f"<code>{part}</code>" for part in parts[1::2])
     return "".join(parts)
 
 
@@ -106,7 +114,9 @@ def _block(block: Block) -> str:
     if isinstance(block, Picture):
         return _picture(block, notebook=False, above="")
     if isinstance(block, Answers):
-        return f'<ul class="claims">{"".join(map(_claim, block.claims))}</ul>' * bool(block.claims)
+        return f'<ul class="claims">{"".join(map(_claim, block.claims))}</ul>' * bool(
+            block.claims
+        )
     made = _table(block) if isinstance(block, Table) else _lines(block)
     if not block.detail:
         title = f"<p><strong>{escaped(block.title)}</strong></p>" if block.title else ""
@@ -124,7 +134,7 @@ def _picture(block: Picture, *, notebook: bool, above: str) -> str:
 
 
 def _lines(block: Lines) -> str:
-    lines = "".join(f"<li>{said_html(one)}</li>" for one in block.lines)
+    lines = "".join(f"<li>{said_html(line)}</li>" for line in block.lines)
     return f"<ul>{lines}</ul>" if lines else ""
 
 
@@ -135,11 +145,18 @@ def _claim(claim: Claim) -> str:
 
 
 def _table(table: Table) -> str:
-    columns = [Column(one) if isinstance(one, str) else one for one in table.columns]
+    columns = [
+        Column(column) if isinstance(column, str) else column for column in table.columns
+    ]
     heads = "".join(
-        _cell("th" if one.head else "td", one, at, one.head) for at, one in enumerate(columns)
+        _cell("th" if one.head else "td", one, at, one.head)
+        for at, one in enumerate(columns)
     )
-    heads = f"<thead><tr>{heads}</tr></thead>" if any(one.head for one in columns) else ""
+    heads = (
+        f"<thead><tr>{heads}</tr></thead>"
+        if any(column.head for column in columns)
+        else ""
+    )
     body = "".join(
         "<tr>"
         + "".join(_cell("td", columns[at], at, cell) for at, cell in enumerate(row))

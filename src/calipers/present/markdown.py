@@ -22,11 +22,15 @@ def as_markdown(document: Document, *, explain: bool = False) -> str:
     """Render the document, its sentence as a heading, with details and further notes collapsed."""
     sign = f"{SIGNS[document.standing]} " if document.standing else ""
     parts = [f"## {sign}{_text(document.sentence)}"]
-    parts += [_block(one) for one in document.blocks if not getattr(one, "detail", False)]
+    parts += [
+        _block(block) for block in document.blocks if not getattr(block, "detail", False)
+    ]
     every = in_order(document.notes)
     shown = every if explain else short_notes(document.notes)[0]
     parts.append("\n".join(f"- {_text(one.text)}" for one in shown))
-    details = [_block(one) for one in document.blocks if getattr(one, "detail", False)]
+    details = [
+        _block(block) for block in document.blocks if getattr(block, "detail", False)
+    ]
     rest = [one for one in every if one not in shown]
     details.append("\n".join(f"- {_text(one.text)}" for one in rest))
     if any(details):
@@ -43,7 +47,9 @@ def _block(block: Block) -> str:
     if isinstance(block, Table):
         return "\n".join([*_title(block.title), *table_markdown(block)])
     if isinstance(block, Lines):
-        return "\n".join([*_title(block.title), *(f"- {for_markdown(one)}" for one in block.lines)])
+        return "\n".join(
+            [*_title(block.title), *(f"- {for_markdown(line)}" for line in block.lines)]
+        )
     if isinstance(block, Answers):
         return "\n".join(map(_claim, block.claims))
     return ""  # charts are only for HTML
@@ -60,8 +66,10 @@ def _claim(claim: Claim) -> str:
 
 def table_markdown(table: Table) -> Iterator[str]:
     """The lines of a table."""
-    columns = [Column(one) if isinstance(one, str) else one for one in table.columns]
-    yield _row([for_markdown(one.head) for one in columns])
+    columns = [
+        Column(column) if isinstance(column, str) else column for column in table.columns
+    ]
+    yield _row([for_markdown(column.head) for column in columns])
     left = (one.words or one.prose or not at for at, one in enumerate(columns))
     yield "".join("|---" if one else "|--:" for one in left) + "|"
     for row in table.rows:

@@ -47,7 +47,8 @@ def document(scores: Scores) -> Document:
 
 def matched_document(pair: Matched) -> Document:
     """How many targets were returned, and how ground truth and results were matched."""
-    matches, targets = pair.matches, pair.ground_truth.targets.height
+    matches = pair.matches
+    targets = pair.ground_truth.targets.height
     found = np.unique(matches.edge_target).size
     fact = Fact(
         about="count",
@@ -69,7 +70,9 @@ def matched_document(pair: Matched) -> Document:
 
 def verdict(scores: Scores) -> Sentence:
     """The leading metric in plain words, and how often the retriever failed."""
-    failed = Fact(about="count", count=scores.audit.errors, of=scores.audit.queries, text="failed")
+    failed = Fact(
+        about="count", count=scores.audit.errors, of=scores.audit.queries, text="failed"
+    )
     if not failed.count:
         return joined(_found(scores), ".", by="")
     return sentence(
@@ -86,9 +89,9 @@ USUAL = ("hit_rate", "precision", "recall", "f1", "ndcg", "mrr", "map")
 
 def leading(scores: Scores) -> MetricFacts:
     """The first metric that has a value, at its largest cut-off."""
-    known = [one for one in scores.metrics if scores[one.name].mean is not None]
+    known = [metric for metric in scores.metrics if scores[metric.name].mean is not None]
     first = (known or scores.metrics)[0]
-    if tuple(dict.fromkeys(one.kind for one in scores.metrics)) == USUAL:
+    if tuple(dict.fromkeys(metric.kind for metric in scores.metrics)) == USUAL:
         first = next((one for one in known if one.kind == "recall"), first)
     alike = [one for one in known if one.stem == first.stem]
     return max(alike, key=lambda one: one.k or 0, default=first)
@@ -120,37 +123,42 @@ def _found(scores: Scores) -> Sentence:
     return Sentence(text, [fact])
 
 
-def _counted(scores: Scores, found: Summary) -> str:
+def _counted(scores: Scores, summary: Summary) -> str:
     """How many queries there are, and what weighs them."""
     tag = scores.recorded.weight_by
     weighed = f" weighted by {printable(tag, 40)}" if tag else ""
-    return plural(found.n, "query", "queries") + weighed
+    return plural(summary.n, "query", "queries") + weighed
 
 
-def _measured(scores: Scores, name: str, found: Summary, how: str) -> str:
-    mean = 0.0 if found.mean is None else found.mean
-    behind = f"({_between(found, percent=False)}{_counted(scores, found)})"
+def _measured(scores: Scores, name: str, summary: Summary, how: str) -> str:
+    mean = 0.0 if summary.mean is None else summary.mean
+    behind = f"({_between(summary, percent=False)}{_counted(scores, summary)})"
     return f"{name} is {number(mean)} {how} {behind}"
 
 
-def _between(found: Summary, *, percent: bool = True) -> str:
+def _between(summary: Summary, *, percent: bool = True) -> str:
     """The interval in the unit of the sentence, to be followed by the count."""
-    ends = found.interval
+    ends = summary.interval
     if ends is None:
         return ""
     if percent:
-        low, high = round(ends.low * 100), round(ends.high * 100)
+        low = round(ends.low * 100)
+        high = round(ends.high * 100)
         return f"{low}–{high}%, "
     return f"{ends.shown}, "
 
 
-def score_table(scores: Scores, ceilings: Mapping[str, float] = MappingProxyType({})) -> Table:
+def score_table(
+    scores: Scores, ceilings: Mapping[str, float] = MappingProxyType({})
+) -> Table:
     """The means: a row for each metric, a column for each cut-off, the interval of the last.
 
     ``ceilings`` is the best possible value by metric, shown in a row below it.
     """
-    ks: list[int | None] = [*sorted({one.k for one in scores.metrics if one.k is not None})]
-    if any(one.k is None for one in scores.metrics):
+    ks: list[int | None] = [
+        *sorted({metric.k for metric in scores.metrics if metric.k is not None})
+    ]
+    if any(metric.k is None for metric in scores.metrics):
         ks.append(None)
     rows: dict[str, dict[int | None, Summary]] = {}
     for metric in scores.metrics:
@@ -174,8 +182,13 @@ def score_table(scores: Scores, ceilings: Mapping[str, float] = MappingProxyType
 def interval_table(scores: Scores) -> Table:
     """Every mean with its interval and its number of queries."""
     rows = [
-        (Cell(one.metric, strong=True), _mean(one), _interval(one), f"{one.n:,}")
-        for one in scores.summaries.values()
+        (
+            Cell(summary.metric, strong=True),
+            _mean(summary),
+            _interval(summary),
+            f"{summary.n:,}",
+        )
+        for summary in scores.summaries.values()
     ]
     columns = (Column("metric", words=True), "mean", "interval", "queries")
     return Table(columns, rows, "Every mean with its interval", detail=True)
@@ -193,15 +206,20 @@ def _interval(summary: Summary) -> str:
 
 def notes_of(scores: Scores) -> list[Note]:
     """One sentence per thing a reader must know to trust the table."""
-    audit, policy = scores.audit, scores.policy
+    audit = scores.audit
+    policy = scores.policy
     lines = [*_left_out(scores)]
     lines += (note_of(printable(note)) for note in scores.recorded.notes)
 
-    def add(kind: NoteKind, template: str, count: int = 0, of: int = 0, name: str = "") -> None:
+    def add(
+        kind: NoteKind, template: str, count: int = 0, of: int = 0, name: str = ""
+    ) -> None:
         fact = Fact(about="count", count=count, of=of, text=name or None)
         lines.append(Note(kind, sentence(template, it=fact, how=SCORED.get(name, name))))
 
-    size = Fact(about="count", count=audit.queries, of=audit.targets, queries=audit.retrieved)
+    size = Fact(
+        about="count", count=audit.queries, of=audit.targets, queries=audit.retrieved
+    )
     lines.append(
         Note(
             "counted",
@@ -218,7 +236,9 @@ def notes_of(scores: Scores) -> list[Note]:
     hopeless = audit.unanswerable_silent and policy.unanswerable == "exclude"
     among = " where there was something to find" if hopeless else ""
     if audit.missing:
-        names = f"({_names(audit.missing_examples, audit.missing)}): {SCORED[policy.missing]}"
+        names = (
+            f"({_names(audit.missing_examples, audit.missing)}): {SCORED[policy.missing]}"
+        )
         template = "{it.count:query|queries} missing from the run {it.text}" + among + "."
         add("missing", template, audit.missing, name=names)
     if audit.errors:
@@ -230,7 +250,9 @@ def notes_of(scores: Scores) -> list[Note]:
         add("missing", template, audit.empty, name="zero")
     if audit.unknown:
         names = f"({_names(audit.unknown_examples, audit.unknown)})"
-        template = "{it.count:query|queries} of the run not in the ground truth {it.text}: not "
+        template = (
+            "{it.count:query|queries} of the run not in the ground truth {it.text}: not "
+        )
         add("missing", template + "measured.", audit.unknown, name=names)
     if audit.duplicates:
         template = (
@@ -248,7 +270,9 @@ def notes_of(scores: Scores) -> list[Note]:
         template = "{it.count:judgement|judgements} given twice: counted once."
         add("counted", template, audit.repeated_judgements)
     if audit.unjudged_rate:
-        rate = Fact(about="count", value=audit.unjudged_rate, k=audit.depth, text="unjudged")
+        rate = Fact(
+            about="count", value=audit.unjudged_rate, k=audit.depth, text="unjudged"
+        )
         first = "the first {it.k} results" if audit.depth != 1 else "the first results"
         where = first if audit.depth else "all results"
         lines.append(
@@ -315,13 +339,17 @@ def _unanswerable(audit: InputCounts, policy: Policy) -> Note:
     silence = "nothing was returned for {it.of} of them"
     if audit.unanswerable == 1:
         silence = f"{'nothing' if audit.unanswerable_silent else 'something'} was returned for it"
-    template = "{it.count:query|queries} without any relevant target: {how}; " + silence + "."
+    template = (
+        "{it.count:query|queries} without any relevant target: {how}; " + silence + "."
+    )
     return Note("counted", sentence(template, it=fact, how=SCORED[policy.unanswerable]))
 
 
 def _errors(audit: InputCounts) -> str:
     """Some of the failed questions, with their errors."""
-    said = "; ".join(printable(one, 200) for one in audit.error_examples)
+    said = "; ".join(
+        printable(error_example, 200) for error_example in audit.error_examples
+    )
     more = "; …" if audit.errors > len(audit.error_examples) else ""
     return f" {said}{more}" if said else ""
 
@@ -358,7 +386,11 @@ def _about_intervals(scores: Scores) -> Note:
     if not how:
         return Note("doubt", "No intervals: they need at least two queries.")
     cluster = scores.recorded.cluster
-    units = f"; queries with the same {printable(cluster, 40)} are one unit" if cluster else ""
+    units = (
+        f"; queries with the same {printable(cluster, 40)} are one unit"
+        if cluster
+        else ""
+    )
     return Note(
         "method",
         sentence(
@@ -377,16 +409,16 @@ def _names(examples: tuple[str, ...], count: int) -> str:
 
 def summary_rows(scores: "Scores | Evaluation") -> Iterator[dict[str, Any]]:
     """One row per metric: mean, median, interval, n, undefined; full precision."""
-    for one in scores.summaries.values():
-        ends = one.interval
+    for summary in scores.summaries.values():
+        ends = summary.interval
         yield {
-            "metric": one.metric,
-            "mean": one.mean,
-            "median": one.median,
+            "metric": summary.metric,
+            "mean": summary.mean,
+            "median": summary.median,
             "low": ends and ends.low,
             "high": ends and ends.high,
             "level": ends and ends.level,
             "method": ends and ends.method,
-            "n": one.n,
-            "undefined": one.undefined,
+            "n": summary.n,
+            "undefined": summary.undefined,
         }

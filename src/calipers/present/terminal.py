@@ -74,8 +74,14 @@ def in_python(text: str) -> str:
     >>> in_python("Give --rel, or run `calipers eval --rel 2`. More: --explain")
     'Give rel, or run `calipers eval --rel 2`. More: .explain()'
     """
-    parts = text.replace("--explain", ".explain()").replace("--as csv", ".to_polars()").split("`")
-    parts[::2] = (_OPTION.sub(lambda found: found[1].replace("-", "_"), one) for one in parts[::2])
+    parts = (
+        text.replace("--explain", ".explain()")
+        .replace("--as csv", ".to_polars()")
+        .split("`")
+    )
+    parts[::2] = (
+        _OPTION.sub(lambda found: found[1].replace("-", "_"), part) for part in parts[::2]
+    )
     return "`".join(parts)
 
 
@@ -93,7 +99,9 @@ def first_line(document: Document) -> str:
     return sign + printable(whole_commands(document.sentence))
 
 
-def print_document(document: Document, console: Console, *, explain: bool = False) -> None:
+def print_document(
+    document: Document, console: Console, *, explain: bool = False
+) -> None:
     """Print the sentence, the table and the notes; with ``explain`` everything."""
     _Page(console).show(document, explain=explain)
 
@@ -146,7 +154,9 @@ class _Page:
                 if line.no_wrap:
                     self.print(line, whole=True)
                 else:
-                    self.console.print(line, no_wrap=True, overflow="ellipsis", crop=False)
+                    self.console.print(
+                        line, no_wrap=True, overflow="ellipsis", crop=False
+                    )
             if block.more:
                 self.print(Text(self.text(block.more), "dim"))
 
@@ -156,12 +166,16 @@ class _Page:
             if COMMAND in text:
                 self.print(self.pasted(text), whole=True)
             else:
-                self.console.print(Text(self.text(text)), no_wrap=True, overflow="ellipsis")
+                self.console.print(
+                    Text(self.text(text)), no_wrap=True, overflow="ellipsis"
+                )
             return
         inner = text.lstrip(" →·")
         before = self.text(text[: len(text) - len(inner)])
         room = max(self.console.width - len(before), NARROWEST)
-        for at, part in enumerate(self.folded(Text(self.text(whole_commands(inner))), room)):
+        for at, part in enumerate(
+            self.folded(Text(self.text(whole_commands(inner))), room)
+        ):
             line = Text(before if not at else " " * len(before)).append(part)
             self.print(line, whole=part.no_wrap or False)
 
@@ -173,7 +187,9 @@ class _Page:
         for word in _WORDS.findall(text.plain):
             is_command = word.startswith(COMMAND)
             shown = word if self.in_python or not is_command else word.replace("`", "")
-            for part in [Text(shown)] if is_command else Text(shown).wrap(self.console, room):
+            for part in (
+                [Text(shown)] if is_command else Text(shown).wrap(self.console, room)
+            ):
                 if lines[-1] and cell_len(f"{lines[-1]} {part}") > room:
                     lines.append(Text(style=text.style))
                 lines[-1].append(f" {part}" if lines[-1] else part.plain)
@@ -203,7 +219,9 @@ class _Page:
         return self.text(shown)
 
     def notes(self, document: Document, *, explain: bool) -> None:
-        shown, left = (in_order(document.notes), 0) if explain else short_notes(document.notes)
+        shown, left = (
+            (in_order(document.notes), 0) if explain else short_notes(document.notes)
+        )
         if shown or left:
             self.print("")
         for one in shown:
@@ -213,10 +231,13 @@ class _Page:
 
     def table(self, table: Table) -> Iterator[Text]:
         """The lines of a table; one that is too wide is split into groups of columns."""
-        columns = [Column(one) if isinstance(one, str) else one for one in table.columns]
+        columns = [
+            Column(column) if isinstance(column, str) else column
+            for column in table.columns
+        ]
         cells = [[self.cell(one) for one in row] for row in table.rows]
-        heads = [Text(self.text(one.head), "bold") for one in columns]
-        grid = [heads, *cells] if any(one.head for one in columns) else cells
+        heads = [Text(self.text(column.head), "bold") for column in columns]
+        grid = [heads, *cells] if any(column.head for column in columns) else cells
         for at, group in enumerate(self.groups(columns, grid)):
             if at:
                 yield Text()
@@ -263,7 +284,10 @@ class _Page:
         return groups
 
     def rows(
-        self, columns: Sequence[Column], grid: Sequence[Sequence[Text]], widths: dict[int, int]
+        self,
+        columns: Sequence[Column],
+        grid: Sequence[Sequence[Text]],
+        widths: dict[int, int],
     ) -> Iterator[Text]:
         for row in grid:
             folded = {
@@ -278,7 +302,9 @@ class _Page:
                 for place, (at, width) in enumerate(widths.items()):
                     part = folded[at][number] if number < len(folded[at]) else Text()
                     line.append(" " * GAP * bool(place))
-                    line.append(_padded(part, width, right=not _is_words(columns[at], place)))
+                    line.append(
+                        _padded(part, width, right=not _is_words(columns[at], place))
+                    )
                     line.no_wrap = line.no_wrap or part.no_wrap
                 line.rstrip()
                 yield line
@@ -293,6 +319,8 @@ def _padded(text: Text, width: int, *, right: bool) -> Text:
     """Pad a text to a width, or cut it unless it is a command."""
     wide = cell_len(text.plain)
     if wide > width and not text.no_wrap:
-        return Text(set_cell_size(text.plain, max(width - 1, 0)).rstrip() + "…", text.style)
+        return Text(
+            set_cell_size(text.plain, max(width - 1, 0)).rstrip() + "…", text.style
+        )
     padding = " " * (width - wide)
     return Text.assemble(padding, text) if right else Text.assemble(text, padding)

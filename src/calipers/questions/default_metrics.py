@@ -32,7 +32,7 @@ def choose_primary(
     >>> choose_primary(known), choose_primary(known, "nDCG@5"), choose_primary(known, named=True)
     ('recall@10', 'ndcg@5', 'ndcg@10')
     """
-    decisive = {one.name: one for one in facts if one.better != "neither"}
+    decisive = {fact.name: fact for fact in facts if fact.better != "neither"}
     if wanted is not None:
         found = wanted if wanted in decisive else find_name(wanted, decisive)
         if found is None:
@@ -46,7 +46,8 @@ def choose_primary(
         return recall.name if recall else None
     first = next(iter(decisive.values()))
     return max(
-        (one for one in decisive.values() if one.stem == first.stem), key=lambda one: one.k or 0
+        (one for one in decisive.values() if one.stem == first.stem),
+        key=lambda one: one.k or 0,
     ).name
 
 
@@ -65,7 +66,7 @@ def asked_pair(facts: Sequence[MetricFacts], primary: str | None = None) -> list
     >>> asked_pair(known), asked_pair(known, "ndcg@5"), asked_pair(known[:2])
     (['recall@10', 'ndcg@10'], ['ndcg@5', 'recall@10'], ['precision@10'])
     """
-    decisive = {one.name: one for one in facts if one.better != "neither"}
+    decisive = {fact.name: fact for fact in facts if fact.better != "neither"}
     known = [deepest(decisive.values(), kinds) for kinds in (FINDING, ORDER)]
     pair = [one for one in known if one]
     leads = choose_primary(facts, primary) if primary or not pair else None
@@ -88,7 +89,7 @@ def asked_metrics(
     """
     if not named:
         return asked_pair(facts, primary)
-    decisive = [one.name for one in facts if one.better != "neither"]
+    decisive = [fact.name for fact in facts if fact.better != "neither"]
     first = choose_primary(facts, primary, named=True)
     return sorted(decisive, key=lambda name: name != first)
 
@@ -117,7 +118,9 @@ def headlines(names: Iterable[str]) -> list[str]:
     known = list(names)
     chosen = []
     for stem in HEADLINES:
-        same = [name for name in known if name.partition("@")[0].partition("(")[0] == stem]
+        same = [
+            name for name in known if name.partition("@")[0].partition("(")[0] == stem
+        ]
         if same:
             chosen.append(max(same, key=_cutoff))
     return chosen or known[:4]

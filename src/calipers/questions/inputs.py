@@ -78,7 +78,9 @@ class ReadInputs:
         refused where nothing is in common at all.
         """
         if self.whole is None:
-            return match_pair(self.truth, self.run, self.matching, fingerprints=fingerprints)
+            return match_pair(
+                self.truth, self.run, self.matching, fingerprints=fingerprints
+            )
         lenient = replace(self.matching.policy, nothing_in_common="zero")
         matching = replace(self.matching, policy=lenient)
         pair = match_pair(self.truth, self.run, matching, fingerprints=fingerprints)
@@ -103,7 +105,11 @@ def as_read(
     matching = matching_of(wanted, further=to_record(reading))
     together = bring_together(wanted.files.memory)
     named = wanted.files.columns
-    columns = None if named is None and weight_by is None else Columns.of(named).with_tag(weight_by)
+    columns = (
+        None
+        if named is None and weight_by is None
+        else Columns.of(named).with_tag(weight_by)
+    )
     inputs = reading.inputs
     if inputs.retriever is not None:
         data, inputs = _with_answers(data, inputs, columns, looks)
@@ -134,9 +140,13 @@ def as_read(
     return ReadInputs(truth, run, matching, whole)
 
 
-def only_where(truth: GroundTruth, run: Run, where: Mapping[str, str]) -> tuple[GroundTruth, Run]:
+def only_where(
+    truth: GroundTruth, run: Run, where: Mapping[str, str]
+) -> tuple[GroundTruth, Run]:
     """Restrict the ground truth and the run to queries with these tags."""
-    counts = np.bincount(truth.target_query, truth.targets["grade"] > 0, truth.queries.height)
+    counts = np.bincount(
+        truth.target_query, truth.targets["grade"] > 0, truth.queries.height
+    )
     known = truth.queries.with_columns(pl.Series("targets", counts.astype(np.int64)))
     chosen = queries_where(known, truth.tags, where)
     others = truth.queries["query"].filter(~chosen).implode()
@@ -158,7 +168,9 @@ def only_where(truth: GroundTruth, run: Run, where: Mapping[str, str]) -> tuple[
 def only_above(run: Run, least: float) -> Run:
     """The run without results of a lower score; a query that loses all of them stays in it."""
     check_number("The lowest score to keep", least, such_as=0.5)
-    asked, rises, falls = [], 0, 0
+    asked = []
+    rises = 0
+    falls = 0
     for frame in run.scan():
         if "score" not in frame.columns or frame["score"].null_count():
             raise InvalidInput(
@@ -168,11 +180,18 @@ def only_above(run: Run, least: float) -> Run:
         asked.append(frame["query"].unique(maintain_order=True))
         if run.order != "score":
             ordered = frame if run.order == "listed" else frame.sort("query", "rank")
-            steps = ordered["score"].diff().filter(ordered["query"] == ordered["query"].shift())
-            rises, falls = rises + int((steps > 0).sum()), falls + int((steps < 0).sum())
+            steps = (
+                ordered["score"]
+                .diff()
+                .filter(ordered["query"] == ordered["query"].shift())
+            )
+            rises = rises + int((steps > 0).sum())
+            falls = falls + int((steps < 0).sum())
     check_direction(rises, falls)
     names = (
-        pl.concat(asked).unique(maintain_order=True) if asked else pl.Series([], dtype=pl.String)
+        pl.concat(asked).unique(maintain_order=True)
+        if asked
+        else pl.Series([], dtype=pl.String)
     )
     return replace(
         run,
@@ -220,7 +239,9 @@ def _asks_for_subtopics(metrics: MetricsInput | None) -> bool:
     return any(word in str(metrics) for word in ("alpha", "subtopic", "st_rec", "strec"))
 
 
-def run_within(value: Any, name: str | None, columns: Columns, memory: str | int | None) -> Run:
+def run_within(
+    value: Any, name: str | None, columns: Columns, memory: str | int | None
+) -> Run:
     """Load a run without a ground truth."""
     together = bring_together(memory)
     return _within(load_run(value, name, columns, MemoryBudget(memory)), together)
@@ -296,8 +317,8 @@ def plain_run(run: Any) -> Any:
     """The run in a mapping of scores by item, quickly; any other value unchanged."""
     from calipers.io.load import scores_by_item
 
-    found = scores_by_item(run)
-    return run if found is None else found
+    dataset = scores_by_item(run)
+    return run if dataset is None else dataset
 
 
 def read_pair(
@@ -309,7 +330,8 @@ def read_pair(
     room: MemoryBudget | None = None,
 ) -> tuple[GroundTruth, Run]:
     """Read the ground truth and the run from files, values or the history."""
-    data, run = kept_before(data, store), plain_run(kept_before(run, store))
+    data = kept_before(data, store)
+    run = plain_run(kept_before(run, store))
     if run is None and (ground_truth is not None or isinstance(data, list | tuple)):
         data = plain_run(data)
     return load_pair(data, ground_truth, run, columns, room)

@@ -9,7 +9,17 @@ from calipers.operation import Setting, operation
 
 COMMON = frozenset(
     {
-        *("hit_rate", "precision", "recall", "f1", "full_recall", "ndcg", "mrr", "map", "rbp"),
+        *(
+            "hit_rate",
+            "precision",
+            "recall",
+            "f1",
+            "full_recall",
+            "ndcg",
+            "mrr",
+            "map",
+            "rbp",
+        ),
         *("r_precision", "span_recall", "span_precision", "iou", "judged", "leak_rate"),
     }
 )
@@ -39,9 +49,11 @@ def metrics(
 
     load_plugged()
     chosen = [
-        one
-        for one in definitions().values()
-        if all or one.name in COMMON or not one.function.__module__.startswith("calipers.")
+        definition
+        for definition in definitions().values()
+        if all
+        or definition.name in COMMON
+        or not definition.function.__module__.startswith("calipers.")
     ]
     if name is not None:
         chosen = [metric.definition for metric in parse([name], ks=[1])][:1]

@@ -89,17 +89,25 @@ def by_queries(
     >>> [(names, table["rank"].to_list()) for names, [table] in by_queries([frame], ["b", "a"], 1)]
     [(['b'], [1]), (['a'], [1, 2])]
     """
-    names = pl.DataFrame({"query": pl.Series(queries, dtype=pl.String)}).with_row_index("__at")
-    sorted_frames, places = [], []
+    names = pl.DataFrame({"query": pl.Series(queries, dtype=pl.String)}).with_row_index(
+        "__at"
+    )
+    sorted_frames = []
+    places = []
     for frame in frames:
         # The rows of a query are mostly contiguous: look it up once for all of them.
         runs = frame["query"].rle().struct.unnest()
-        found = runs.select(query="value").join(names, "query", "left", maintain_order="left")
-        at, lengths = found["__at"].fill_null(names.height).to_numpy(), runs["len"].to_numpy()
+        found = runs.select(query="value").join(
+            names, "query", "left", maintain_order="left"
+        )
+        at = found["__at"].fill_null(names.height).to_numpy()
+        lengths = runs["len"].to_numpy()
         if (at[1:] < at[:-1]).any():
             each = np.repeat(at, lengths)
             order = np.argsort(each, kind="stable")
-            frame, at, lengths = frame[order], each[order], np.ones(each.size, dtype=np.int64)
+            frame = frame[order]
+            at = each[order]
+            lengths = np.ones(each.size, dtype=np.int64)
         sorted_frames.append(frame)
         places.append((at, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])))
     for start in range(0, names.height, at_once):
@@ -114,7 +122,9 @@ def by_queries(
 def first_results(run: Run, k: int) -> pl.DataFrame:
     """The first k results of every question, with the fields that an annotator may see."""
     frame = run.first(k)
-    return frame.select(name for name in ("query", "rank", *FACTS) if name in frame.columns)
+    return frame.select(
+        name for name in ("query", "rank", *FACTS) if name in frame.columns
+    )
 
 
 def shuffled(items: Iterable[Label], seed: int) -> list[Label]:
@@ -127,7 +137,7 @@ def shuffled(items: Iterable[Label], seed: int) -> list[Label]:
     >>> shuffled(items, 1) == shuffled(reversed(items), 1)
     True
     """
-    return sorted(items, key=lambda one: place(seed, *one.pair))
+    return sorted(items, key=lambda item: place(seed, *item.pair))
 
 
 def place(seed: int, *words: str) -> bytes:
@@ -152,41 +162,45 @@ def without_judged(
     return left, sum(map(len, items.values())) - sum(map(len, left.values()))
 
 
-def _completed(known: Label, found: Label) -> Label:
+def _completed(known: Label, label: Label) -> Label:
     missing = {
-        name: getattr(found, name)
+        name: getattr(label, name)
         for name in FACTS
-        if getattr(known, name) is None and getattr(found, name) is not None
+        if getattr(known, name) is None and getattr(label, name) is not None
     }
     return replace(known, **missing) if missing else known
 
 
-def known_grade(one: Label, targets: Sequence[Mapping[str, Any]]) -> float | None:
+def known_grade(label: Label, targets: Sequence[Mapping[str, Any]]) -> float | None:
     """The highest grade of the targets that an item is or contains; None if there is none.
 
     A text that contains an irrelevant passage may be relevant all the same.
     """
-    text = None if one.text is None else normalise(one.text)
+    text = None if label.text is None else normalise(label.text)
     found = []
     for target in targets:
         grade = float(target["grade"])
         quote = normalise(target["quote"]) if target["quote"] else None
-        is_it = (one.item is not None and target["item"] == one.item) or (
+        is_it = (label.item is not None and target["item"] == label.item) or (
             quote is not None and quote == text
         )
         contains = (quote is not None and text is not None and quote in text) or _covers(
-            one, target
+            label, target
         )
-        same_span = contains and (one.start, one.end) == (target["start"], target["end"])
+        same_span = contains and (label.start, label.end) == (
+            target["start"],
+            target["end"],
+        )
         if is_it or same_span or (contains and grade > 0):
             found.append(grade)
     return max(found, default=None)
 
 
-def _covers(one: Label, target: Mapping[str, object]) -> bool:
-    start, end = target["start"], target["end"]
-    if one.start is None or one.end is None or one.document != target["document"]:
+def _covers(label: Label, target: Mapping[str, object]) -> bool:
+    start = target["start"]
+    end = target["end"]
+    if label.start is None or label.end is None or label.document != target["document"]:
         return False
     if not isinstance(start, int) or not isinstance(end, int):
         return False
-    return one.start <= start and end <= one.end
+    return label.start <= start and end <= label.end

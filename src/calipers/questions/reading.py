@@ -29,14 +29,22 @@ from calipers.model.policy import (
     Unanswerable,
     Unknown,
 )
-from calipers.operation import HISTORY, POLICIES, PYTHON, READING, STATISTICS, Setting, Settings
+from calipers.operation import (
+    HISTORY,
+    POLICIES,
+    PYTHON,
+    READING,
+    STATISTICS,
+    Setting,
+    Settings,
+)
 
 
 def cutoff_list(text: str) -> list[int]:
     """The cut-offs of ``-k 1,5,10``."""
     from calipers.measures.spec import check_cutoff
 
-    return [check_cutoff(one) for one in text.split(",")]
+    return [check_cutoff(word) for word in text.split(",")]
 
 
 def tag_pairs(given: tuple[str, ...]) -> dict[str, str]:
@@ -49,7 +57,9 @@ def tag_pairs(given: tuple[str, ...]) -> dict[str, str]:
     for one in given:
         name, equals, value = one.partition("=")
         if not equals or not name or not value:
-            raise InvalidInput(f"The tag {one!r} cannot be read; write name=value, as model=e5.")
+            raise InvalidInput(
+                f"The tag {one!r} cannot be read; write name=value, as model=e5."
+            )
         if name in found:
             raise InvalidInput(f"The tag {name!r} is given twice; give it one value.")
         found[name] = value
@@ -72,7 +82,8 @@ Data = Annotated[
 ]
 """One input with ground truth and run: a pair from ``read``, a path, records or a table."""
 Truth = Annotated[
-    GroundTruthInput | None, _input("What should be found.", "-g", "FILE", file="ground-truth")
+    GroundTruthInput | None,
+    _input("What should be found.", "-g", "FILE", file="ground-truth"),
 ]
 Returned = Annotated[
     RunInput | None, _input("What the retriever returned.", "-r", "FILE", file="run")
@@ -200,7 +211,9 @@ WeightBy = Annotated[
 Against = Annotated[
     str | None,
     Setting(
-        "The system that the others are compared with. [default: the first]", "--against", "NAME"
+        "The system that the others are compared with. [default: the first]",
+        "--against",
+        "NAME",
     ),
 ]
 Anyway = Annotated[
@@ -225,7 +238,8 @@ Store = Annotated[
     ),
 ]
 Now = Annotated[
-    datetime | None, Setting("The time to take as now.", only=PYTHON, changes_nothing=True)
+    datetime | None,
+    Setting("The time to take as now.", only=PYTHON, changes_nothing=True),
 ]
 
 
@@ -328,7 +342,8 @@ class MatchingSettings(Settings):
     missing: Annotated[
         Missing | None,
         _policy(
-            "What to do with a query that the run does not have. [default: zero]", file="missing"
+            "What to do with a query that the run does not have. [default: zero]",
+            file="missing",
         ),
     ] = None
     unanswerable: Annotated[
@@ -366,7 +381,8 @@ class MatchingSettings(Settings):
     errors: Annotated[
         Failed | None,
         _policy(
-            "What to do with a query on which the retriever failed. [default: zero]", file="errors"
+            "What to do with a query on which the retriever failed. [default: zero]",
+            file="errors",
         ),
     ] = None
     ties: Annotated[

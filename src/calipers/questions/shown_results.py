@@ -47,11 +47,15 @@ def list_results(
             pl.Series("query", codes[code]), pl.Series("repeated", repeated(code, frame))
         )
         shown = pl.lit(True) if among is None else pl.Series(among[codes][code])
-        listed = frame.filter(shown & (True if depth is None else pl.col("rank") <= depth))
+        listed = frame.filter(
+            shown & (True if depth is None else pl.col("rank") <= depth)
+        )
         tables.append(
             listed.select(
                 *(
-                    pl.col(name).cast(kind) if name in frame else pl.lit(None, kind).alias(name)
+                    pl.col(name).cast(kind)
+                    if name in frame
+                    else pl.lit(None, kind).alias(name)
                     for name, kind in kinds.items()
                 ),
                 "repeated",
@@ -64,7 +68,10 @@ def repeated(query: Ints, results: pl.DataFrame) -> Bools:
     """Which results repeat the id or text of a higher-ranked result of the same query."""
     again = np.zeros(results.height, dtype=np.bool_)
     for column in ("item", "text"):
-        if column not in results.columns or results[column].null_count() == results.height:
+        if (
+            column not in results.columns
+            or results[column].null_count() == results.height
+        ):
             continue
         known = np.flatnonzero(results[column].is_not_null().to_numpy())
         values = results[column].gather(known)
@@ -73,7 +80,9 @@ def repeated(query: Ints, results: pl.DataFrame) -> Bools:
         few = suspected_duplicates(hashes)
         pairs = pl.DataFrame({"query": query[known[few]], "value": values.gather(few)})
         again[known[few]] |= (
-            ~pairs.select(pl.struct("query", "value").is_first_distinct()).to_series().to_numpy()
+            ~pairs.select(pl.struct("query", "value").is_first_distinct())
+            .to_series()
+            .to_numpy()
         )
     return again
 
@@ -111,7 +120,8 @@ class Context:
     def holds_target(self) -> Bools:
         """Which results contain a relevant target."""
         held = self.matches.relevant(self.rel)[self.matches.edge_target]
-        query, rank = self.matches.edge_query[held], self.matches.edge_rank[held]
+        query = self.matches.edge_query[held]
+        rank = self.matches.edge_rank[held]
         starts, lengths = self._stretches
         there = rank <= lengths[query]
         mask = np.zeros(self.frame.height, dtype=np.bool_)
@@ -156,13 +166,17 @@ class Context:
         """
         shown = self.first(k)
         if named is not None and not named.is_empty():
-            known = shown.select("item").join(named, on="item", how="left", maintain_order="left")
+            known = shown.select("item").join(
+                named, on="item", how="left", maintain_order="left"
+            )
             own = shown["document"] if "document" in shown.columns else pl.Series([None])
             shown = shown.with_columns(document=pl.coalesce(own, known["document"]))
         if "document" not in shown.columns:
             return np.zeros(self.targets.height, dtype=np.bool_)
         wanted = {"code": self.matches.target_query, "document": self.targets["document"]}
-        there = shown.select("code", "document").drop_nulls().unique().with_columns(near=True)
+        there = (
+            shown.select("code", "document").drop_nulls().unique().with_columns(near=True)
+        )
         near = pl.DataFrame(wanted).join(
             there, on=["code", "document"], how="left", maintain_order="left"
         )
@@ -204,16 +218,21 @@ def _known_results(
         found = places.following(batch.queries)
         kept = np.flatnonzero((found >= 0) & ~failed[found])
         kept = kept[np.argsort(found[kept], kind="stable")]
-        frame, lengths = batch.frame, batch.lengths[kept]
+        frame = batch.frame
+        lengths = batch.lengths[kept]
         if kept.size < found.size or (kept[1:] < kept[:-1]).any():
-            within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+            within = np.arange(lengths.sum()) - np.repeat(
+                np.cumsum(lengths) - lengths, lengths
+            )
             frame = frame[np.repeat(batch.starts[kept], lengths) + within]
             rank = within + 1
         else:
             rank = batch.rank
         if kept.size:
             numbers = [
-                pl.Series("code", np.repeat(np.arange(kept.size), lengths), dtype=pl.Int64),
+                pl.Series(
+                    "code", np.repeat(np.arange(kept.size), lengths), dtype=pl.Int64
+                ),
                 pl.Series("rank", rank, dtype=pl.Int64),
             ]
             others = frame.drop("query", "rank", strict=False)
@@ -259,7 +278,9 @@ def known_in_run(pair: Matched, name: str, items: pl.Series) -> pl.DataFrame:
     found = [pl.DataFrame(schema={"item": pl.String(), name: pl.String()})]
     if pair.run.has("item", name) and len(sought):
         said = pl.concat(over_contexts(pair, partial(_first_values, name, sought)))
-        first = said.sort("code", "rank").unique("item", keep="first", maintain_order=True)
+        first = said.sort("code", "rank").unique(
+            "item", keep="first", maintain_order=True
+        )
         found.append(first.select("item", name))
     return pl.concat(found)
 
@@ -267,7 +288,9 @@ def known_in_run(pair: Matched, name: str, items: pl.Series) -> pl.DataFrame:
 def _first_values(name: str, sought: pl.Series, context: Context) -> pl.DataFrame:
     """The first values in a block for the items that are looked up."""
     values = context.frame.select("code", "rank", "item", name).drop_nulls()
-    values = values.join(sought.to_frame("item"), on="item", how="semi", maintain_order="left")
+    values = values.join(
+        sought.to_frame("item"), on="item", how="semi", maintain_order="left"
+    )
     first = values.unique("item", keep="first", maintain_order=True)
     return first.with_columns(pl.Series("code", context.codes[first["code"].to_numpy()]))
 
@@ -279,7 +302,9 @@ def with_documents(pair: Matched, targets: pl.DataFrame | None = None) -> pl.Dat
     known = known_in_run(pair, "document", unnamed)
     if known.is_empty():
         return targets
-    named = targets.select("item").join(known, on="item", how="left", maintain_order="left")
+    named = targets.select("item").join(
+        known, on="item", how="left", maintain_order="left"
+    )
     return targets.with_columns(pl.coalesce("document", named["document"]))
 
 

@@ -22,7 +22,13 @@ from calipers.model.slicing import (
     query_weights_of,
 )
 from calipers.questions.inputs import is_reference, matched
-from calipers.questions.reading import Inputs, MatchingSettings, MetricsAsked, Reading, Where
+from calipers.questions.reading import (
+    Inputs,
+    MatchingSettings,
+    MetricsAsked,
+    Reading,
+    Where,
+)
 
 if TYPE_CHECKING:
     from calipers.questions.baseline import Baseline
@@ -52,10 +58,14 @@ def matched_systems(
             "leave the ground truth out, or give the runs themselves."
         )
     named = matching.files.columns
-    columns = Columns.of(named).with_tag(weight_by) if named is not None or weight_by else None
+    columns = (
+        Columns.of(named).with_tag(weight_by) if named is not None or weight_by else None
+    )
     truth = None if ground_truth is None else load(ground_truth, "ground_truth", columns)
     files = replace(matching.files, columns=columns)
-    reading = Reading(inputs=Inputs(ground_truth=truth), matching=replace(matching, files=files))
+    reading = Reading(
+        inputs=Inputs(ground_truth=truth), matching=replace(matching, files=files)
+    )
     found = {}
     for name, value in systems.items():
         # A pair has its own ground truth and columns.
@@ -71,7 +81,9 @@ def matched_systems(
     return found
 
 
-def _refuse_ground_truth(name: str, value: Any, pair: Matched, columns: Columns | None) -> None:
+def _refuse_ground_truth(
+    name: str, value: Any, pair: Matched, columns: Columns | None
+) -> None:
     """Refuse a file that is the ground truth itself: a pattern such as m*.csv may hold it, too.
 
     A run of the same rows would be perfect; only such a one is read a second time to be sure.
@@ -80,7 +92,9 @@ def _refuse_ground_truth(name: str, value: Any, pair: Matched, columns: Columns 
     is_perfect = (
         isinstance(value, str | os.PathLike)
         and pair.run.order == "listed"
-        and int(matches.retrieved.sum()) == matches.target_query.size == matches.edge_query.size
+        and int(matches.retrieved.sum())
+        == matches.target_query.size
+        == matches.edge_query.size
     )
     if not is_perfect:
         return
@@ -96,7 +110,11 @@ def name_of(value: Any) -> str:
     """The display name of a retriever: its file name without the extension."""
     value = value.run if isinstance(value, Matched) else value
     is_path = isinstance(value, str | os.PathLike)
-    named = value if is_path else getattr(value, "name", None) or getattr(value, "__name__", None)
+    named = (
+        value
+        if is_path
+        else getattr(value, "name", None) or getattr(value, "__name__", None)
+    )
     return (Path(named).name.split(".")[0] if named else "") or "the retriever"
 
 
@@ -129,20 +147,22 @@ def measured_before(value: Any, store: Where = None) -> "Baseline | None":
 
 def scores_of(value: Any, store: Where = None) -> Scores:
     """The scores in a value, or in the file or reference that it names."""
-    found = measured_before(value, store)
-    if found is None:
+    baseline = measured_before(value, store)
+    if baseline is None:
         raise InvalidInput(
             f"{value if isinstance(value, str | os.PathLike) else type(value).__name__} holds no "
             "scores; give what calipers.evaluate returned, or a file that `calipers eval` wrote "
             "with --json."
         )
-    return found.scores
+    return baseline.scores
 
 
-def measured_already(data: Any, reading: Reading, weight_by: str | None = None) -> Scores | None:
+def measured_already(
+    data: Any, reading: Reading, weight_by: str | None = None
+) -> Scores | None:
     """The scores given in place of inputs to measure; None if there are none."""
-    found = measured_before(data, reading.matching.store)
-    if found is None:
+    baseline = measured_before(data, reading.matching.store)
+    if baseline is None:
         return None
     inputs = reading.inputs
     sources = (inputs.ground_truth, inputs.run, inputs.retriever)
@@ -151,7 +171,7 @@ def measured_already(data: Any, reading: Reading, weight_by: str | None = None) 
             "A result that was measured already is given together with a ground truth, a run or "
             "a retriever; give one or the other."
         )
-    return weighed(scores_where(found.scores, reading.matching.where), weight_by)
+    return weighed(scores_where(baseline.scores, reading.matching.where), weight_by)
 
 
 def scores_where(scores: Scores, where: Mapping[str, str] | None) -> Scores:
@@ -234,10 +254,14 @@ def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
         paths.append(os.fspath(value))
     for path in paths:
         if paths.count(path) > 1:
-            raise InvalidInput(f"The file {path} is given twice; compare two different ones.")
+            raise InvalidInput(
+                f"The file {path} is given twice; compare two different ones."
+            )
     names = [path if is_reference(path) else Path(path).name for path in paths]
     stems = [name if is_reference(name) else name.split(".")[0] or name for name in names]
-    shortest = next(level for level in (stems, names, paths) if len(set(level)) == len(paths))
+    shortest = next(
+        level for level in (stems, names, paths) if len(set(level)) == len(paths)
+    )
     return dict(zip(shortest, paths, strict=True))
 
 
@@ -273,7 +297,9 @@ def measure_systems(
 
     named = name_systems(systems)
     intervals = measures.intervals
-    saved = {name: measured_before(value, matching.store) for name, value in named.items()}
+    saved = {
+        name: measured_before(value, matching.store) for name, value in named.items()
+    }
     ready = {
         name: weighed(scores_where(result.scores, matching.where), intervals.weight_by)
         for name, result in saved.items()

@@ -25,7 +25,9 @@ class TokensShown:
     source: TokenSource
 
     @classmethod
-    def merged(cls, parts: Sequence[tuple[Ints, TokenSums]], n_queries: int) -> Self | None:
+    def merged(
+        cls, parts: Sequence[tuple[Ints, TokenSums]], n_queries: int
+    ) -> Self | None:
         """Merge the sums of blocks; None if no source covers all."""
         for source in get_args(TokenSource):
             tables = [(codes, sums[source]) for codes, sums in parts if source in sums]
@@ -39,7 +41,10 @@ class TokensShown:
 
 def token_sums(context: Context, ks: Sequence[int]) -> TokenSums:
     """The tokens of the first k of these results, for each source: one column per k."""
-    return {source: context.summed(counts, ks) for source, counts in count_tokens(context.frame)}
+    return {
+        source: context.summed(counts, ks)
+        for source, counts in count_tokens(context.frame)
+    }
 
 
 def may_have_tokens(pair: Matched) -> bool:

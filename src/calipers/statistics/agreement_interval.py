@@ -93,7 +93,8 @@ def _interval(table: Floats, confidence: float) -> Ends | None:
     value = krippendorff_alpha(table).value
     if value is None:
         return None
-    whole, n = 1.0 - value, len(table)
+    whole = 1.0 - value
+    n = len(table)
     if whole <= 0.0:
         one = krippendorff_alpha(np.vstack([table, _apart(table)[0]])).value
         unseen = 1.0 - (0.5 - 0.5 * confidence) ** (1.0 / n)
@@ -101,7 +102,10 @@ def _interval(table: Floats, confidence: float) -> Ends | None:
         return None if low is None else Ends(max(_LEAST, low), 1.0)
     # Leaving out either of two equal rows gives the same value: one of each is enough.
     _, first, counts = np.unique(
-        np.where(np.isnan(table), np.inf, table), axis=0, return_index=True, return_counts=True
+        np.where(np.isnan(table), np.inf, table),
+        axis=0,
+        return_index=True,
+        return_counts=True,
     )
     values = [krippendorff_alpha(np.delete(table, row, axis=0)).value for row in first]
     known = [1.0 - value for value in values if value is not None]
@@ -112,7 +116,9 @@ def _interval(table: Floats, confidence: float) -> Ends | None:
     spread = math.sqrt((n - 1) / n * math.fsum((counts * (without - mean) ** 2).tolist()))
     margin = round(t_quantile(0.5 + 0.5 * confidence, n - 1), _DIGITS) * spread / whole
     # Beyond e**700 floats overflow, and long before that the end is below every coefficient.
-    return Ends(1.0 - whole * math.exp(min(margin, 700.0)), 1.0 - whole * math.exp(-margin))
+    return Ends(
+        1.0 - whole * math.exp(min(margin, 700.0)), 1.0 - whole * math.exp(-margin)
+    )
 
 
 def _apart(table: Floats) -> tuple[Floats, Floats]:

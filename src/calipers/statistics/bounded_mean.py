@@ -28,7 +28,11 @@ from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.statistics.score_interval import beta_fraction, check_confidence, normal_quantile
+from calipers.statistics.score_interval import (
+    beta_fraction,
+    check_confidence,
+    normal_quantile,
+)
 
 _STEPS = 60
 _CLOSE = 1e-10
@@ -48,7 +52,8 @@ def largest_bounded_mean(values: Floats, highest: float, alpha: float) -> float:
     0.73
     """
     weighted = np.sort(np.append(values, max(highest, float(values.max()))))
-    top, middle = float(weighted[-1]), float(weighted.mean())
+    top = float(weighted[-1])
+    middle = float(weighted.mean())
     span = top - float(weighted[0])
     if span <= 1e-12 * max(1.0, abs(top)):
         return top
@@ -68,7 +73,8 @@ def largest_bounded_mean(values: Floats, highest: float, alpha: float) -> float:
 def _deviate(away: Floats) -> float:
     """The normal deviate of 0 for a sum of exponential values with these weights."""
     limit = 1.0 / float(away[-1])
-    low, high = 0.0, limit
+    low = 0.0
+    high = limit
     s = 0.5 * limit
     for _ in range(_STEPS):
         parts = away / (1.0 - s * away)
@@ -85,13 +91,16 @@ def _deviate(away: Floats) -> float:
     return w + math.log(u / w) / w
 
 
-def rising_root(function: Callable[[float], float], low: float, high: float, close: float) -> float:
+def rising_root(
+    function: Callable[[float], float], low: float, high: float, close: float
+) -> float:
     """Where a rising function is 0: false position, every third step in the middle.
 
     >>> round(rising_root(lambda x: x * x - 2.0, 0.0, 2.0, 1e-12), 6)
     1.414214
     """
-    at_low, at_high = function(low), function(high)
+    at_low = function(low)
+    at_high = function(high)
     for count in range(_STEPS):
         if high - low <= close or at_high <= 0.0:
             break
@@ -122,7 +131,9 @@ def largest_mean(losses: ArrayLike, confidence: float = 0.95) -> float:
     if not n:
         return 1.0
     sizes = np.sort(column[column > 0.0])[::-1]
-    edges = np.unique(np.linspace(0, len(sizes), min(len(sizes), _MOST_STEPS) + 1).astype(np.int64))
+    edges = np.unique(
+        np.linspace(0, len(sizes), min(len(sizes), _MOST_STEPS) + 1).astype(np.int64)
+    )
     limits = upper_shares(n, edges, confidence)
     parts = [limits[0], *(np.diff(limits) * sizes[edges[:-1]])]
     return min(1.0, round(math.fsum(parts), _DIGITS))
@@ -139,12 +150,15 @@ def upper_shares(n: float, counts: ArrayLike, confidence: float) -> Floats:
 
 
 @lru_cache(maxsize=256)
-def _upper_shares(n: float, counts: tuple[float, ...], confidence: float) -> tuple[float, ...]:
+def _upper_shares(
+    n: float, counts: tuple[float, ...], confidence: float
+) -> tuple[float, ...]:
     j = np.array(counts)
     shares = np.ones(len(j))
     inside = j < n
     j = j[inside]
-    a, b = n - j, j + 1.0
+    a = n - j
+    b = j + 1.0
     beta = np.array([math.lgamma(x) + math.lgamma(y) for x, y in zip(a, b, strict=True)])
     log_beta = beta - math.lgamma(n + 1.0)
     wanted = math.log1p(-confidence)

@@ -76,12 +76,18 @@ def as_units(
     weight = np.ones(len(kept)) if weights is None else weights[defined]
     mean = exact_mean(kept) if weights is None else weighted_mean(kept, weight)
     if clusters is None:
-        linear = kept if weights is None else mean + (kept - mean) * (weight / exact_mean(weight))
+        linear = (
+            kept
+            if weights is None
+            else mean + (kept - mean) * (weight / exact_mean(weight))
+        )
         return Units(linear, mean, kept != 0.0)
     _, number = np.unique(np.asarray(clusters)[defined], return_inverse=True)
     order = np.lexsort((kept, number))
     ends = np.flatnonzero(np.diff(number[order])) + 1
-    totals = np.array([exact_sum(part) for part in np.split((kept * weight)[order], ends)])
+    totals = np.array(
+        [exact_sum(part) for part in np.split((kept * weight)[order], ends)]
+    )
     sizes = np.bincount(number, weight)
     average = exact_sum(weight) / len(sizes)
     linear = mean + (totals - mean * sizes) / average
@@ -123,7 +129,9 @@ def cluster_sizes(clusters: ArrayLike) -> ClusterSizes:
     """
     sizes = np.unique(np.asarray(clusters), return_counts=True)[1]
     queries = int(sizes.sum())
-    effective = queries**2 / float((sizes.astype(np.float64) ** 2).sum()) if queries else 0.0
+    effective = (
+        queries**2 / float((sizes.astype(np.float64) ** 2).sum()) if queries else 0.0
+    )
     return ClusterSizes(len(sizes), queries, int(sizes.max(initial=0)), effective)
 
 
@@ -140,7 +148,9 @@ def as_shares(losses: Floats, clusters: ArrayLike | None = None) -> tuple[Floats
     _, number = np.unique(np.asarray(clusters), return_inverse=True)
     sizes = np.bincount(number).astype(np.float64)
     sums = np.array([exact_sum(losses[number == one]) for one in range(len(sizes))])
-    return np.minimum(sums / sizes.max(), 1.0), float(sizes.max() * len(sizes) / sizes.sum())
+    return np.minimum(sums / sizes.max(), 1.0), float(
+        sizes.max() * len(sizes) / sizes.sum()
+    )
 
 
 _SHORT = 512

@@ -123,7 +123,9 @@ def needed_k(
     return ks[int(reached[0])] if reached.size else None
 
 
-def open_share(standing: Standing, times: float, k: int, weights: Floats | None = None) -> float:
+def open_share(
+    standing: Standing, times: float, k: int, weights: Floats | None = None
+) -> float:
     """The most that targets not found could add to the mean in a part of the corpus.
 
     They are taken to stand right behind the end of their lists. Without them the mean is exact.
@@ -148,7 +150,9 @@ class _Drawn:
     """A row per sample, the first as observed; divided by the weight of the sample's queries."""
 
 
-def _draw(standing: Standing, weights: Floats | None, units: Ints | None, samples: int) -> _Drawn:
+def _draw(
+    standing: Standing, weights: Floats | None, units: Ints | None, samples: int
+) -> _Drawn:
     """The classes of targets, and their weights as observed and in samples of the units."""
     n = standing.n_queries
     of_query = np.ones(n) if weights is None else weights
@@ -156,7 +160,10 @@ def _draw(standing: Standing, weights: Floats | None, units: Ints | None, sample
     worth = of_query[standing.query] / targets_of[standing.query]
     found = standing.rank > 0
     looks = _mixed(
-        standing.rank, standing.above, standing.beside, np.where(found, 0, standing.listed)
+        standing.rank,
+        standing.above,
+        standing.beside,
+        np.where(found, 0, standing.listed),
     )
     if standing.pieces is not None:
         looks = _mixed(looks.view(np.int64), _hash_of_pieces(standing))
@@ -188,7 +195,9 @@ def _draw(standing: Standing, weights: Floats | None, units: Ints | None, sample
     np.add.at(size, kind_of_unit[unit_of_query[queries]], of_query[queries])
     entries = np.flatnonzero(shown[unit])
     # In the order of the kinds, so that sums do not depend on the order of queries.
-    entries = entries[np.lexsort((worth[entries], of_class[entries], kind_of_unit[unit[entries]]))]
+    entries = entries[
+        np.lexsort((worth[entries], of_class[entries], kind_of_unit[unit[entries]]))
+    ]
     table = np.zeros((samples + 1, example.size))
     for row, each in enumerate(counts):
         part = worth[entries] * each[kind_of_unit[unit[entries]]]
@@ -260,7 +269,9 @@ def poisson(rates: Floats, most: int) -> Floats:
     factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
     with np.errstate(divide="ignore"):
         logs = np.where(rates > 0, np.log(rates), -np.inf)
-    powers = np.where(numbers > 0, numbers * np.where(numbers > 0, logs[:, None], 0.0), 0.0)
+    powers = np.where(
+        numbers > 0, numbers * np.where(numbers > 0, logs[:, None], 0.0), 0.0
+    )
     chances: Floats = np.exp(powers - rates[:, None] - factorials)
     return chances
 
@@ -311,7 +322,13 @@ class _Worth:
     """What classes of targets are worth in another corpus, at each rate."""
 
     def __init__(
-        self, standing: Standing, example: Ints, rates: Floats, m: float, most: int, kind: Kind
+        self,
+        standing: Standing,
+        example: Ints,
+        rates: Floats,
+        m: float,
+        most: int,
+        kind: Kind,
     ) -> None:
         self.standing = standing
         self.example = example
@@ -352,7 +369,11 @@ class _Worth:
         left = self._competitors_left(chosen)
         for at, row in zip(chosen.tolist(), left, strict=True):
             free = k - int(self.beside[at])
-            points = np.ones(free) if self.kind == "found" else 1.0 / np.arange(k - free + 1, k + 1)
+            points = (
+                np.ones(free)
+                if self.kind == "found"
+                else 1.0 / np.arange(k - free + 1, k + 1)
+            )
             worth[at] = row[:free] @ points
         return worth
 
@@ -390,7 +411,9 @@ class _Worth:
             free = least + int((k - 1 - listed[at]) // size)
             if free < least:
                 continue
-            chances = poisson(self.rates * self.m, free) * _at_least(free, 1 / self.m, least)
+            chances = poisson(self.rates * self.m, free) * _at_least(
+                free, 1 / self.m, least
+            )
             points = np.ones(chances.shape[1])
             if self.kind == "reciprocal":
                 places = self.beside[at] + np.arange(chances.shape[1]) * size + 1.0

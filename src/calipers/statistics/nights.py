@@ -98,7 +98,9 @@ def mean_of(values: Floats) -> Floats:
     known = np.isfinite(values)
     counts = known.sum(axis=0)
     total = np.where(known, values, 0.0).sum(axis=0)
-    mean: Floats = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
+    mean: Floats = np.divide(
+        total, counts, out=np.full(len(total), np.nan), where=counts > 0
+    )
     return mean
 
 
@@ -117,7 +119,9 @@ class _State:
     """The state before a night; nights are added in order."""
 
     def __init__(self, values: Floats, allow: float, level: float) -> None:
-        self.values, self.allow, self.level = values, allow, level
+        self.values = values
+        self.allow = allow
+        self.level = level
         self.rings: list[Look | None] = []
         self.quiet: list[int] = []
         """The nights that did not ring."""
@@ -130,8 +134,12 @@ class _State:
         self._moved: npt.NDArray[np.int64] = np.zeros(n, dtype=np.int64)
 
     def judge(self, night: int) -> Watched:
-        reference, best, base = tuple(self.reference), self._best(), self._base()
-        noisy, before, now = self.noisy, base, self.values[night]
+        reference = tuple(self.reference)
+        best = self._best()
+        base = self._base()
+        noisy = self.noisy
+        before = base
+        now = self.values[night]
         rings = self._rings(night, base) if reference else None
         self.rings.append(rings)
         if rings == "week":
@@ -154,9 +162,15 @@ class _State:
         if not self.reference:
             return np.full(self.values.shape[1], np.nan)
         best = self._best()
-        base = mean_of(self.values[self.reference]) if best is None else self.values[best].copy()
+        base = (
+            mean_of(self.values[self.reference])
+            if best is None
+            else self.values[best].copy()
+        )
         for query in np.flatnonzero(~np.isfinite(base)):
-            known = [at for at in self.quiet if np.isfinite(self.values[at, query])][:WEEK]
+            known = [at for at in self.quiet if np.isfinite(self.values[at, query])][
+                :WEEK
+            ]
             if known:
                 base[query] = self.values[known, query].mean()
         return base
@@ -164,8 +178,11 @@ class _State:
     def _rings(self, night: int, base: Floats) -> Look | None:
         gains = gains_of(self.values[night], base)
         if not self.noisy:
-            lost, won = np.count_nonzero(gains < 0.0), np.count_nonzero(gains > 0.0)
-            is_fact = self._beyond(gains) and net_lost(gains) >= FEWEST and won <= WON * lost
+            lost = np.count_nonzero(gains < 0.0)
+            won = np.count_nonzero(gains > 0.0)
+            is_fact = (
+                self._beyond(gains) and net_lost(gains) >= FEWEST and won <= WON * lost
+            )
             return "fact" if is_fact else None
         if self._beyond(gains):
             if self._larger(gains):
@@ -220,7 +237,9 @@ class _State:
         if {*week} & {*self.reference}:
             return False
         if not self.noisy:
-            return all(loss_of(gains_of(self.values[at], base)) < -_ROUNDING for at in week)
+            return all(
+                loss_of(gains_of(self.values[at], base)) < -_ROUNDING for at in week
+            )
         gains = gains_of(mean_of(self.values[week]), base)
         return loss_of(gains) < -self.allow and _significant(gains, SURE / 2.0)
 

@@ -42,7 +42,9 @@ FEWEST_FOR_INTERVAL = 8
 """With fewer units that changed there is no interval."""
 EXACT = 30
 """Up to so many changed units, every sign assignment is counted."""
-WORK, FEWEST_CELLS, MOST_CELLS = 2_800_000, 4_096, 32_768
+WORK = 2_800_000
+FEWEST_CELLS = 4_096
+MOST_CELLS = 32_768
 """Cells of the grid to either side of the mean: fewer where more units are added."""
 FEW_SIZES = 32
 """Up to so many differences of different size, a step is searched that hardly rounds them."""
@@ -140,7 +142,11 @@ def paired_rows(
     >>> [round(row.adjusted, 4) for row in paired_rows([ten_of_twelve, [-1.0] * 3 + [0.0] * 9])]
     [0.002, 0.25]
     """
-    names = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    names = (
+        None
+        if clusters is None
+        else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    )
     distinct: dict[bytes, int] = {}
     units: list[PairedUnits] = []
     which: list[int] = []
@@ -152,14 +158,23 @@ def paired_rows(
             units.append(PairedUnits.of(gains, names, weights))
         which.append(at)
     drawn = _subsets(units)
-    p_values = [_two_sided(one) for one in units]
-    family = sorted({at for place, at in enumerate(which) if marked is None or marked[place]})
+    p_values = [_two_sided(unit) for unit in units]
+    family = sorted(
+        {at for place, at in enumerate(which) if marked is None or marked[place]}
+    )
     together, single = _adjusted(
         [units[at] for at in family], [p_values[at] for at in family], alpha
     )
     adjusted = dict(enumerate(p_values)) | dict(zip(family, together, strict=True))
     rows = [
-        _row(one, p_values[at], adjusted[at], alpha, single if at in family else alpha, drawn[at])
+        _row(
+            one,
+            p_values[at],
+            adjusted[at],
+            alpha,
+            single if at in family else alpha,
+            drawn[at],
+        )
         for at, one in enumerate(units)
     ]
     return [rows[at] for at in which]
@@ -200,10 +215,13 @@ def _on_a_grid(moved: Floats, total: float) -> float:
     spread = math.sqrt(math.fsum(moved**2))
     far = total / spread
     values, which = np.unique(np.abs(moved).round(9), return_inverse=True)
-    counts, net = np.bincount(which), np.bincount(which, np.sign(moved))
+    counts = np.bincount(which)
+    net = np.bincount(which, np.sign(moved))
     few = len(values) <= FEW_SIZES
     cells = (1 + few) * min(max(WORK // len(moved), FEWEST_CELLS), MOST_CELLS)
-    unit, width, best = (far + TAIL) * spread / (2 * cells), 0.5, 1.5
+    unit = (far + TAIL) * spread / (2 * cells)
+    width = 0.5
+    best = 1.5
     for _ in range(2):
         tried = best + width * np.linspace(-1.0, 1.0, min(32_768 // len(values), 4_096))
         exact = values / (unit * tried[:, None])
@@ -212,21 +230,28 @@ def _on_a_grid(moved: Floats, total: float) -> float:
         if few:
             off += _TIES * np.sqrt((exact - rounded) ** 2 @ counts / len(moved))
         at = int(np.argmin(off))
-        best, width = float(tried[at]), width / len(tried)
+        best = float(tried[at])
+        width = width / len(tried)
     whole = rounded[at].astype(np.int64)
-    sizes, seen = np.repeat(whole, counts), int(whole @ net)
+    sizes = np.repeat(whole, counts)
+    seen = int(whole @ net)
     # How many subsets have a sum so many cells from half of all, as far out as matters: what
     # leaves the grid is too rare. Neither the first count nor 2^2000 of it overflows.
     middle = cells + int(sizes[-1])
-    subsets, grown = np.zeros(2 * middle + 1), np.zeros(2 * middle + 1)
+    subsets = np.zeros(2 * middle + 1)
+    grown = np.zeros(2 * middle + 1)
     subsets[middle] = 2.0**-1000
-    reaches = np.ceil(cells * np.sqrt(np.cumsum(sizes**2) / np.sum(sizes**2))).astype(np.int64)
+    reaches = np.ceil(cells * np.sqrt(np.cumsum(sizes**2) / np.sum(sizes**2))).astype(
+        np.int64
+    )
     halves = np.diff(np.cumsum(sizes) // 2, prepend=0)
     for reach, down, up in zip(
         *(one.tolist() for one in (reaches, halves, sizes - halves)), strict=True
     ):
-        first, last = middle - reach, middle + reach + 1
-        lower, higher = subsets[first + down : last + down], subsets[first - up : last - up]
+        first = middle - reach
+        last = middle + reach + 1
+        lower = subsets[first + down : last + down]
+        higher = subsets[first - up : last - up]
         np.add(lower, higher, out=grown[first:last])
         subsets, grown = grown, subsets
     every = int(sizes.sum())
@@ -236,7 +261,9 @@ def _on_a_grid(moved: Floats, total: float) -> float:
 
 def _every_sign(sizes: Floats, total: float) -> float:
     """The exact two-sided p, by meet in the middle: the sums of two halves of the units."""
-    one, other = (2.0 * _subset_sums(half) - half.sum() for half in (sizes[::2], sizes[1::2]))
+    one, other = (
+        2.0 * _subset_sums(half) - half.sum() for half in (sizes[::2], sizes[1::2])
+    )
     other.sort()
     reached = len(other) - np.searchsorted(other, total - ROUNDING - one)
     return min(1.0, 2.0 * float(reached.sum()) / (len(one) * len(other)))
@@ -285,7 +312,11 @@ class _Subsets:
         some = self.sizes > 0.0
         means = self.sums[some] / self.sizes[some]
         empty = len(some) - len(means)
-        outside = math.floor(alpha / 2.0 * (len(some) + self.drawn) + ROUNDING) - empty - self.drawn
+        outside = (
+            math.floor(alpha / 2.0 * (len(some) + self.drawn) + ROUNDING)
+            - empty
+            - self.drawn
+        )
         if outside < 0:
             return None
         found = np.partition(means, (outside, len(means) - 1 - outside))
@@ -312,7 +343,9 @@ def _subsets(rows: Sequence[PairedUnits]) -> list[_Subsets | None]:
             found[at] = _Subsets(_subset_sums(values), _subset_sums(counts), 0)
         else:
             both = (one.moved, one.moved[::-1], one.sizes, one.sizes[::-1])
-            places[at] = [weights.setdefault(column.tobytes(), len(weights)) for column in both]
+            places[at] = [
+                weights.setdefault(column.tobytes(), len(weights)) for column in both
+            ]
     if not places:
         return found
     table = np.zeros((len(weights), max(map(len, weights)) // 8))
@@ -337,7 +370,9 @@ def _over_subsets(table: Floats) -> Floats:
     added = np.zeros((rows, HALF))
     for start in range(0, HALF, _AT_ONCE):
         end = start + _AT_ONCE
-        block = np.unpackbits(members[:, start // 8 : end // 8], axis=1).astype(np.float64)
+        block = np.unpackbits(members[:, start // 8 : end // 8], axis=1).astype(
+            np.float64
+        )
         for top, left in product(range(0, rows, _SIDE), range(0, width, _SIDE)):
             some = table[top : top + _SIDE, left : left + _SIDE]
             for first in range(0, _AT_ONCE, _SIDE):
@@ -355,7 +390,8 @@ def _row(
     single: float,
     drawn: _Subsets | None,
 ) -> PairedRow:
-    gains, total = units.gains, units.total
+    gains = units.gains
+    total = units.total
     # A p below the resolution of the draws says nothing about the cost of the adjustment.
     left = alpha * min(1.0, max(p, 1.0 / DRAWS) / adjusted) if p and adjusted else alpha
     shown = bool(adjusted is not None and adjusted <= alpha and total)
@@ -375,7 +411,11 @@ def _row(
         interval=_interval(units, left, drawn, shown=shown),
         level=round(1.0 - left, 12),
         alpha=single,
-        standing="no clear difference" if not shown else "better" if total > 0 else "worse",
+        standing="no clear difference"
+        if not shown
+        else "better"
+        if total > 0
+        else "worse",
         one_outweighs=units.changed > 1
         and 2.0 * largest > math.fsum(np.abs(units.moved)) + ROUNDING,
     )
@@ -400,7 +440,8 @@ def _interval(
 
 def _normal_ends(units: PairedUnits, alpha: float) -> Ends:
     """The same where there are enough units for sums with random signs to be normal."""
-    n, queries = units.changed + units.still, units.size
+    n = units.changed + units.still
+    queries = units.size
     mean = units.total / queries
     away = np.concatenate(
         [units.moved - mean * units.sizes, [-mean * units.still_size] * units.still]
@@ -420,12 +461,15 @@ def _adjusted(
     if len(tested) < 2:
         return adjusted, alpha
     flipped = np.abs(_flipped_sums([rows[at] for at in tested]))
-    extreme = np.array([_own_p(rows[at], sums) for at, sums in zip(tested, flipped, strict=True)])
+    extreme = np.array(
+        [_own_p(rows[at], sums) for at, sums in zip(tested, flipped, strict=True)]
+    )
     # The first flip is the observed one.
     observed = np.array([p_values[at] or 0.0 for at in tested])
     order = np.lexsort((observed, extreme[:, 0]))
     smallest = np.minimum.accumulate(extreme[order[::-1]], axis=0)[::-1]
-    highest, flips = 0.0, extreme.shape[1]
+    highest = 0.0
+    flips = extreme.shape[1]
     for alike in _ties(order, extreme[:, 0], observed):
         rows_alike = order[alike]
         p = float(observed[rows_alike].max())
@@ -463,9 +507,12 @@ def _own_p(units: PairedUnits, flipped: Floats) -> Floats:
         steps = np.rint(flipped / units.step).astype(np.int64)
         return _sign_table(units.changed)[np.minimum(steps, units.changed)]
     order = np.argsort(flipped)
-    ordered, shares = flipped[order], np.empty(len(flipped))
+    ordered = flipped[order]
+    shares = np.empty(len(flipped))
     # Sums in order are found much faster than sums in disorder.
-    shares[order] = (len(order) - np.searchsorted(ordered, ordered - ROUNDING)) / len(order)
+    shares[order] = (len(order) - np.searchsorted(ordered, ordered - ROUNDING)) / len(
+        order
+    )
     return shares
 
 
@@ -475,7 +522,7 @@ def _flipped_sums(rows: Sequence[PairedUnits]) -> Floats:
     Sums over few changed units are drawn unit by unit; the rest of other rows is normal and drawn
     by its covariance.
     """
-    table = np.array([one.sums for one in rows])
+    table = np.array([row.sums for row in rows])
     table = table[:, table.any(axis=0)]
     place = row_order(table)
     return _flipped_in_order(table[place])[np.argsort(place)]
@@ -492,17 +539,24 @@ def _flipped_in_order(table: Floats) -> Floats:
             if np.count_nonzero(more) > MANY:
                 break
             by_unit = more
-        rest, table = table[:, ~by_unit], table[:, by_unit]
+        rest = table[:, ~by_unit]
+        table = table[:, by_unit]
     # Independent of the order of queries and systems, too: units, with the sign that makes their
     # first change a gain, are sorted by value.
     first = table.T
-    leading = first[np.arange(len(first)), (first != 0.0).argmax(axis=1)] if len(first) else first
+    leading = (
+        first[np.arange(len(first)), (first != 0.0).argmax(axis=1)]
+        if len(first)
+        else first
+    )
     turned = table * np.sign(leading) if len(first) else table
     turned = turned[:, np.lexsort(turned[::-1])]
     seen = table.sum(axis=1) + rest.sum(axis=1)
     if not rest.size and table.shape[1] <= EVERY_FLIP:
         # The first unit keeps its sign.
-        every: Floats = turned.sum(axis=1, keepdims=True) - 2.0 * _subset_sums(turned[:, 1:])
+        every: Floats = turned.sum(axis=1, keepdims=True) - 2.0 * _subset_sums(
+            turned[:, 1:]
+        )
         # A flip and its opposite count as one; the first must be the observed one.
         same = int(np.argmin(np.abs(np.abs(every) - np.abs(seen)[:, None]).sum(axis=0)))
         every[:, [0, same]] = every[:, [same, 0]]

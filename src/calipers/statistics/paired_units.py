@@ -52,12 +52,17 @@ class PairedUnits:
         counts = np.ones(len(gains)) if weights is None else weights
         mean = None
         if len(paired):
-            mean = exact_mean(paired) if weights is None else weighted_mean(paired, counts[known])
+            mean = (
+                exact_mean(paired)
+                if weights is None
+                else weighted_mean(paired, counts[known])
+            )
             # Gains and losses may cancel out but for rounding.
             mean = mean if abs(mean) >= SMALLEST else 0.0
         gains = gains * counts
         if names is None:
-            sums, sizes = np.where(known, gains, 0.0), np.where(known, counts, 0.0)
+            sums = np.where(known, gains, 0.0)
+            sizes = np.where(known, counts, 0.0)
         else:
             count = int(names.max(initial=-1)) + 1
             # Added in order of size, so that the order of the queries changes no bit.
@@ -66,7 +71,8 @@ class PairedUnits:
             sums = np.bincount(names[order], gains[order], minlength=count)
             sizes = np.bincount(names[known], counts[known], minlength=count)
         sums = np.where(np.abs(sums) < ROUNDING, 0.0, sums)
-        moves, there = sums != 0.0, sizes > 0.0
+        moves = sums != 0.0
+        there = sizes > 0.0
         order = np.lexsort((sizes[moves], sums[moves] / sizes[moves]))
         still = there & ~moves
         means = np.sort(sums[there] / sizes[there])
@@ -138,7 +144,9 @@ def row_order(table: Floats) -> Ints:
         together = np.sort(weighted, axis=0)
         agree = np.abs((weighted * signs).sum(axis=0)).round(6)
         units = _ranked(together.T, agree)
-        marks = np.sort(np.where(sizes > 0.0, sizes + 2.0 * (1 + units) * sizes.max(), 0.0), axis=1)
+        marks = np.sort(
+            np.where(sizes > 0.0, sizes + 2.0 * (1 + units) * sizes.max(), 0.0), axis=1
+        )
         codes = _ranked(marks, codes)
     return np.argsort(codes, kind="stable")
 

@@ -94,7 +94,8 @@ def corrected_mean(
     [0.449, 0.576]
     """
     check_confidence(confidence)
-    mine, theirs = np.asarray(machine, dtype=np.float64), np.asarray(people, dtype=np.float64)
+    mine = np.asarray(machine, dtype=np.float64)
+    theirs = np.asarray(people, dtype=np.float64)
     told = ~np.isnan(theirs) if judged is None else np.asarray(judged, dtype=np.bool_)
     theirs = np.where(told, theirs, np.nan)
     by_people = theirs[~np.isnan(theirs)]
@@ -102,9 +103,11 @@ def corrected_mean(
         raise InvalidInput(
             f"Too few judged by people: found {len(by_people)} queries, at least 2 are needed."
         )
-    known, value = ~np.isnan(mine), exact_mean(by_people)
+    known = ~np.isnan(mine)
+    value = exact_mean(by_people)
     alone = exact_mean(mine[known]) if known.any() else 0.0
-    mine, lacking = np.where(known, mine, alone), told & np.isnan(theirs)
+    mine = np.where(known, mine, alone)
+    lacking = told & np.isnan(theirs)
     for _ in range(_STEPS if lacking.any() else 0):
         before = value
         value = _Sample.of(mine, np.where(lacking, before, theirs), bounds).value
@@ -121,8 +124,11 @@ def corrected_mean(
             max(low, value - (value - ends.low) / share),
             min(high, value + (ends.high - value) / share),
         )
-    sampled, n = len(sample.mine), len(sample.everything)
-    return CorrectedMean(value, ends, sample.weight, exact_mean(by_people), alone, sampled, n)
+    sampled = len(sample.mine)
+    n = len(sample.everything)
+    return CorrectedMean(
+        value, ends, sample.weight, exact_mean(by_people), alone, sampled, n
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +150,8 @@ class _Sample:
     @classmethod
     def of(cls, machine: Floats, people: Floats, bounds: Bounds | None) -> "_Sample":
         chosen = ~np.isnan(people)
-        mine, theirs = people[chosen], machine[chosen]
+        mine = people[chosen]
+        theirs = machine[chosen]
         seen = np.concatenate([mine, machine])
         low, high = bounds or (float(seen.min()), float(seen.max()))
         weight = 0.0 if chosen.all() else _weight(mine, theirs, high - low)
@@ -162,11 +169,13 @@ class _Sample:
         self, value: float, alpha: float, looks: Sequence[int], bounds: Bounds | None
     ) -> tuple[float, float]:
         """How far the mean over queries like these may lie below and above the value."""
-        spread, units = as_units(self.mine).variance, len(self.everything)
+        spread = as_units(self.mine).variance
+        units = len(self.everything)
         width = self.bounds[1] - self.bounds[0]
         if len(looks) > 1:
             # One unobserved error is part of the variance, as in the limits.
-            n, variance = self.residuals.n, self.residuals.variance
+            n = self.residuals.n
+            variance = self.residuals.variance
             unseen = (n * variance + 0.25 * width**2) / (n + 1)
             alpha = SampleLooks(tuple(looks), units, unseen, spread).level(alpha)
         confidence = 1.0 - 2.0 * alpha
@@ -174,12 +183,11 @@ class _Sample:
             below = above = quantile(confidence, units) * math.sqrt(spread / units)
         else:
             low = self.bounds[0]
-            share, variances = np.array([(value - low) / width]), np.array([spread / width**2])
+            share = np.array([(value - low) / width])
+            variances = np.array([spread / width**2])
             left, right = score_ends(share, variances, units, confidence)
-            below, above = (
-                value - low - width * float(left[0]),
-                low + width * float(right[0]) - value,
-            )
+            below = value - low - width * float(left[0])
+            above = low + width * float(right[0]) - value
         down, up = (self._beyond(sign, alpha) for sign in (-1.0, 1.0))
         return math.hypot(down, below), math.hypot(up, above)
 
@@ -192,13 +200,18 @@ class _Sample:
         end = self.bounds[int(sign > 0.0)]
         ordered = self.everything[:: int(sign)]
         machine = _mean_of_first(ordered, 1.0 - math.pow(alpha, 1.0 / self.residuals.n))
-        mean, worst = sign * self.residuals.mean, sign * (end - machine)
+        mean = sign * self.residuals.mean
+        worst = sign * (end - machine)
         # Errors in the other direction are as informative about the size of errors.
         seen = np.abs(self.errors[np.abs(self.errors) > _ROUNDING])
-        usual = max((math.fsum(seen) + worst) / (len(seen) + 1), float(seen.max(initial=0.0)))
+        usual = max(
+            (math.fsum(seen) + worst) / (len(seen) + 1), float(seen.max(initial=0.0))
+        )
         share = min(usual / worst, 1.0) if worst > 0.0 else 1.0
         away = max(sign * (end - self.weight * machine) - mean, 0.0)
-        limit = largest_bounded_mean(sign * self.residuals.values, mean + share * away, alpha)
+        limit = largest_bounded_mean(
+            sign * self.residuals.values, mean + share * away, alpha
+        )
         return math.sqrt(unjudged) * max(limit - mean, 0.0)
 
 
@@ -206,14 +219,17 @@ def _mean_of_first(values: Floats, share: float) -> float:
     """The mean of the first values, up to this share of them."""
     count = max(share * len(values), 1.0)
     whole = int(count)
-    part = math.fsum(values[:whole]) + (count - whole) * float(values[min(whole, len(values) - 1)])
+    part = math.fsum(values[:whole]) + (count - whole) * float(
+        values[min(whole, len(values) - 1)]
+    )
     return part / count
 
 
 def _weight(mine: Floats, theirs: Floats, width: float) -> float:
     """The slope of human values on the model's, shrunk towards 1 and clipped to 0 … 1."""
-    one, two = as_units(mine), as_units(theirs)
-    together = as_units((mine - one.mean) * (theirs - two.mean))
+    units = as_units(mine)
+    two = as_units(theirs)
+    together = as_units((mine - units.mean) * (theirs - two.mean))
     prior = _AGREEING * width**2
     whole = together.mean * together.n + prior
     weight = whole / (two.central(2) + prior) if prior else 0.0
@@ -241,12 +257,12 @@ class DrawnSample:
     @property
     def last_look(self) -> int | None:
         """The last look that was reached."""
-        return max((one for one in self.looks if one <= self.judged), default=None)
+        return max((look for look in self.looks if look <= self.judged), default=None)
 
     @property
     def next_look(self) -> int | None:
         """The next look."""
-        return next((one for one in self.looks if one > self.judged), None)
+        return next((look for look in self.looks if look > self.judged), None)
 
     def at(self, number: int) -> CorrectedMean | None:
         """The corrected mean from the first queries; None where fewer than two have a value."""
@@ -262,7 +278,9 @@ class DrawnSample:
         errors = (self.people - self.machine)[:judged]
         people = self.people
         if number > self.judged:
-            again = np.resize(errors if len(errors) else np.zeros(1), len(people) - judged)
+            again = np.resize(
+                errors if len(errors) else np.zeros(1), len(people) - judged
+            )
             low, high = self.bounds or (-np.inf, np.inf)
             more = np.clip(self.machine[judged:] + again, low, high)
             people = np.concatenate([people[:judged], more])
@@ -271,8 +289,10 @@ class DrawnSample:
 
     def enough(self, until: float) -> int | None:
         """The first look with an actual or expected half-width of at most ``until``; else None."""
-        wide = ((one, self.width(one)) for one in self.looks)
-        return next((one for one, width in wide if width is not None and width <= until), None)
+        wide = ((look, self.width(look)) for look in self.looks)
+        return next(
+            (one for one, width in wide if width is not None and width <= until), None
+        )
 
 
 def planned_looks(
@@ -295,7 +315,9 @@ def planned_looks(
     wide = float("inf")
     for first in every:
         looks = looks_up_to(most, first)
-        sample = DrawnSample(machine, np.full(len(machine), np.nan), 0, looks, confidence, bounds)
+        sample = DrawnSample(
+            machine, np.full(len(machine), np.nan), 0, looks, confidence, bounds
+        )
         wide = sample.width(first) or float("inf")
         if wide <= until:
             return looks, wide

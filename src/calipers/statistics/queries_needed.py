@@ -126,7 +126,8 @@ def visibility(
     (0.15, 0.05)
     """
     units = as_units(differences, clusters)
-    n, fewest = units.n, fewest_queries(alpha)
+    n = units.n
+    fewest = fewest_queries(alpha)
     if n < fewest:
         return Visibility(n, power, alpha, fewest, None, None, "too few queries")
     if not units.variance:
@@ -145,8 +146,10 @@ def rounder_below(value: float) -> float:
     (0.05, 0.2, 10.0)
     """
     exponent = math.floor(math.log10(value))
-    steps = (float(f"{digit}e{exponent - down}") for down in (0, 1) for digit in (5, 2, 1))
-    return next(one for one in steps if one <= value * (1 + 1e-9))
+    steps = (
+        float(f"{digit}e{exponent - down}") for down in (0, 1) for digit in (5, 2, 1)
+    )
+    return next(step for step in steps if step <= value * (1 + 1e-9))
 
 
 def fewest_queries(level: float) -> int:
@@ -166,7 +169,9 @@ def _until_enough_change(share: float, fewest: int, reach: float) -> float:
     return ((away + math.sqrt(away * away + 4.0 * (fewest - 0.5))) / 2.0) ** 2 / share
 
 
-def _trial(pilot: ArrayLike, clusters: ArrayLike | None, power: float, alpha: float) -> "_Trial":
+def _trial(
+    pilot: ArrayLike, clusters: ArrayLike | None, power: float, alpha: float
+) -> "_Trial":
     units = as_units(pilot, clusters)
     if units.n < FEWEST_PILOT:
         raise InvalidInput(
@@ -212,7 +217,8 @@ class _Trial:
         """The smallest difference that n queries detect: the inverse of `needed`."""
         low = high = math.sqrt(self.units.variance / n)
         while self.needed(high) > n:
-            low, high = high, 2.0 * high
+            low = high
+            high = 2.0 * high
         while self.needed(low) <= n:
             low, high = 0.5 * low, low
         while high > low * (1.0 + 1e-7):
@@ -226,13 +232,21 @@ class _Trial:
         sizes = np.abs(units.values[units.moves])
         still = 1.0 - len(sizes) / units.n
         share = (len(sizes) + still) / (units.n + still)
-        usual, moving = float(np.sort(sizes).mean()), 1.0
+        usual = float(np.sort(sizes).mean())
+        moving = 1.0
         if still:
             # The tilt: (s**2 - x**2) / (1 - s)**2 stays as it is at a mean of 0.
-            odds, x = (share / (1.0 - share)) ** 2, min(difference / usual, 1.0)
-            a, b, c = 1.0 - odds, odds, -odds - x * x
-            moving = (-c / (2.0 * b)) if abs(a) < 1e-9 else (math.sqrt(b * b - a * c) - b) / a
-        square = units.variance * moving * units.n / len(sizes) + (share * difference) ** 2
+            odds = (share / (1.0 - share)) ** 2
+            x = min(difference / usual, 1.0)
+            a = 1.0 - odds
+            b = odds
+            c = -odds - x * x
+            moving = (
+                (-c / (2.0 * b)) if abs(a) < 1e-9 else (math.sqrt(b * b - a * c) - b) / a
+            )
+        square = (
+            units.variance * moving * units.n / len(sizes) + (share * difference) ** 2
+        )
         # Values that all have the mean have its square.
         return min(moving, 1.0), max(square, difference**2), float(sizes.min())
 
@@ -240,10 +254,13 @@ class _Trial:
     def factors(self) -> tuple[float, float]:
         """The factors from the estimate to the ends of its range, for a pilot of this size."""
         units = self.units
-        fourth, second = units.central(4) / units.n, units.central(2) / units.n
+        fourth = units.central(4) / units.n
+        second = units.central(2) / units.n
         freedom = 2.0 * units.n / (max(fourth / second**2, _LEAST_KURTOSIS) - 1.0)
         z = normal_quantile(0.5 + 0.5 * _RANGE)
         # Wilson and Hilferty's approximation to the quantiles of chi-square over its mean.
         step = 2.0 / (9.0 * freedom)
-        most, least = ((1.0 - step + side * z * math.sqrt(step)) ** 3 for side in (1.0, -1.0))
+        most, least = (
+            (1.0 - step + side * z * math.sqrt(step)) ** 3 for side in (1.0, -1.0)
+        )
         return 1.0 / most, 1.0 / max(least, _LEAST_SHARE)

@@ -99,7 +99,8 @@ def _share_ends(row: PairedRow) -> Ends:
 
 def _variance_ends(row: PairedRow) -> Ends:
     """Bonett's interval of the variance of the units' differences."""
-    n, z = row.units, normal_quantile(0.5 + 0.5 * LEVEL)
+    n = row.units
+    z = normal_quantile(0.5 + 0.5 * LEVEL)
     small = n / (n - z)
     error = small * math.sqrt(max(row.kurtosis - (n - 3) / n, 0.0) / (n - 1))
     middle = small * row.spread**2
@@ -110,9 +111,11 @@ def _variance_ends(row: PairedRow) -> Ends:
 def _by_signs(share: float, unit: float, alpha: float, power: float) -> float:
     """The fewest units of which the sign test detects a mean of `unit` changes per unit."""
     changing = min(max(share, unit), 1.0)
-    low, high = 1, 8
+    low = 1
+    high = 8
     while _power(high, changing, unit, alpha) < power:
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
         if high > _EXACT:
             return _by_normal_signs(changing, unit, alpha, power)
     while high - low > 1:
@@ -133,10 +136,15 @@ def _by_normal_signs(changing: float, unit: float, alpha: float, power: float) -
 def _power(n: int, changing: float, unit: float, alpha: float) -> float:
     """How often n units show a gain of so many units each, of which a share changes."""
     gains = min(0.5 + 0.5 * unit / changing, 1.0)
-    middle, out = n * changing, _OUT * math.sqrt(n * changing * (1.0 - changing)) + 1.0
-    changed = np.arange(max(math.floor(middle - out), 1), min(math.ceil(middle + out), n) + 1)
+    middle = n * changing
+    out = _OUT * math.sqrt(n * changing * (1.0 - changing)) + 1.0
+    changed = np.arange(
+        max(math.floor(middle - out), 1), min(math.ceil(middle + out), n) + 1
+    )
     below = math.lgamma(n + 1)
-    logs = np.array([below - math.lgamma(k + 1) - math.lgamma(n - k + 1) for k in changed.tolist()])
+    logs = np.array(
+        [below - math.lgamma(k + 1) - math.lgamma(n - k + 1) for k in changed.tolist()]
+    )
     logs += changed * math.log(changing)
     if changing < 1.0:
         logs += (n - changed) * math.log1p(-changing)
@@ -164,7 +172,8 @@ def _reached(tosses: Ints, heads: Ints, chance: float) -> Floats:
         found[inside] = 1.0
         return found
     # I(chance; a, b) with a heads and b tails more; the fraction converges on one side of the mean.
-    a, b = heads[inside].astype(np.float64), (tosses - heads)[inside] + 1.0
+    a = heads[inside].astype(np.float64)
+    b = (tosses - heads)[inside] + 1.0
     turned = chance > (a + 1.0) / (a + b + 2.0)
     x = np.where(turned, 1.0 - chance, chance)
     first: Floats = np.where(turned, b, a)

@@ -55,7 +55,11 @@ class SampleLooks:
     @cached_property
     def _information(self) -> tuple[float, ...]:
         # Rounded, so that nearby values share a cached result.
-        ratio = min(max(self.residuals / self.values, 0.01), 100.0) if self.values > 0.0 else 100.0
+        ratio = (
+            min(max(self.residuals / self.values, 0.01), 100.0)
+            if self.values > 0.0
+            else 100.0
+        )
         ratio = math.exp(round(math.log(ratio), 1))
         found: list[float] = []
         for number in self.numbers:
@@ -90,7 +94,8 @@ def all_hold(critical: float, information: Sequence[float]) -> float:
     >>> round(all_hold(1.96, [1.0]), 3), round(all_hold(2.413, [1.0, 2.0, 3.0, 4.0, 5.0]), 3)
     (0.95, 0.95)
     """
-    at, weights = critical * _POINTS, critical * _WEIGHTS
+    at = critical * _POINTS
+    weights = critical * _WEIGHTS
     density = np.exp(-0.5 * at**2)
     for before, after in pairwise(information):
         kept = math.sqrt(before / after)

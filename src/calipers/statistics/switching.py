@@ -72,10 +72,12 @@ def switch_totals(differences: ArrayLike, sizes: ArrayLike, level: float) -> Swi
     >>> round(float(found.low), 1), float(switch_totals([1.0, -2.0], [1.0, 2.0], 0.025).high)
     (-24.8, -1.0)
     """
-    drawn, size = np.asarray(differences, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    drawn = np.asarray(differences, dtype=np.float64)
+    size = np.asarray(sizes, dtype=np.float64)
     n = drawn.shape[-1]
     so_far = np.cumsum(drawn, axis=-1)
-    known, left = drawn.sum(axis=-1), size[..., n:].sum(axis=-1)
+    known = drawn.sum(axis=-1)
+    left = size[..., n:].sum(axis=-1)
     if n == size.shape[-1]:
         return SwitchTotals(known, known, known)
     open_ = np.cumsum(size[..., ::-1], axis=-1)[..., ::-1][..., :n]
@@ -89,7 +91,10 @@ def switch_totals(differences: ArrayLike, sizes: ArrayLike, level: float) -> Swi
     pseudo = 2.0 + 2.0 * (estimate / whole) ** 2  # of the pseudo-differences, squared
     spread = np.sqrt(((residual**2).sum(axis=-1) + pseudo) / (n + 1))
     half = t_quantile(1.0 - level, n + 1) * spread * whole / np.sqrt(weights)
-    ends = (np.clip(end, known - left, known + left) for end in (estimate - half, estimate + half))
+    ends = (
+        np.clip(end, known - left, known + left)
+        for end in (estimate - half, estimate + half)
+    )
     return SwitchTotals(estimate, *ends)
 
 
@@ -110,6 +115,7 @@ def many_lost(differences: Floats, level: float = 0.01) -> bool:
     >>> many_lost(np.array([-1.0] * 7)), many_lost(np.array([-1.0] * 7 + [1.0]))
     (True, False)
     """
-    lost, won = int((differences < 0).sum()), int((differences > 0).sum())
+    lost = int((differences < 0).sum())
+    won = int((differences > 0).sum())
     ways = sum(math.comb(lost + won, one) for one in range(won + 1))
     return lost > won and ways < level * 2 ** (lost + won)

@@ -62,10 +62,14 @@ def group_tests(
         return found
     # In an order that does not depend on the names and the order of queries and groups.
     total = masks @ sums
-    of_groups = sorted(tested, key=lambda at: (inside[at], round(float(total[at]), _DIGITS)))
+    of_groups = sorted(
+        tested, key=lambda at: (inside[at], round(float(total[at]), _DIGITS))
+    )
     keys = [masks[at] for at in reversed(of_groups)]
     order = np.lexsort((*keys, sizes, np.round(sums / sizes, _DIGITS)))
-    sums, sizes, masks = sums[order], sizes[order], masks[tested][:, order]
+    sums = sums[order]
+    sizes = sizes[order]
+    masks = masks[tested][:, order]
     observed = _differences(masks @ sums, masks @ sizes, sums, sizes)
     drawn = [observed[:, None], *_exchanged(sums, sizes, masks)]
     p_values = _own_p(np.concatenate(drawn, axis=1).round(_DIGITS))
@@ -114,7 +118,8 @@ def _differences(taken: Floats, counted: Floats, sums: Floats, sizes: Floats) ->
 def _exchanged(sums: Floats, sizes: Floats, masks: Bools) -> Iterator[Floats]:
     """Differences of means after exchanges of units: a row per group, a column per exchange."""
     random = np.random.default_rng(_SEED + len(sums))
-    n, shifts = len(sums), min(len(sums), DRAWS)
+    n = len(sums)
+    shifts = min(len(sums), DRAWS)
     orders = -(-DRAWS // shifts)
     at_once = max(1, _AT_ONCE // (n * len(masks)))
     # The members of a group are shuffled too: of neighbours, rotations would be too similar.
@@ -126,14 +131,17 @@ def _exchanged(sums: Floats, sizes: Floats, masks: Bools) -> Iterator[Floats]:
         return rotated.reshape(len(masks), -1)
 
     for start in range(0, orders, at_once):
-        places = random.permuted(np.tile(np.arange(n), (min(at_once, orders - start), 1)), axis=1)
+        places = random.permuted(
+            np.tile(np.arange(n), (min(at_once, orders - start), 1)), axis=1
+        )
         counted = (masks @ sizes)[:, None] if plain else taken(sizes[places])
         yield _differences(taken(sums[places]), counted, sums, sizes)
 
 
 def _own_p(differences: Floats) -> Floats:
     """The two-sided p of each exchange among all of its row."""
-    found, n = np.empty_like(differences), differences.shape[1]
+    found = np.empty_like(differences)
+    n = differences.shape[1]
     for row, order in enumerate(np.argsort(differences, axis=1)):
         # Equal ones lie side by side: so many are below the first of them, and above the last.
         ordered = differences[row, order]

@@ -79,7 +79,8 @@ def winner_gain(
     if clusters is not None:
         unit = np.unique(np.asarray(clusters)[whole], return_inverse=True)[1]
     sizes = np.bincount(unit).astype(np.float64)
-    n, settings = sizes.size, given.shape[1]
+    n = sizes.size
+    settings = given.shape[1]
     if n < 2 or settings < 2:
         return None
     sums = given if clusters is None else _summed(given, unit, n)
@@ -91,18 +92,25 @@ def winner_gain(
     mixed = (sums[:, columns] * np.random.default_rng(0).random(settings)).sum(axis=1)
     rows = np.lexsort((sizes, mixed))
     place = np.argsort(rows)
-    sums, sizes = sums[rows], sizes[rows]
+    sums = sums[rows]
+    sizes = sizes[rows]
     means = sums.sum(axis=0) / sizes.sum()
-    winner = int(np.argmax(np.where(np.arange(settings) == baseline, means + _TIE, means)))
+    winner = int(
+        np.argmax(np.where(np.arange(settings) == baseline, means + _TIE, means))
+    )
     draw = np.random.default_rng([seed, n, settings])
     times = int(np.clip(_AT_MOST // sums.size, 1, MOST_TIMES))
-    chosen = sum(_held_out(sums, sizes, baseline, draw.permutation(n)) for _ in range(times))
+    chosen = sum(
+        _held_out(sums, sizes, baseline, draw.permutation(n)) for _ in range(times)
+    )
     gains = chosen / times - sums[:, baseline]
     here = sums[:, winner] - sums[:, baseline]
     low, high = _t_ends(gains, sizes, confidence, _WIDER)
     if winner != baseline and high - low > _TIE:
         lost = -_UNSEEN * abs(float(means[baseline]))
-        low = min(low, _t_ends(np.append(gains, lost), np.append(sizes, _UNSEEN), confidence)[0])
+        low = min(
+            low, _t_ends(np.append(gains, lost), np.append(sizes, _UNSEEN), confidence)[0]
+        )
     ends = Ends(low, max(high, _t_ends(here, sizes, confidence)[1]))
     return WinnerGain(
         winner,
@@ -117,7 +125,8 @@ def winner_gain(
 
 def _expected(gains: Floats, here: Floats) -> float:
     """The sum of the gains; the winner's own where they differ only by rounding."""
-    total, chosen = float(gains.sum()), float(here.sum())
+    total = float(gains.sum())
+    chosen = float(here.sum())
     return chosen if abs(total - chosen) < _TIE * len(here) else total
 
 
@@ -125,7 +134,9 @@ def _t_ends(sums: Floats, sizes: Floats, confidence: float, wider: float = 1.0) 
     """The t interval of a mean over queries in units of some sizes."""
     mean = float(sums.sum() / sizes.sum())
     left = sums - mean * sizes
-    error = math.sqrt(len(sums) / (len(sums) - 1) * float((left**2).sum())) / float(sizes.sum())
+    error = math.sqrt(len(sums) / (len(sums) - 1) * float((left**2).sum())) / float(
+        sizes.sum()
+    )
     half = wider * t_quantile(0.5 + 0.5 * confidence, len(sums) - 1) * error
     return Ends(mean - half, mean + half)
 
@@ -142,7 +153,8 @@ def _held_out(sums: Floats, sizes: Floats, baseline: int, order: Ints) -> Floats
 
     Where the baseline is among the best it stays, as it does on all queries.
     """
-    n, parts = order.size, min(PARTS, order.size)
+    n = order.size
+    parts = min(PARTS, order.size)
     part = np.empty(n, dtype=np.int64)
     part[order] = np.repeat(np.arange(parts), np.diff(np.arange(parts + 1) * n // parts))
     member = (np.arange(parts)[:, None] == part).astype(np.float64)

@@ -24,7 +24,12 @@ def git_state(folder: Path | None = None) -> GitState:
         return GitState()
     branch = _git(where, "symbolic-ref", "--short", "HEAD")
     # Untracked files (results, the history itself) do not change what was measured.
-    status = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
+    status = (
+        "status",
+        "--porcelain",
+        "--untracked-files=no",
+        "--ignore-submodules=dirty",
+    )
     changed = _git(where, *_without_filters(where), *status)
     return GitState(commit, branch, None if changed is None else bool(changed))
 
@@ -34,7 +39,15 @@ def _without_filters(folder: Path) -> list[str]:
 
     A filter is a program that git runs to compare a file. The user's own filters stay.
     """
-    own = ("config", "--local", "--includes", "--null", "--name-only", "--get-regexp", r"^filter\.")
+    own = (
+        "config",
+        "--local",
+        "--includes",
+        "--null",
+        "--name-only",
+        "--get-regexp",
+        r"^filter\.",
+    )
     names = (_git(folder, *own) or "").split("\0")
     filters = {name.removeprefix("filter.").rpartition(".")[0] for name in names} - {""}
     return [

@@ -33,7 +33,9 @@ from calipers.store.schema import LABEL, POOL, POOL_CONTENT
 from calipers.words import did_you_mean
 
 ITEM_SCHEMA: dict[str, pl.DataType] = {
-    **dict.fromkeys(("query_id", "query", "item", "text", "document", "title"), pl.String()),
+    **dict.fromkeys(
+        ("query_id", "query", "item", "text", "document", "title"), pl.String()
+    ),
     **dict.fromkeys(("start", "end"), pl.Int64()),
 }
 _LISTED = ("number", "name", "created", "closed", "items", "queries")
@@ -70,7 +72,9 @@ def make_pool(
 ) -> int:
     """Save a new pool in one transaction and return its number."""
     check_name(name)
-    contents: list[tuple[str, str | None, pl.DataFrame]] = [("items", None, _item_table(labels))]
+    contents: list[tuple[str, str | None, pl.DataFrame]] = [
+        ("items", None, _item_table(labels))
+    ]
     contents += [("run", one, run.frame) for one, run in runs.items()]
     if ground_truth is not None:
         tags = [tag.alias(TAG_COLUMN + one) for one, tag in ground_truth.tags.items()]
@@ -88,7 +92,7 @@ def make_pool(
             settings=msgspec.json.encode(asdict(settings)).decode(),
             made_of=msgspec.json.encode(dict(made_of or {})).decode(),
             items=len(labels),
-            queries=len({one.query_id for one in labels}),
+            queries=len({label.query_id for label in labels}),
         )
         number = int(connection.execute(statement.returning(POOL.c.number)).scalar_one())
         for at, content in enumerate(contents):
@@ -101,15 +105,24 @@ def add_items(store: Store, pool: int, labels: Sequence[Label]) -> None:
     with store.writing() as connection:
         row = lock_pool(connection, pool)
         mine = POOL_CONTENT.c.pool == pool
-        last = connection.execute(select(func.max(POOL_CONTENT.c.position)).where(mine)).scalar()
-        _add_content(connection, pool, (last or 0) + 1, "items", None, _item_table(labels))
+        last = connection.execute(
+            select(func.max(POOL_CONTENT.c.position)).where(mine)
+        ).scalar()
+        _add_content(
+            connection, pool, (last or 0) + 1, "items", None, _item_table(labels)
+        )
         tables = _tables(connection, row, store, POOL_CONTENT.c.kind == "items")
         queries = pl.concat([table["query_id"] for _, _, table in tables])
         _change(connection, pool, items=len(queries), queries=queries.n_unique())
 
 
 def _add_content(
-    connection: Connection, pool: int, at: int, kind: str, name: str | None, table: pl.DataFrame
+    connection: Connection,
+    pool: int,
+    at: int,
+    kind: str,
+    name: str | None,
+    table: pl.DataFrame,
 ) -> None:
     content = pack(table)
     row = {"pool": pool, "position": at, "kind": kind, "name": name}
@@ -118,7 +131,7 @@ def _add_content(
 
 
 def _item_table(labels: Sequence[Label]) -> pl.DataFrame:
-    rows = [{name: getattr(one, name) for name in ITEM_SCHEMA} for one in labels]
+    rows = [{name: getattr(label, name) for name in ITEM_SCHEMA} for label in labels]
     return pl.DataFrame(rows, schema=ITEM_SCHEMA)
 
 
@@ -173,14 +186,14 @@ def _info(connection: Connection, row: Row[Any]) -> PoolInfo:
     state = LabelState(entries)
     given = [one for item in state.touched() for one in state.given(item).values()]
     labels = [one for one in given if one.kind == "label"]
-    people = [one for one in labels if not is_machine(one.judge)]
+    people = [label for label in labels if not is_machine(label.judge)]
     return PoolInfo(
         labels=len(people),
         judged=len({one.item for one in people}),
         by_machines=len(labels) - len(people),
         entries=len(entries),
         **{name: getattr(row, name) for name in _LISTED},
-        runs=tuple(one or "" for one in connection.execute(runs).scalars()),
+        runs=tuple(scalar or "" for scalar in connection.execute(runs).scalars()),
         settings=msgspec.json.decode(row.settings, type=PoolSettings),
         made_of=msgspec.json.decode(row.made_of, type=dict[str, str]),
     )
@@ -208,17 +221,23 @@ def load_pool(store: Store, number: int) -> PoolContent:
         row = _row(connection, number)
         tables = _tables(connection, row, store)
     items = pl.concat([table for kind, _, table in tables if kind == "items"])
-    truth, single = None, {kind: table for kind, _, table in tables}
+    truth = None
+    single = {kind: table for kind, _, table in tables}
     if "targets" in single:
         asked = single["queries"]
         truth = GroundTruth.from_targets(
-            single["targets"], queries=asked.select("query", "text"), tags=query_tags(asked)
+            single["targets"],
+            queries=asked.select("query", "text"),
+            tags=query_tags(asked),
         )
     return PoolContent(
         number,
         row.name,
         msgspec.json.decode(row.settings, type=PoolSettings),
-        tuple(PoolItem(at, Label(**row)) for at, row in enumerate(items.iter_rows(named=True))),
+        tuple(
+            PoolItem(at, Label(**row))
+            for at, row in enumerate(items.iter_rows(named=True))
+        ),
         {
             called or "": Run.from_frame(table, order="rank", name=called)
             for kind, called, table in tables
@@ -280,7 +299,9 @@ def append_on(connection: Connection, pool: int, **said: Any) -> LogEntry:
     if row["kind"] == "undo" and row.get("undoes") is None:
         last = LabelState(_read(connection, pool, 0)).latest(row["judge"])
         if last is None:
-            raise InvalidInput(f"There is nothing to undo: {row['judge']} has no label left.")
+            raise InvalidInput(
+                f"There is nothing to undo: {row['judge']} has no label left."
+            )
         row |= {"item": last.item, "undoes": last.number}
     row["note"] = (row.get("note") or "").replace("\x00", "\ufffd") or None
     row["saved"] = moment(row.pop("now", None) or datetime.now(UTC))
@@ -331,24 +352,34 @@ def _read(connection: Connection, pool: int, after: int) -> list[LogEntry]:
 
 
 def _entry(row: Any) -> LogEntry:
-    return LogEntry(**{name: value for name, value in row._mapping.items() if name != "pool"})
+    return LogEntry(
+        **{name: value for name, value in row._mapping.items() if name != "pool"}
+    )
 
 
 def check_entry(kind: str, grades: Collection[float], said: Mapping[str, Any]) -> None:
     """Refuse an entry that the log does not take."""
-    grade, quote, note = said.get("grade"), said.get("quote"), said.get("note")
+    grade = said.get("grade")
+    quote = said.get("quote")
+    note = said.get("note")
     if kind not in KINDS:
-        raise InvalidInput(f"An entry is of the kind {kind!r:.40}; it can be {', '.join(KINDS)}.")
+        raise InvalidInput(
+            f"An entry is of the kind {kind!r:.40}; it can be {', '.join(KINDS)}."
+        )
     if kind in ("label", "final"):
         if grade not in grades:
-            allowed = ", ".join(f"{one:g}" for one in grades)
+            allowed = ", ".join(f"{grade:g}" for grade in grades)
             raise InvalidInput(f"The grade is {grade!r}; it can be {allowed}.")
     elif grade is not None:
-        raise InvalidInput(f"An entry of the kind {kind} has a grade; only labels have one.")
+        raise InvalidInput(
+            f"An entry of the kind {kind} has a grade; only labels have one."
+        )
     if kind == "note" and note is None:
         raise InvalidInput("A note is empty; write something, or undo the note before.")
     for what, text in (("quote", quote), ("note", note)):
-        if text is not None and (len(text) > LONGEST_TEXT or "\x00" in text or not text.strip()):
+        if text is not None and (
+            len(text) > LONGEST_TEXT or "\x00" in text or not text.strip()
+        ):
             raise InvalidInput(
                 f"The {what} cannot be kept: it is empty, holds a character that no database "
                 f"keeps, or has more than {LONGEST_TEXT:,} characters; mark less of the text."

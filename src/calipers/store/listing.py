@@ -15,7 +15,13 @@ from calipers.model.evaluation import Evaluation
 from calipers.model.result import from_moment, moment
 from calipers.model.scores import Interval, Summary
 from calipers.store.open import Store
-from calipers.store.record import CHECKSUM, check, checksum_listed, checksum_summary, sound
+from calipers.store.record import (
+    CHECKSUM,
+    check,
+    checksum_listed,
+    checksum_summary,
+    sound,
+)
 from calipers.store.schema import EVALUATION, SUMMARY
 from calipers.store.schema import TAG as TAGS
 from calipers.words import did_you_mean
@@ -61,7 +67,11 @@ def evaluations(
     found = []
     for row in rows:
         its_tags = their_tags.get(row.number, {})
-        shown = {one.name: getattr(row, one.name) for one in EVALUATION.c if one.name != "facts"}
+        shown = {
+            one.name: getattr(row, one.name)
+            for one in EVALUATION.c
+            if one.name != "facts"
+        }
         what = f"the evaluation {row.id!s:.20}"
         check(row.checksum[:CHECKSUM], checksum_listed(shown, its_tags), what, place)
         found.append(_evaluation(row, its_tags, summaries.get(row.number, [])))
@@ -71,17 +81,22 @@ def evaluations(
 def count(store: Store) -> int:
     """How many evaluations there are."""
     with store.reading() as connection:
-        return int(connection.execute(select(func.count()).select_from(EVALUATION)).scalar_one())
+        return int(
+            connection.execute(select(func.count()).select_from(EVALUATION)).scalar_one()
+        )
 
 
 def _newest_first(*conditions: Any) -> Select[Any]:
     """Evaluations with the ground truth and the corpus of the one before, of the same name."""
-    number, order = EVALUATION.c.number, (EVALUATION.c.saved, EVALUATION.c.number)
+    number = EVALUATION.c.number
+    order = (EVALUATION.c.saved, EVALUATION.c.number)
     shown = [column for column in EVALUATION.c if column.name != "facts"]
     before = select(
         number,
         *(
-            func.lag(column).over(partition_by=EVALUATION.c.name, order_by=order).label(label)
+            func.lag(column)
+            .over(partition_by=EVALUATION.c.name, order_by=order)
+            .label(label)
             for column, label in (
                 (EVALUATION.c.ground_truth, "ground_truth_before"),
                 (EVALUATION.c.corpus, "corpus_before"),
@@ -96,11 +111,13 @@ def _newest_first(*conditions: Any) -> Select[Any]:
     )
 
 
-def _evaluation(row: Row[Any], tags: Mapping[str, str], summaries: list[Row[Any]]) -> Evaluation:
+def _evaluation(
+    row: Row[Any], tags: Mapping[str, str], summaries: list[Row[Any]]
+) -> Evaluation:
     fingerprints = {"ground_truth": row.ground_truth, "run": row.run}
     if row.corpus is not None:
         fingerprints["corpus"] = row.corpus
-    whole = [summary_of(one) for one in summaries]
+    whole = [summary_of(summary) for summary in summaries]
     return Evaluation(
         id=row.id,
         name=row.name,
@@ -127,7 +144,9 @@ def _changed(row: Row[Any]) -> Iterable[str]:
 
 def summary_of(row: Row[Any]) -> Summary:
     """Convert a row of the summaries table."""
-    interval = None if row.low is None else Interval(row.low, row.high, row.level, row.method)
+    interval = (
+        None if row.low is None else Interval(row.low, row.high, row.level, row.method)
+    )
     return Summary(row.metric, row.mean, row.median, interval, row.n, row.undefined)
 
 
@@ -191,7 +210,8 @@ def parse_reference(text: str) -> Reference:
 def resolve(store: Store, text: str) -> Evaluation:
     """Return the one evaluation that a reference names; raise if there is none or several."""
     word, back = parse_reference(text)
-    names, where = names_of(store), []
+    names = names_of(store)
+    where = []
     if word not in names:
         fitting = []
         if _BEGINNING.fullmatch(word):
@@ -199,12 +219,15 @@ def resolve(store: Store, text: str) -> Evaluation:
             fitting = evaluations(store, where=its, metrics=())
         if len(fitting) > 1:
             several = " or ".join(f"@{one.id}" for one in fitting[:MOST_CANDIDATES])
-            raise InvalidInput(f"The reference {text} fits several evaluations; write {several}.")
+            raise InvalidInput(
+                f"The reference {text} fits several evaluations; write {several}."
+            )
         if not fitting:
-            known = [f"@{one}" for one in names]
+            known = [f"@{name}" for name in names]
             raise unknown_reference(store, text.partition("~")[0], known)
         # Those before it have the same name.
-        at, word = fitting[0], fitting[0].name
+        at = fitting[0]
+        word = fitting[0].name
         where = [or_(EVALUATION.c.saved < moment(at.saved), EVALUATION.c.id == at.id)]
     found = evaluations(store, name=word, where=where, last=back + 1, metrics=())
     if len(found) <= back:

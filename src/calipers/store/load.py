@@ -59,7 +59,9 @@ def load_scores(store: Store, evaluation: Evaluation) -> Scores:
     rest = [
         name
         for name in queries.columns
-        if name not in QUERY_COLUMNS and name != JUDGEMENTS and not name.startswith(TAG_COLUMN)
+        if name not in QUERY_COLUMNS
+        and name != JUDGEMENTS
+        and not name.startswith(TAG_COLUMN)
     ]
     values = np.column_stack([measured[str(i)].to_numpy() for i in range(len(metrics))])
     kept = tuple(summary_of(row) for row in summaries[evaluation.number])
@@ -83,7 +85,9 @@ def load_judgements(store: Store, evaluation: Evaluation) -> pl.DataFrame:
     with store.reading() as connection:
         _, parts = read_parts(store, connection, evaluation, ("queries",))
     digest, content = parts["queries"]
-    return unpack(content, digest, _whose(store, evaluation)).select("query", "text", JUDGEMENTS)
+    return unpack(content, digest, _whose(store, evaluation)).select(
+        "query", "text", JUDGEMENTS
+    )
 
 
 @sound
@@ -103,7 +107,9 @@ def load_retrieved(store: Store, evaluation: Evaluation) -> Dataset:
 
     results = tables["results"]
     if "texts" in tables:
-        results = results.with_columns(tables["texts"]["text"].gather(results["text_row"]))
+        results = results.with_columns(
+            tables["texts"]["text"].gather(results["text_row"])
+        )
     kinds = {name: kind for name, kind in RUN_SCHEMA.items() if name in results.columns}
     truth = GroundTruth.from_targets(
         tables["targets"], queries=known.select("query", "text"), tags=query_tags(known)
@@ -119,7 +125,11 @@ def load_retrieved(store: Store, evaluation: Evaluation) -> Dataset:
 
 def query_tags(known: pl.DataFrame) -> dict[str, pl.Series]:
     """The tags in a table of queries, by name."""
-    names = [name.removeprefix(TAG_COLUMN) for name in known.columns if name.startswith(TAG_COLUMN)]
+    names = [
+        name.removeprefix(TAG_COLUMN)
+        for name in known.columns
+        if name.startswith(TAG_COLUMN)
+    ]
     return {name: known[TAG_COLUMN + name].alias(name) for name in names}
 
 

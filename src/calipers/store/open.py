@@ -12,7 +12,16 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event, inspect, text
+from sqlalchemy import (
+    Connection,
+    Engine,
+    NullPool,
+    QueuePool,
+    create_engine,
+    event,
+    inspect,
+    text,
+)
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 
 from calipers.errors import (
@@ -44,7 +53,9 @@ try at once. One of twenty busy threads might then wait until it times out.
 """
 
 LOCKED = "somebody else holds it locked; try again when that one is done"
-DENIED = "it cannot be opened or written; change its permissions, or name another with --store"
+DENIED = (
+    "it cannot be opened or written; change its permissions, or name another with --store"
+)
 SQLITE: dict[int, str] = {
     sqlite3.SQLITE_BUSY: LOCKED,
     sqlite3.SQLITE_LOCKED: LOCKED,
@@ -79,7 +90,9 @@ class Store:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection that reads one snapshot of the history."""
-        options = {} if self.place.kind == "sqlite" else {"isolation_level": "REPEATABLE READ"}
+        options = (
+            {} if self.place.kind == "sqlite" else {"isolation_level": "REPEATABLE READ"}
+        )
         with (
             spoken(self.place, writing=False),
             self.engine.connect().execution_options(**options) as connection,
@@ -120,10 +133,14 @@ def spoken(place: StorePlace, *, writing: bool) -> Iterator[None]:
     except SQLAlchemyError as error:
         reason = _reason(place, error)
         if not writing:
-            raise StoreUnreadable(f"The history {place.shown} cannot be read: {reason}.") from None
+            raise StoreUnreadable(
+                f"The history {place.shown} cannot be read: {reason}."
+            ) from None
         if isinstance(error, DataError | IntegrityError):
             # The value itself is invalid, so a retry would not help.
-            raise InvalidInput(f"The history {place.shown} refused it: {reason}.") from None
+            raise InvalidInput(
+                f"The history {place.shown} refused it: {reason}."
+            ) from None
         raise StoreUnwritable(
             f"The history {place.shown} cannot be written: {reason}. Nothing was changed there."
         ) from None
@@ -227,7 +244,8 @@ def _version(connection: Connection, place: StorePlace) -> str | None:
                 f"else: it holds {', '.join(sorted(tables)[:3])}; name another file."
             )
         return None
-    version = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608 - a constant
+    asking = text(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608 - a constant
+    version = connection.execute(asking).scalar()
     if version is None or version in VERSIONS:
         return version
     raise InvalidInput(
@@ -248,7 +266,9 @@ def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
             return
         if kind is not None or place.shown == "-":
             # SQLite would leave a journal next to a device, and could use neither.
-            raise InvalidInput(f"The history {place.shown} is a folder or a device; name a file.")
+            raise InvalidInput(
+                f"The history {place.shown} is a folder or a device; name a file."
+            )
         if not create:
             raise StoreUnreadable(
                 f"There is no history {place.shown}; check the path, or save an evaluation there "
@@ -274,7 +294,9 @@ def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
 def _sqlite(path: Path, patience: float) -> Engine:
     engine = create_engine(
         "sqlite://",
-        creator=lambda: sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=patience),
+        creator=lambda: sqlite3.connect(
+            f"{path.as_uri()}?mode=rw", uri=True, timeout=patience
+        ),
         poolclass=NullPool,
     )
     event.listen(engine, "connect", _on_connect)

@@ -20,7 +20,9 @@ HIDDEN = "***"
 ALLOWED = "a path, or postgresql://user@host/database"
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_SECRET_PARAMETER = re.compile(r"([?&][^=&]*(?:pass|secret|key|token)[^=&]*=)([^&#\s]*)", re.I)
+_SECRET_PARAMETER = re.compile(
+    r"([?&][^=&]*(?:pass|secret|key|token)[^=&]*=)([^&#\s]*)", re.I
+)
 _WORDS = re.compile(r"(\b(?:password|passfile|sslpassword)\s*=\s*)('[^']*'|\S+)", re.I)
 
 
@@ -43,7 +45,9 @@ class StorePlace:
         return _WORDS.sub(rf"\1{HIDDEN}", text)
 
 
-def locate(given: str | os.PathLike[str] | None = None, *, create: bool = False) -> StorePlace:
+def locate(
+    given: str | os.PathLike[str] | None = None, *, create: bool = False
+) -> StorePlace:
     """Locate the history: from the caller, the environment, the configuration or a parent folder.
 
     With ``create`` a history that does not exist yet is placed next to ``.git``, or in the working
@@ -82,10 +86,13 @@ Calipers cannot use; a history is a path, or postgresql://user@host/database.
     """
     found = _SCHEME.match(text)
     if not text.strip() or "\x00" in text:
-        raise InvalidInput(f"The history cannot be called {text[:60]!r}; it is {ALLOWED}.")
+        raise InvalidInput(
+            f"The history cannot be called {text[:60]!r}; it is {ALLOWED}."
+        )
     if not found:
         return _file(Path(os.path.expanduser(text)))  # noqa: PTH111 - leaves an unknown user as is
-    scheme, rest = found[1].lower(), text[found.end() :]
+    scheme = found[1].lower()
+    rest = text[found.end() :]
     if scheme in ("postgres", "postgresql") or scheme.startswith("postgresql+"):
         return _postgresql(rest)
     raise InvalidInput(
@@ -105,7 +112,9 @@ def without_password(address: str) -> str:
     before, _, query = rest.partition("?")
     user, at, host = before.rpartition("@")
     name, colon, _ = user.partition(":")
-    shown = f"{name}{colon}{HIDDEN if colon else ''}{at}{host}" + (f"?{query}" if query else "")
+    shown = f"{name}{colon}{HIDDEN if colon else ''}{at}{host}" + (
+        f"?{query}" if query else ""
+    )
     return scheme + separator + _SECRET_PARAMETER.sub(rf"\1{HIDDEN}", shown)
 
 
@@ -138,6 +147,7 @@ def _postgresql(rest: str) -> StorePlace:
 
 
 def _file(path: Path) -> StorePlace:
-    absolute, here = path.absolute(), Path.cwd()
+    absolute = path.absolute()
+    here = Path.cwd()
     shown = absolute.relative_to(here) if absolute.is_relative_to(here) else absolute
     return StorePlace("sqlite", str(shown), path=absolute)

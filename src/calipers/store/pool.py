@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
-from calipers.model.labels import Draw, Label, QueueOrder, SwitchDraw, TargetsAs, is_machine
+from calipers.model.labels import (
+    Draw,
+    Label,
+    QueueOrder,
+    SwitchDraw,
+    TargetsAs,
+    is_machine,
+)
 from calipers.model.result import HasRows, Plain
 
 JudgeKind = Literal["label", "skip", "note", "final", "undo"]
@@ -59,7 +66,9 @@ class PoolSettings:
 class LogEntry(Plain):
     """One line of the log."""
 
-    dict_keys: ClassVar[str] = "number item judge kind saved grade quote quote_start note undoes"
+    dict_keys: ClassVar[str] = (
+        "number item judge kind saved grade quote quote_start note undoes"
+    )
 
     number: int
     item: int
@@ -93,8 +102,12 @@ class PoolItem:
         16
         """
         one = self.label
-        words = "\x00".join(f"{part}" for part in (one.query_id, one.item, one.document, one.text))
-        return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).hexdigest()
+        words = "\x00".join(
+            f"{part}" for part in (one.query_id, one.item, one.document, one.text)
+        )
+        return hashlib.blake2b(
+            words.encode("utf-8", "replace"), digest_size=8
+        ).hexdigest()
 
 
 class LabelState:
@@ -117,7 +130,9 @@ class LabelState:
         """Add further entries of the log."""
         for one in entries:
             self.last = max(self.last, one.number)
-            entry = self._entries.pop(one.undoes or 0, None) if one.kind == "undo" else one
+            entry = (
+                self._entries.pop(one.undoes or 0, None) if one.kind == "undo" else one
+            )
             if entry is None or entry.kind in CHANGES:
                 continue
             if entry.kind in SAID:
@@ -161,12 +176,16 @@ class LabelState:
     def people(self, item: int) -> int:
         """How many human judges labelled an item."""
         given = self.given(item)
-        return len([1 for who in given if given[who].kind == "label" and not is_machine(who)])
+        return len(
+            [1 for who in given if given[who].kind == "label" and not is_machine(who)]
+        )
 
     def final(self, item: int) -> LogEntry | None:
         """The final label of an item, unless a judge changed a label after it."""
         stack = self._of(item, "final")
-        return stack[-1] if stack and stack[-1].number > self._changed.get(item, 0) else None
+        return (
+            stack[-1] if stack and stack[-1].number > self._changed.get(item, 0) else None
+        )
 
     def reopened(self, item: int) -> LogEntry | None:
         """The final label of an item, if a judge changed a label after it."""

@@ -71,7 +71,9 @@ at most.
     # What reads like a path must not lead anywhere.
     if not is_name or not {"", ".", ".."}.isdisjoint(name.split("/")):
         shown = str(name)[:LONGEST_NAME]
-        raise InvalidInput(f"The name {shown!r} cannot be used; a name is made of {NAME_FORM}.")
+        raise InvalidInput(
+            f"The name {shown!r} cannot be used; a name is made of {NAME_FORM}."
+        )
     return name
 
 
@@ -93,7 +95,11 @@ def check_tags(tags: Mapping[str, str]) -> dict[str, str]:
     """
     found = {name: str(value) for name, value in tags.items()}
     for name, value in found.items():
-        if not _NAME.fullmatch(name) or not value.isprintable() or not 0 < len(value) <= 1000:
+        if (
+            not _NAME.fullmatch(name)
+            or not value.isprintable()
+            or not 0 < len(value) <= 1000
+        ):
             raise InvalidInput(
                 f"The tag {name[:40]!r}={value[:40]!r} cannot be used; write it as model=e5: the "
                 f"name is made of {NAME_FORM}, the value of 1 to 1,000 printable characters."
@@ -105,7 +111,9 @@ def write(store: Store, record: EvaluationRecord) -> None:
     """Save one evaluation; after an error or a crash the history is as it was before."""
     digests = {kind: digest for kind, (digest, _) in record.contents.items()}
     row = {"id": record.id, **record.row}
-    row["checksum"] = checksum_listed(row, record.tags) + checksum_facts(row["facts"], digests)
+    row["checksum"] = checksum_listed(row, record.tags) + checksum_facts(
+        row["facts"], digests
+    )
     statement = insert(EVALUATION).values(**row).returning(EVALUATION.c.number)
     with store.writing() as connection:
         number = int(connection.execute(statement).scalar_one())
@@ -117,12 +125,26 @@ def write(store: Store, record: EvaluationRecord) -> None:
             connection.execute(kept, {"digest": digest, "bytes": content})
         summaries = [{"position": i, **one} for i, one in enumerate(record.summaries)]
         for table, rows in (
-            (TAG, [{"name": name, "value": value} for name, value in record.tags.items()]),
-            (SUMMARY, [{**one, "checksum": checksum_summary(one)} for one in summaries]),
-            (PART, [{"kind": kind, "digest": digest} for kind, digest in digests.items()]),
+            (
+                TAG,
+                [{"name": name, "value": value} for name, value in record.tags.items()],
+            ),
+            (
+                SUMMARY,
+                [
+                    {**summary, "checksum": checksum_summary(summary)}
+                    for summary in summaries
+                ],
+            ),
+            (
+                PART,
+                [{"kind": kind, "digest": digest} for kind, digest in digests.items()],
+            ),
         ):
             if rows:
-                connection.execute(insert(table), [{"evaluation": number, **one} for one in rows])
+                connection.execute(
+                    insert(table), [{"evaluation": number, **row} for row in rows]
+                )
 
 
 def checksum_listed(row: Mapping[str, Any], tags: Mapping[str, str]) -> str:

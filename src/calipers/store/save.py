@@ -74,7 +74,9 @@ def save(
         # A later comparison says how much the growth of the corpus explains.
         size = scores.recorded.corpus_size or size
         scores = replace(scores, settings={**scores.settings, "corpus_size": size})
-    truth = None if ground_truth is None else load(ground_truth, "ground_truth").ground_truth
+    truth = (
+        None if ground_truth is None else load(ground_truth, "ground_truth").ground_truth
+    )
     returned = None if run is None or not results else load(run, "run").run
     record = record_of(
         scores,
@@ -96,9 +98,11 @@ def knows(ground_truth: GroundTruth, name: str, store: Where = None) -> bool:
     opened = open_store(store, create=True)
     mine = _judgements(ground_truth)
     return any(
-        any(summary.mean for summary in one.summaries.values())
-        and load_judgements(opened, one).join(mine, on=["query", JUDGEMENTS], how="semi").height
-        for one in evaluations(opened, name=name, last=NIGHTS_TO_ASK)
+        any(summary.mean for summary in evaluation.summaries.values())
+        and load_judgements(opened, evaluation)
+        .join(mine, on=["query", JUDGEMENTS], how="semi")
+        .height
+        for evaluation in evaluations(opened, name=name, last=NIGHTS_TO_ASK)
     )
 
 
@@ -143,7 +147,7 @@ def record_of(
         new_id(),
         row,
         check_tags(tags or {}),
-        [_summary(one) for one in scores.summaries.values()],
+        [_summary(summary) for summary in scores.summaries.values()],
         {kind: (digest_of(content), content) for kind, content in contents.items()},
     )
 
@@ -171,10 +175,14 @@ def _queries(scores: Scores, ground_truth: GroundTruth | None) -> pl.DataFrame:
     frame = scores.queries.select(SHARED)
     known = pl.lit(None, dtype=pl.String).alias(JUDGEMENTS)
     if ground_truth is not None:
-        frame = frame.join(_judgements(ground_truth), on="query", how="left", maintain_order="left")
+        frame = frame.join(
+            _judgements(ground_truth), on="query", how="left", maintain_order="left"
+        )
     else:
         frame = frame.with_columns(known)
-    return frame.with_columns(tag.alias(TAG_COLUMN + name) for name, tag in scores.tags.items())
+    return frame.with_columns(
+        tag.alias(TAG_COLUMN + name) for name, tag in scores.tags.items()
+    )
 
 
 def _judgements(ground_truth: GroundTruth) -> pl.DataFrame:
@@ -185,14 +193,21 @@ def _judgements(ground_truth: GroundTruth) -> pl.DataFrame:
     ).select(
         "query",
         row=pl.concat_str(
-            [pl.col(n).cast(pl.String).fill_null("\x00") for n in TARGET_SCHEMA if n != "query"],
+            [
+                pl.col(n).cast(pl.String).fill_null("\x00")
+                for n in TARGET_SCHEMA
+                if n != "query"
+            ],
             separator="\x1f",
         ),
     )
-    joined = texts.sort("query", "row").group_by("query").agg(pl.col("row").str.join("\x1e"))
+    joined = (
+        texts.sort("query", "row").group_by("query").agg(pl.col("row").str.join("\x1e"))
+    )
     of_query = ground_truth.queries.select("query").join(joined, on="query", how="left")
     digests = [
-        hashlib.sha256((row or "").encode()).hexdigest()[:16] for row in of_query["row"].to_list()
+        hashlib.sha256((row or "").encode()).hexdigest()[:16]
+        for row in of_query["row"].to_list()
     ]
     return of_query.select("query", pl.Series(JUDGEMENTS, digests, dtype=pl.String))
 
@@ -214,7 +229,11 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "metric": summary.metric,
         "mean": summary.mean,
         "median": summary.median,
-        **(asdict(interval) if interval else dict.fromkeys(("low", "high", "level", "method"))),
+        **(
+            asdict(interval)
+            if interval
+            else dict.fromkeys(("low", "high", "level", "method"))
+        ),
         "n": summary.n,
         "undefined": summary.undefined,
     }
@@ -242,20 +261,28 @@ def _listing(run: Run, scores: Scores, depth: int) -> tuple[bytes, pl.DataFrame 
 
     def listed() -> Iterator[pl.DataFrame]:
         for batch in run.ranked(scores.policy.ties):
-            table = batch.first(depth).join(measured, "query", "semi", maintain_order="left")
+            table = batch.first(depth).join(
+                measured, "query", "semi", maintain_order="left"
+            )
             columns = [name for name in RUN_SCHEMA if name in table.columns]
             if "text" in columns:
                 for text in table["text"].unique(maintain_order=True):
                     rows.setdefault(text, len(rows))
-                places = pl.Series("text_row", [rows[text] for text in table["text"]], pl.UInt32)
+                places = pl.Series(
+                    "text_row", [rows[text] for text in table["text"]], pl.UInt32
+                )
                 table = table.with_columns(places)
                 columns = [*(name for name in columns if name != "text"), "text_row"]
             yield table.select(columns)
 
-    nothing = pl.DataFrame(schema={name: RUN_SCHEMA[name] for name in ("query", "rank", "item")})
+    nothing = pl.DataFrame(
+        schema={name: RUN_SCHEMA[name] for name in ("query", "rank", "item")}
+    )
     # In one piece: the same table gives the same bytes, so that the history stores it once.
     results = pl.concat(tuple(listed()) or (nothing,), rechunk=True)
-    return pack(results), pl.DataFrame({"text": list(rows)}, {"text": pl.String}) if rows else None
+    return pack(results), pl.DataFrame(
+        {"text": list(rows)}, {"text": pl.String}
+    ) if rows else None
 
 
 def _json(value: Any) -> bytes:

@@ -96,7 +96,13 @@ PART = Table(
     _of_evaluation(),
     # definitions, queries, scores; if they were saved: targets, results, texts.
     Column("kind", String(20), primary_key=True),
-    Column("digest", String(64), ForeignKey("calipers_content.digest"), nullable=False, index=True),
+    Column(
+        "digest",
+        String(64),
+        ForeignKey("calipers_content.digest"),
+        nullable=False,
+        index=True,
+    ),
 )
 
 POOL = Table(
@@ -163,7 +169,12 @@ SESSION = Table(
     Column("until", Double, nullable=False),
 )
 # For looking up the latest evaluation of a name.
-Index("calipers_evaluation_by_name", EVALUATION.c.name, EVALUATION.c.saved, EVALUATION.c.number)
+Index(
+    "calipers_evaluation_by_name",
+    EVALUATION.c.name,
+    EVALUATION.c.saved,
+    EVALUATION.c.number,
+)
 Index("calipers_evaluation_by_time", EVALUATION.c.saved, EVALUATION.c.number)
 Index("calipers_evaluation_by_commit", EVALUATION.c.git_commit)
 Index("calipers_label_in_order", LABEL.c.pool, LABEL.c.number)

@@ -27,7 +27,9 @@ SENT = 20_000
 """Characters of a text that are sent at first; the page requests the rest."""
 S = TypeVar("S")
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
-Request_ = Annotated[str, msgspec.Meta(min_length=8, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
+Request_ = Annotated[
+    str, msgspec.Meta(min_length=8, max_length=64, pattern="^[A-Za-z0-9_-]+$")
+]
 
 
 class Taking(msgspec.Struct, forbid_unknown_fields=True):
@@ -100,7 +102,8 @@ def shown_item(
     state: LabelState, item: PoolItem, judge: str, most: int | None = SENT
 ) -> dict[str, Any]:
     """An item as a judge sees it, up to so many characters: no run, no rank, no label of others."""
-    mine, about = state.current(item.position, judge), item.label
+    mine = state.current(item.position, judge)
+    about = item.label
     names = ("number", "kind", "grade", "quote", "quote_start")
     return {
         "item": item.position,
@@ -119,11 +122,13 @@ def shown_item(
 
 def _next(request: Request, wanted: Taking, fresh: bool = True) -> dict[str, Any]:
     """The judge's next items, some prefetched, and the progress."""
-    desk, judge = desk_of(request), request.state.judge
+    desk = desk_of(request)
+    judge = request.state.judge
     items = desk.take(judge, AHEAD, wanted.query or None, fresh=fresh)
-    progress, sample = desk.progress(judge, fresh=False), desk.sample() or desk.switch()
+    progress = desk.progress(judge, fresh=False)
+    sample = desk.sample() or desk.switch()
     return {
-        "next": [shown_item(desk.known, one, judge) for one in items],
+        "next": [shown_item(desk.known, item, judge) for item in items],
         "progress": progress._asdict(),
         # Only the width of the interval: a value would bias the judge.
         "sample": None if sample is None else sample.line,
@@ -148,7 +153,8 @@ def label(request: Request, body: bytes) -> Response:
     """Add an entry to the log; it is on disk when this answers."""
     given = read(body, Given)
     _check_judge(request, given)
-    judge, desk = request.state.judge, desk_of(request)
+    judge = request.state.judge
+    desk = desk_of(request)
     if given.shown is not None and desk.item(given.item).key != given.shown:
         raise InvalidInput(
             f"The page shows another text than item {given.item} of the pool {desk.name}: the "
@@ -157,12 +163,15 @@ def label(request: Request, body: bytes) -> Response:
     held = None if given.seen is None else desk.known.current(given.item, judge)
     if held is not None and held.number != given.seen and held.request != given.request:
         about = shown_item(desk.known, desk.items[given.item], judge)
-        words = f"you labelled it in another tab meanwhile ({held.kind} {held.grade or 0:g})."
+        words = (
+            f"you labelled it in another tab meanwhile ({held.kind} {held.grade or 0:g})."
+        )
         return answer({"error": words, "about": about}, 412)
     names = ("kind", "quote", "quote_start", "note", "request")
     said: dict[str, Any] = {name: getattr(given, name) for name in names}
     entry = desk.give(judge, given.item, given.grade, **said)
-    ahead, undone = _next(request, given, fresh=False), None
+    ahead = _next(request, given, fresh=False)
+    undone = None
     if entry.undoes is not None:
         # After an undo the judge sees what it was, and its item.
         about = shown_item(desk.known, desk.items[entry.item], judge)
@@ -173,8 +182,8 @@ def label(request: Request, body: bytes) -> Response:
 def one_item(request: Request) -> Response:
     """An item with its whole text."""
     desk = desk_of(request)
-    found = desk.item(asked(request).item or 0)
-    return answer(shown_item(desk.state(), found, request.state.judge, most=None))
+    pool_item = desk.item(asked(request).item or 0)
+    return answer(shown_item(desk.state(), pool_item, request.state.judge, most=None))
 
 
 # Actions of the owner
@@ -192,19 +201,28 @@ def make_pool(request: Request, body: bytes) -> Response:
 
 def settle(request: Request, body: bytes) -> Response:
     """Give a final label, or take it back; it is on disk when this answers."""
-    wanted, desk, who = read(body, Settling), desk_of(request), request.state.judge
+    wanted = read(body, Settling)
+    desk = desk_of(request)
+    who = request.state.judge
     if wanted.grade is None:
         entry = desk.reopen(who, wanted.item, wanted.request)
     else:
-        entry = desk.give(who, wanted.item, wanted.grade, kind="final", request=wanted.request)
-    found = [one for one in desk.agreement().conflicts if one.item.position == wanted.item]
+        entry = desk.give(
+            who, wanted.item, wanted.grade, kind="final", request=wanted.request
+        )
+    found = [
+        conflict
+        for conflict in desk.agreement().conflicts
+        if conflict.item.position == wanted.item
+    ]
     said = {"standing": found[0].standing, "verdict": found[0].verdict} if found else None
     return answer({"saved": entry.to_dict(), "conflict": said})
 
 
 def change_pool(request: Request, body: bytes) -> Response:
     """Close, reopen or delete a pool; the log records who did it."""
-    desk, change = desk_of(request), read(body, Changed).change
+    desk = desk_of(request)
+    change = read(body, Changed).change
     desk.change(change, request.state.judge)
     return answer({"pool": desk.content.number, "change": change})
 
@@ -224,7 +242,8 @@ FORMS: dict[str, tuple[str, str, Callable[[PoolSession, Path], object]]] = {
 
 def export(request: Request) -> Response:
     """Download the ground truth, every label, or the items as tasks of another tool."""
-    form, desk = request.query_params.get("as", "truth"), desk_of(request)
+    form = request.query_params.get("as", "truth")
+    desk = desk_of(request)
     if form not in FORMS:
         raise InvalidInput(f"as is {form[:40]!r}; it can be {', '.join(FORMS)}.")
     ending, kind, write = FORMS[form]
@@ -232,6 +251,8 @@ def export(request: Request) -> Response:
         path = Path(folder) / f"file{ending}"
         write(desk, path)
         content = path.read_bytes()
-    plain = "".join(one if one.isascii() and one.isalnum() else "-" for one in desk.name)[:60]
+    plain = "".join(one if one.isascii() and one.isalnum() else "-" for one in desk.name)[
+        :60
+    ]
     name = f'attachment; filename="{plain or "pool"}{ending}"'
     return Response(content, media_type=kind, headers={"content-disposition": name})

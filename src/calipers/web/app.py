@@ -33,7 +33,16 @@ from calipers.present.escape import clean
 from calipers.questions.report.page.page import HERE as REPORT
 from calipers.store.label_pools import PoolClosedError
 from calipers.web import api, pages
-from calipers.web.guard import LIFETIME, LOG, NOT_IN, Address, Doors, Guard, client_of, refusal
+from calipers.web.guard import (
+    LIFETIME,
+    LOG,
+    NOT_IN,
+    Address,
+    Doors,
+    Guard,
+    client_of,
+    refusal,
+)
 from calipers.web.pages import render
 from calipers.web.sources import WebSources, give_memory_back
 
@@ -51,7 +60,12 @@ USED_UP = (
     "new one, or start the server again."
 )
 
-TITLES = {401: "Not signed in", 403: "No entry", 404: "No such page", 429: "Too many tries"}
+TITLES = {
+    401: "Not signed in",
+    403: "No entry",
+    404: "No such page",
+    429: "Too many tries",
+}
 
 OWN_ASSETS = Path(__file__).parent / "assets"
 ASSETS: dict[str, tuple[Path, str]] = {
@@ -67,9 +81,13 @@ def make_app(shelf: WebSources, address: Address, doors: Doors) -> ASGIApp:
     """The whole application, guarded."""
     app = Starlette(
         routes=[guarded(address, *one) for address, one in ADDRESSES.items()],
-        exception_handlers=dict.fromkeys((CalipersError, HTTPException, Exception), failed),
+        exception_handlers=dict.fromkeys(
+            (CalipersError, HTTPException, Exception), failed
+        ),
     )
-    app.state.shelf, app.state.address, app.state.doors = shelf, address, doors
+    app.state.shelf = shelf
+    app.state.address = address
+    app.state.doors = doors
     return Guard(app, address, doors)
 
 
@@ -110,12 +128,15 @@ def link(request: Request) -> Response:
 
 def enter(request: Request, body: bytes) -> Response:
     """Sign in a person who pressed the button."""
-    return _sign_in(request, parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0])
+    return _sign_in(
+        request, parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0]
+    )
 
 
 def _sign_in(request: Request, token: str) -> Response:
     """Exchange a token for a cookie, and show a page without the token in its address."""
-    address, shelf = request.app.state.address, request.app.state.shelf
+    address = request.app.state.address
+    shelf = request.app.state.shelf
     peer = request.client.host if request.client else ""
     client = client_of(peer, request.headers.get("x-forwarded-for"))
     cookie = request.app.state.doors.enter(token, client)
@@ -151,14 +172,16 @@ def leave(request: Request, _: bytes) -> Response:
 
 def failed(request: Request, error: Exception) -> Response:
     """What a request that could not be answered gets to read: a page, or JSON from the API."""
-    status, words = 500, "The server made a mistake; its log says which."
+    status = 500
+    words = "The server made a mistake; its log says which."
     if isinstance(error, HTTPException):
         status = error.status_code
         words = "Check the address, or go back." if status == 404 else error.detail
     elif isinstance(error, AWAY_ERRORS):
         # Only the server's log says why, because the reason names the database.
         LOG.warning("%s", clean(str(error)))
-        status, words = 503, LOCKED if "holds it locked" in str(error) else AWAY
+        status = 503
+        words = LOCKED if "holds it locked" in str(error) else AWAY
     elif isinstance(error, CalipersError):
         # A closed pool may be reopened, so the page keeps what it could not send.
         status = 409 if isinstance(error, PoolClosedError) else 400
@@ -167,7 +190,9 @@ def failed(request: Request, error: Exception) -> Response:
         answer = refusal(request.scope, status, words)
     else:
         title = TITLES.get(status, "That did not work")
-        answer = render(request, "message", status, title=title, status=status, sentence=words)
+        answer = render(
+            request, "message", status, title=title, status=status, sentence=words
+        )
     if status == 503:
         answer.headers["retry-after"] = str(RETRY_AFTER)
     return answer
@@ -278,13 +303,15 @@ def doors_of(shelf: WebSources, address: Address) -> Doors:
     )
 
 
-def serve(shelf: WebSources, listening: Listening, say: Callable[[dict[str, str]], None]) -> None:
+def serve(
+    shelf: WebSources, listening: Listening, say: Callable[[dict[str, str]], None]
+) -> None:
     """Run until stopped; ``say`` gets the links once the server answers."""
     give_memory_back()
     doors = doors_of(shelf, listening.address)
     app = make_app(shelf, listening.address, doors)
     logging.getLogger("calipers.web").setLevel(logging.INFO)
-    say({one: listening.address.link(doors.invite(one)) for one in doors.names})
+    say({name: listening.address.link(doors.invite(name)) for name in doors.names})
     uvicorn.Server(config(app)).run(sockets=[listening.socket])
 
 
@@ -311,7 +338,9 @@ class PatientProtocol(H11Protocol):
     _sender: asyncio.TimerHandle | None = None
     _reader: asyncio.TimerHandle | None = None
 
-    def _timer(self, last: asyncio.TimerHandle | None, on: bool) -> asyncio.TimerHandle | None:
+    def _timer(
+        self, last: asyncio.TimerHandle | None, on: bool
+    ) -> asyncio.TimerHandle | None:
         """Stop a timeout; if it is ``on``, start it anew."""
         if last is not None:
             last.cancel()

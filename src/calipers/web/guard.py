@@ -31,7 +31,8 @@ from calipers.store.schema import SESSION
 
 LIFETIME = 7 * 24 * 3600
 """Seconds for which a link and a cookie are valid: judging takes days."""
-TRIES, WITHIN = 10, 60.0
+TRIES = 10
+WITHIN = 60.0
 """Wrong tokens, within so many seconds, after which a client has to wait."""
 MOST_CLIENTS = 10_000
 """Clients whose wrong tokens are remembered; the oldest goes first."""
@@ -55,7 +56,9 @@ class Doors:
         self.owner = owner
         self.names = list(dict.fromkeys((owner, *judges)))
         """Everybody who gets a link; the owner may judge too."""
-        self._clock, self._store, self._address = clock, store, address
+        self._clock = clock
+        self._store = store
+        self._address = address
         self._mine = SESSION.c.address == address
         self._lock = threading.Lock()
         self._tokens: Secrets = {}
@@ -75,8 +78,8 @@ class Doors:
     def _write(self, *statements: Any) -> None:
         if (store := self._store()) is not None:
             with store.writing() as connection:
-                for one in statements:
-                    connection.execute(one)
+                for statement in statements:
+                    connection.execute(statement)
 
     def invite(self, name: str) -> str:
         """Make a token for a person."""
@@ -103,7 +106,8 @@ class Doors:
                 if len(self._wrong) > MOST_CLIENTS:
                     self._wrong.popitem(last=False)
                 return None
-        cookie, until = secrets.token_urlsafe(32), now + LIFETIME
+        cookie = secrets.token_urlsafe(32)
+        until = now + LIFETIME
         # Without the store the session lasts until the server stops.
         with suppress(CalipersError):
             row = {"digest": _digest(cookie).hex(), "name": name, "until": until}
@@ -146,7 +150,9 @@ def client_of(peer: str, forwarded: str | None) -> str:
     except ValueError:
         return peer
     if isinstance(address, IPv6Address):
-        return ":".join(one.lstrip("0") or "0" for one in address.exploded.split(":")[:4])
+        return ":".join(
+            word.lstrip("0") or "0" for word in address.exploded.split(":")[:4]
+        )
     return str(address)
 
 
@@ -214,11 +220,14 @@ class Guard:
     """ASGI middleware that refuses requests that our pages would never send."""
 
     def __init__(self, app: ASGIApp, address: Address, doors: Doors) -> None:
-        self.app, self.address, self.doors = app, address, doors
+        self.app = app
+        self.address = address
+        self.doors = doors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on."""
-        began, headers = time.perf_counter(), Headers(scope=scope)
+        began = time.perf_counter()
+        headers = Headers(scope=scope)
         status = 500
 
         async def answer(message: Message) -> None:
@@ -261,37 +270,65 @@ class Guard:
         finally:
             # The path only: a query string may contain a token or words of a corpus.
             spent = 1000 * (time.perf_counter() - began)
-            LOG.info("%s %s %d %.0f ms", scope["method"], logged(scope["path"]), status, spent)
+            LOG.info(
+                "%s %s %d %.0f ms", scope["method"], logged(scope["path"]), status, spent
+            )
 
-    def _refusal(self, scope: Scope, headers: Headers, judge: str | None) -> Response | None:
+    def _refusal(
+        self, scope: Scope, headers: Headers, judge: str | None
+    ) -> Response | None:
         """The first rule that a request breaks; None if it keeps them all."""
-        method, path, host = scope["method"], scope["path"], self.address.host
-        api, writes = path.startswith("/api/"), method not in READS
+        method = scope["method"]
+        path = scope["path"]
+        host = self.address.host
+        api = path.startswith("/api/")
+        writes = method not in READS
         target = scope["raw_path"] + b"?" + scope["query_string"]
-        length = headers.get("content-length", "0")[:9]  # more digits are too large as well
+        length = headers.get("content-length", "0")[
+            :9
+        ]  # more digits are too large as well
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        origin = headers.get("origin")
+        site = headers.get("sec-fetch-site")
         if not api and origin == "null" and site == "same-origin":
             # As our pages send no referrer, browsers send this origin with their forms.
             origin = self.address.origin
         ours = origin == self.address.origin or (origin is None and not writes)
-        ours &= site in ((None, "same-origin") if writes else (None, "same-origin", "none"))
+        ours &= site in (
+            (None, "same-origin") if writes else (None, "same-origin", "none")
+        )
         rules = (
-            (headers.getlist("host") != [host], 421, f"This server answers to {host} alone."),
+            (
+                headers.getlist("host") != [host],
+                421,
+                f"This server answers to {host} alone.",
+            ),
             (len(target) > LONGEST_TARGET, 414, "The address is too long."),
             (method not in METHODS, 405, f"The method {method[:20]} is not known here."),
-            (writes and not api and path not in FORMS, 405, "Only the API takes anything."),
+            (
+                writes and not api and path not in FORMS,
+                405,
+                "Only the API takes anything.",
+            ),
             # A page may be opened by a link on another site; the API and forms may not.
             ((api or writes) and not ours, 403, "The request comes from another site."),
-            (api and writes and kind != "application/json", 415, "The API takes JSON alone."),
+            (
+                api and writes and kind != "application/json",
+                415,
+                "The API takes JSON alone.",
+            ),
             (api and judge is None, 401, NOT_IN),
             (not length.isdecimal() or int(length) > LARGEST_BODY, 413, TOO_LARGE),
         )
-        broken = [refusal(scope, status, words) for breaks, status, words in rules if breaks]
+        broken = [
+            refusal(scope, status, words) for breaks, status, words in rules if breaks
+        ]
         return broken[0] if broken else None
 
 
-NOT_IN = "You are not signed in, or no longer; open your link, or ask the owner for a new one."
+NOT_IN = (
+    "You are not signed in, or no longer; open your link, or ask the owner for a new one."
+)
 TOO_LARGE = f"The request is too large; at most {LARGEST_BODY:,} bytes are taken."
 
 

@@ -23,7 +23,13 @@ from calipers.present.scores import score_table, verdict
 from calipers.questions.audit.settings import AuditSettings, audit
 from calipers.questions.compare.query_differences import ONLY, contrast
 from calipers.questions.history.settings import HistorySettings, Which, history
-from calipers.questions.report.browse import Browse, View, lost_because, tag_values, with_tags
+from calipers.questions.report.browse import (
+    Browse,
+    View,
+    lost_because,
+    tag_values,
+    with_tags,
+)
 from calipers.questions.report.page.details import Details, beside
 from calipers.questions.report.page.page import environment, part_sections
 from calipers.questions.report.rule import describe, parts, summary
@@ -59,8 +65,12 @@ class AskedView(View):
 
 def asked(request: Request) -> AskedView:
     """What an address asks for, read strictly; what is empty counts as not given."""
-    given: dict[str, Any] = {name: one for name, one in request.query_params.items() if one}
-    tags = {name.removeprefix(SLICE): given[name] for name in given if name.startswith(SLICE)}
+    given: dict[str, Any] = {
+        name: one for name, one in request.query_params.items() if one
+    }
+    tags = {
+        name.removeprefix(SLICE): given[name] for name in given if name.startswith(SLICE)
+    }
     given |= {"of": request.query_params.getlist("of"), "slices": tags}
     try:
         return msgspec.convert(given, AskedView, strict=False)
@@ -81,7 +91,9 @@ def _templates() -> Any:
     return made
 
 
-def render(request: Request, template: str, code: int = 200, **values: Any) -> HTMLResponse:
+def render(
+    request: Request, template: str, code: int = 200, **values: Any
+) -> HTMLResponse:
     """Render a page; its ``link`` is to the same address with some parameters changed."""
     given = {name: request.query_params.getlist(name) for name in request.query_params}
     text = (
@@ -189,16 +201,19 @@ def _evaluation(request: Request, tab: str, source: Opened, **values: Any) -> Re
 
 def _source(request: Request) -> Opened:
     """The evaluation that the address names."""
-    found: Opened = request.app.state.shelf.find(request.path_params["reference"])
-    return found
+    opened: Opened = request.app.state.shelf.find(request.path_params["reference"])
+    return opened
 
 
 def queries(request: Request) -> Response:
     """The queries, page by page, with the one open that the address names."""
-    source, wanted = _source(request), asked(request)
+    source = _source(request)
+    wanted = asked(request)
     browse = request.app.state.shelf.open(source)
     if wanted.open and not wanted.open.isdecimal():
-        raise InvalidInput(f"open is {wanted.open[:40]!r}; it must be the number of a query.")
+        raise InvalidInput(
+            f"open is {wanted.open[:40]!r}; it must be the number of a query."
+        )
     return _evaluation(
         request,
         "evaluation",
@@ -213,8 +228,11 @@ def queries(request: Request) -> Response:
 
 def shown(browse: Browse, at: int) -> dict[str, Any]:
     """A query as a page shows it: the targets, then the ranking."""
-    row, known = browse.row(at), browse.pair is not None
-    details = Details(browse, pl.Series([row.query])).of(row.query) if known else NO_DETAILS
+    row = browse.row(at)
+    known = browse.pair is not None
+    details = (
+        Details(browse, pl.Series([row.query])).of(row.query) if known else NO_DETAILS
+    )
     return {"row": row, "known": known, "by_id": browse.by_id, **details}
 
 
@@ -272,7 +290,7 @@ def compared(request: Request) -> Response:
             f"{did_you_mean(metric, names)}"
         )
     scores = shelf.scores(next(iter(systems.values())))
-    found = contrast(
+    page = contrast(
         comparison,
         metric,
         text=wanted.text,
@@ -289,14 +307,14 @@ def compared(request: Request) -> Response:
         answer=comparison.document(),
         systems=[clean(name) for name in systems],
         asked=wanted,
-        of=[one.reference for one in systems.values()],
+        of=[system.reference for system in systems.values()],
         metric=metric,
         metrics=names,
         tags=tag_values(scores),
         choices=ONLY,
-        found=found,
+        found=page,
         tells_why=tells_why,
-        reasons=lost_because(opened, found.rows) if tells_why else {},
+        reasons=lost_because(opened, page.rows) if tells_why else {},
         opened=_side_by_side(shelf, systems, wanted.open) if wanted.open else None,
     )
 
@@ -328,9 +346,12 @@ def pools(request: Request) -> Response:
     return render(request, "pools", title="Judge", pools=request.app.state.shelf.pools())
 
 
-def _pool(request: Request, tab: str, listed: Sequence[Any] = (), **values: Any) -> Response:
+def _pool(
+    request: Request, tab: str, listed: Sequence[Any] = (), **values: Any
+) -> Response:
     """Render a page about the pool that the address names, with one page of a list."""
-    desk, wanted = desk_of(request), asked(request)
+    desk = desk_of(request)
+    wanted = asked(request)
     within, page, pages = page_of(len(listed), wanted.page, CARDS)
     return render(
         request,
@@ -360,20 +381,23 @@ def mine(request: Request) -> Response:
 
 def pool(request: Request) -> Response:
     """The owner's view of a pool: effect on the metric, judges, conflicts and notes."""
-    desk, shown = desk_of(request), asked(request).show
+    desk = desk_of(request)
+    shown = asked(request).show
     if shown not in LISTS:
         raise InvalidInput(f"show is {shown[:40]!r}; it can be {', '.join(LISTS)}.")
-    found, sample, switch = desk.agreement(), desk.sample(), desk.switch()
+    agreement = desk.agreement()
+    sample = desk.sample()
+    switch = desk.switch()
     noted = [(desk.items[item], desk.known.notes(item)) for item in desk.known.noted()]
-    lists: dict[str, Sequence[Any]] = {one: found.standing(one) for one in LISTS[:-1]}
+    lists: dict[str, Sequence[Any]] = {one: agreement.standing(one) for one in LISTS[:-1]}
     lists["notes"] = noted
     return _pool(
         request,
         "pool",
         lists[shown],
         counts={name: len(those) for name, those in lists.items()},
-        found=found,
-        agreed=agreed_in_words(found),
+        found=agreement,
+        agreed=agreed_in_words(agreement),
         sample=sample,
         switch=switch,
         moved=[] if sample or switch else desk.moved(),
@@ -389,6 +413,10 @@ def graded_by(settings: PoolSettings) -> list[dict[str, Any]]:
     [['0'], ['1', 'y']]
     """
     return [
-        {"grade": grade, "name": name, "keys": [f"{grade:g}", *["y"] * (name == "yes")]}
+        {
+            "grade": grade,
+            "name": name,
+            "keys": [f"{grade:g}", *(("y",) if name == "yes" else ())],
+        }
         for grade, name in settings.grades.items()
     ]

@@ -89,7 +89,8 @@ def give_memory_back() -> None:
         _to_allocator("mallopt", setting, value)
 
 
-_MMAP_THRESHOLD, _ARENA_MAX = -3, -8
+_MMAP_THRESHOLD = -3
+_ARENA_MAX = -8
 """As malloc.h of the GNU C library numbers them."""
 
 
@@ -158,7 +159,9 @@ class WebSources:
                 )
             # An empty database that was named for the server becomes a history.
             create = create or locate(self.where).path is None
-            self._store = open_store(self.where, create=create, keep=True, patience=LOCKED_FOR)
+            self._store = open_store(
+                self.where, create=create, keep=True, patience=LOCKED_FOR
+            )
         return self._store
 
     @property
@@ -182,23 +185,34 @@ class WebSources:
     def find(self, reference: str) -> Opened:
         """The evaluation that an address names."""
         given = reference in self.given
-        return Opened(reference, None if given else resolve(self.store(), f"@{reference}"))
+        return Opened(
+            reference, None if given else resolve(self.store(), f"@{reference}")
+        )
 
     def systems(self, references: Sequence[str], baseline: str = "") -> dict[str, Opened]:
         """Evaluations by name, the baseline first, then the oldest.
 
         Names that several share get the shortest suffix that tells them apart.
         """
-        found = [self.find(one) for one in references]
+        found = [self.find(reference) for reference in references]
         if len({one.key for one in found}) < len(found):
             raise InvalidInput("An evaluation is given twice; choose different ones.")
         # Files, which are not saved, count as the newest.
         late = datetime.max.replace(tzinfo=UTC), 0
-        ages = {one.key: (one.saved.saved, one.saved.number) for one in found if one.saved}
+        ages = {
+            one.key: (one.saved.saved, one.saved.number) for one in found if one.saved
+        }
         found.sort(key=lambda one: (one.reference != baseline, ages.get(one.key, late)))
-        for behind in ("", " {0.saved:%Y-%m-%d}", " {0.saved:%Y-%m-%d %H:%M}", " {0.short}"):
+        for behind in (
+            "",
+            " {0.saved:%Y-%m-%d}",
+            " {0.saved:%Y-%m-%d %H:%M}",
+            " {0.short}",
+        ):
             named = {
-                one.saved.name + behind.format(one.saved) if one.saved else one.reference: one
+                one.saved.name + behind.format(one.saved)
+                if one.saved
+                else one.reference: one
                 for one in found
             }
             if len(named) == len(found):
@@ -211,7 +225,9 @@ class WebSources:
         def made() -> Browse:
             if source.saved is None:
                 pair = self.given[source.reference]
-                return Browse(source.reference, evaluate(pair, settings=Evaluating()), pair)
+                return Browse(
+                    source.reference, evaluate(pair, settings=Evaluating()), pair
+                )
             return open_saved(self.store(), source.saved, self.scores(source))
 
         return self._evaluations.get(source.key, made)
@@ -224,11 +240,15 @@ class WebSources:
         """The scores of an evaluation, as a comparison needs them: without its results."""
         if source.saved is None:
             return self.open(source).scores
-        return self._measured.get(source.key, partial(load_scores, self.store(), source.saved))
+        return self._measured.get(
+            source.key, partial(load_scores, self.store(), source.saved)
+        )
 
-    def comparison(self, systems: Mapping[str, Opened], anyway: bool = False) -> Comparison:
+    def comparison(
+        self, systems: Mapping[str, Opened], anyway: bool = False
+    ) -> Comparison:
         """Compare evaluations with the first one."""
-        key = tuple(one.key for one in systems.values()), anyway
+        key = tuple(system.key for system in systems.values()), anyway
 
         def made() -> Comparison:
             scores = {name: self.scores(one) for name, one in systems.items()}
@@ -256,7 +276,7 @@ class WebSources:
         except InvalidInput as error:
             return blocks_html([Lines([self.without_place(str(error))])])
         chart = trend_chart(found, "/evaluations/{}")
-        flat = [replace(one, ratio=0.16) for one in chart.panels[:1]]
+        flat = [replace(panel, ratio=0.16) for panel in chart.panels[:1]]
         return heading_html(found.document(), "h2") + on_page(replace(chart, panels=flat))
 
     # Pools
@@ -295,10 +315,16 @@ class WebSources:
         with self._pooling:
             store = self.store(create=True)
             for there in list_pools(store).pools:
-                alike = (getattr(there.settings, one) == getattr(settings, one) for one in SAME)
+                alike = (
+                    getattr(there.settings, one) == getattr(settings, one) for one in SAME
+                )
                 if there.made_of == made_of and all(alike):
                     desk = self.desk(there.number)
-                    known = desk.content.runs, desk.content.ground_truth, desk.content.settings
+                    known = (
+                        desk.content.runs,
+                        desk.content.ground_truth,
+                        desk.content.settings,
+                    )
                     desk.enlarge(to_judge(*known, queries=queries, again=True))
                     return desk
             runs = {one: pair.as_read[1] for one, pair in pairs.items()}

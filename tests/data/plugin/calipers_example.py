@@ -26,17 +26,17 @@ class Arrows(Format):
         Output("arrows", "arrows", frozenset({"targets"}), (".arrows",)),
     )
 
-    def detect(self, sight: Any) -> bool:
+    def detect(self, probe: Any) -> bool:
         """The mark."""
-        return bool(sight.source.head.startswith(MARK))
+        return bool(probe.source.head.startswith(MARK))
 
-    def read(self, sight: Any, role: Role) -> Dataset:
+    def read(self, probe: Any, role: Role) -> Dataset:
         """Each line is one target."""
         del role
-        lines = sight.source.read().decode().splitlines()[1:]
+        lines = probe.source.read().decode().splitlines()[1:]
         pairs = [line.split(" -> ") for line in lines]
         records = [Record(query, ground_truth=[Target(id=item)]) for query, item in pairs]
-        return build(records, lambda i: f"{sight.name}:{i + 2}", self.title)
+        return build(records, lambda i: f"{probe.name}:{i + 2}", self.title)
 
     def write(
         self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Any
@@ -58,9 +58,9 @@ class Fails(Arrows):
     name = "fails"
     outputs = ()
 
-    def detect(self, sight: Any) -> bool:
+    def detect(self, probe: Any) -> bool:
         """Fail."""
-        raise RuntimeError(f"cannot look at {type(sight).__name__}")
+        raise RuntimeError(f"cannot look at {type(probe).__name__}")
 
 
 @metric(better="higher", also=("first_hit",))

@@ -196,10 +196,10 @@ def test_what_is_plainly_trec_is_claimed_by_no_other_form(lines, separator):
     with TemporaryDirectory() as folder:
         path = Path(folder) / "file"
         path.write_text("".join(separator.join(line) + "\n" for line in lines))
-        sight = Probe(Source(path))
-        plain = plain_form(sight)
+        probe = Probe(Source(path))
+        plain = plain_form(probe)
         if plain is not None:
-            claimed = [form for form in built_in() if not form.fallback and form.detect(sight)]
+            claimed = [form for form in built_in() if not form.fallback and form.detect(probe)]
             assert [type(form) for form in claimed] == [type(plain)]
 
 

@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-_DECLARED = re.compile(rb"(?:charset|encoding|coding)[=:]\s*[\"']?([A-Za-z0-9_.:-]{2,30})")
+_DECLARED = re.compile(
+    rb"(?:charset|encoding|coding)[=:]\s*[\"']?([A-Za-z0-9_.:-]{2,30})"
+)
 _KANA = re.compile("[ぁ-ヿ]")
 _HANGUL = re.compile("[가-힣]")
 _HAN = re.compile("[一-鿿]")
@@ -83,7 +85,9 @@ def _guessed(content: bytes) -> tuple[str, str]:
             continue
         try:
             text = content.decode("gb18030" if codec == "gb2312" else codec)
-            sample.decode(codec, errors="strict" if len(content) <= len(sample) else "ignore")
+            sample.decode(
+                codec, errors="strict" if len(content) <= len(sample) else "ignore"
+            )
         except UnicodeDecodeError:
             continue
         if share(text[:20_000]) >= least and high > 1:

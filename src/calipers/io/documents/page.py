@@ -5,7 +5,17 @@ from html.parser import HTMLParser
 
 from calipers.io.documents.parts import Link, Section, slug
 
-_SILENT = {"script", "style", "nav", "header", "footer", "aside", "template", "svg", "select"}
+_SILENT = {
+    "script",
+    "style",
+    "nav",
+    "header",
+    "footer",
+    "aside",
+    "template",
+    "svg",
+    "select",
+}
 _BOXES = {"div", "ul", "ol", "table", "section", "p", "span", "dl"}
 """Elements that may hold navigation, by their class, id or role."""
 _AROUND = re.compile(
@@ -17,12 +27,37 @@ _AROUND = re.compile(
 )
 _ROLES = {"navigation", "banner", "contentinfo", "search", "complementary", "doc-toc"}
 _MAIN = re.compile(r"<main[\s>]|role=[\"']?main\b", re.IGNORECASE)
-_EMPTY = {"br", "hr", "img", "input", "meta", "link", "wbr", "col", "area", "base", "embed"}
+_EMPTY = {
+    "br",
+    "hr",
+    "img",
+    "input",
+    "meta",
+    "link",
+    "wbr",
+    "col",
+    "area",
+    "base",
+    "embed",
+}
 _LINES = {"br", "li", "tr"}
 _MARKS = {"li": "- ", "tr": "| ", "dt": "- "}
 """What stands before a line that is no prose, as in Markdown."""
 _BREAKS = _LINES | {
-    *("p", "div", "ul", "ol", "pre", "table", "section", "article", "main", "dl", "dt", "dd"),
+    *(
+        "p",
+        "div",
+        "ul",
+        "ol",
+        "pre",
+        "table",
+        "section",
+        "article",
+        "main",
+        "dl",
+        "dt",
+        "dd",
+    ),
     *("blockquote", "details", "hr"),
 }
 _HEADS = {"h1", "h2", "h3", "h4", "h5", "h6", "summary"}
@@ -58,7 +93,9 @@ class Page(HTMLParser):
         """Begin an element."""
         about = {name: value or "" for name, value in attrs}
         is_inside = bool(self._main) and tag == self._main[0]
-        if is_inside or (not self._main and (tag == "main" or about.get("role") == "main")):
+        if is_inside or (
+            not self._main and (tag == "main" or about.get("role") == "main")
+        ):
             self._main.append(tag)
         if self._silent:
             if tag == self._silent[0]:
@@ -76,7 +113,9 @@ class Page(HTMLParser):
             self._open[tag] = self.size, len(self.parts), about.get("id") or self._anchor
         elif tag == "a" and about.get("href"):
             self._open[tag] = self.size, len(self.parts), about["href"]
-        self._anchor = about.get("id") or (about.get("name", "") if tag == "a" else self._anchor)
+        self._anchor = about.get("id") or (
+            about.get("name", "") if tag == "a" else self._anchor
+        )
 
     @property
     def _is_read(self) -> bool:
@@ -113,7 +152,9 @@ class Page(HTMLParser):
             level = int(tag[1]) if tag != "summary" else 0
             line = self.getpos()[0]
             anchor = named or slug(heading)
-            self.sections.append(Section(heading, start, self.size, anchor, line=line, level=level))
+            self.sections.append(
+                Section(heading, start, self.size, anchor, line=line, level=level)
+            )
             self._anchor = ""
 
     def handle_data(self, data: str) -> None:

@@ -82,7 +82,9 @@ def _title(reader: "PdfReader") -> str:
     """The title that the file has, if it is one and no file name."""
     known = reader.metadata
     title = "" if known is None else " ".join(str(known.title or "").split())
-    is_title = " " in title and not re.search(r"\.\w{2,4}$|untitled|microsoft word", title, re.I)
+    is_title = " " in title and not re.search(
+        r"\.\w{2,4}$|untitled|microsoft word", title, re.I
+    )
     return title if is_title and len(title) <= MOST_LETTERS else ""
 
 
@@ -130,7 +132,9 @@ def _without_edges(pages: list[list[Line]]) -> list[list[Line]]:
         return re.sub(r"\d+", "#", line.text)
 
     edges = Counter(
-        plain(line) for lines in pages for line in {*_filled(lines)[:EDGE], *_filled(lines)[-EDGE:]}
+        plain(line)
+        for lines in pages
+        for line in {*_filled(lines)[:EDGE], *_filled(lines)[-EDGE:]}
     )
     often = {text for text, count in edges.items() if count >= REPEATED and text}
     numbers = {"#", "- # -", "page #", "seite #"} if len(pages) > 1 else set()
@@ -222,9 +226,15 @@ def _by_type(pages: list[list[Line]]) -> list[Head]:
                 while end < len(lines) and _goes_on(line, lines[end]):
                     end += 1
                 text = " ".join(part.text for part in lines[at:end])
-                level = larger.index(line.size) + 1 if line.size in larger else len(larger) + 1
+                level = (
+                    larger.index(line.size) + 1
+                    if line.size in larger
+                    else len(larger) + 1
+                )
                 if len(text) <= MOST_LETTERS and not _LEADERS.search(text):
-                    heads.append((number, at, end, level, _NUMBERED.sub("", text) or text))
+                    heads.append(
+                        (number, at, end, level, _NUMBERED.sub("", text) or text)
+                    )
             at = end
     return heads
 

@@ -45,7 +45,9 @@ class TextDocument:
 
     def section_at(self, at: int) -> Section:
         """The section that holds a character."""
-        return self.sections[bisect_right(self.sections, at, key=lambda one: one.start) - 1]
+        return self.sections[
+            bisect_right(self.sections, at, key=lambda section: section.start) - 1
+        ]
 
     @cached_property
     def title(self) -> str:
@@ -81,7 +83,11 @@ class TextDocument:
     @cached_property
     def by_anchor(self) -> dict[str, Section]:
         """The sections that links can name; of two with one name the first."""
-        return {one.anchor.lower(): one for one in reversed(self.sections) if one.anchor}
+        return {
+            section.anchor.lower(): section
+            for section in reversed(self.sections)
+            if section.anchor
+        }
 
     def chunks(self) -> Iterator[tuple[int, int]]:
         """Yield start and end of each chunk: a section, or a part of a long one.
@@ -89,18 +95,21 @@ class TextDocument:
         A heading without a text of its own goes with what follows it.
         """
         start: int | None = None
-        for one in self.sections:
-            start = one.start if start is None else start
-            if not self.text[one.body : one.end].strip():
+        for section in self.sections:
+            start = section.start if start is None else start
+            if not self.text[section.body : section.end].strip():
                 continue
-            while one.end - start > LONGEST_CHUNK:
-                least, most = start + LONGEST_CHUNK // 3, start + LONGEST_CHUNK
-                found = (self.text.rfind(mark, least, most) for mark in ("\n\n", "\n", " "))
+            while section.end - start > LONGEST_CHUNK:
+                least = start + LONGEST_CHUNK // 3
+                most = start + LONGEST_CHUNK
+                found = (
+                    self.text.rfind(mark, least, most) for mark in ("\n\n", "\n", " ")
+                )
                 cut = next((at for at in found if at > 0), most)
                 yield start, cut
                 start = cut
-            if self.text[start : one.end].strip():
-                yield start, one.end
+            if self.text[start : section.end].strip():
+                yield start, section.end
             start = None
 
 
@@ -140,14 +149,21 @@ _FRONT = re.compile(r"\A(---|\+\+\+)\n.*?\n\1[ \t]*\n", re.DOTALL)
 
 def lines_of(text: str) -> Iterator[tuple[int, str, bool]]:
     """Yield the start and the text of each line, and whether it is code between fences."""
-    at, fence = 0, ""
+    at = 0
+    fence = ""
     front = _FRONT.match(text)
     for line in text.split("\n"):
         found = _FENCE.match(line)
         inside = bool(fence) or bool(front and at < front.end())
         if found and not fence and "`" not in line[found.end() :]:
-            fence, inside = found[1], True
-        elif found and fence and found[1].startswith(fence) and not line.strip().strip(fence[0]):
+            fence = found[1]
+            inside = True
+        elif (
+            found
+            and fence
+            and found[1].startswith(fence)
+            and not line.strip().strip(fence[0])
+        ):
             fence = ""
         yield at, line, inside
         at += len(line) + 1
@@ -156,7 +172,9 @@ def lines_of(text: str) -> Iterator[tuple[int, str, bool]]:
 def _markdown(text: str) -> Iterator[Section]:
     before: tuple[int, str] | None = None
     for at, line, is_code in lines_of(text):
-        raw, start, level = None, at, 0
+        raw = None
+        start = at
+        level = 0
         if not is_code and (found := _ATX.match(line)):
             raw = found[1] or ""
             level = len(line.lstrip()) - len(line.lstrip().lstrip("#"))
@@ -223,10 +241,13 @@ def _markdown_links(text: str) -> Iterator[Link]:
 
 
 _TITLE = re.compile(
-    r"^(?:([^\w\s]|_)\1{2,}[ \t]*\n[ \t]*)?(\S[^\n]*)\n(([^\w\s]|_)\4{2,})[ \t]*$", re.MULTILINE
+    r"^(?:([^\w\s]|_)\1{2,}[ \t]*\n[ \t]*)?(\S[^\n]*)\n(([^\w\s]|_)\4{2,})[ \t]*$",
+    re.MULTILINE,
 )
 _LABEL = re.compile(r"^\.\. _([^:\n]+):[ \t]*$", re.MULTILINE)
-_ROLE = re.compile(r":(ref|doc|std:ref|std:doc):`([^`<]{0,300}?)\s*(?:<([^>`]{1,300})>)?`")
+_ROLE = re.compile(
+    r":(ref|doc|std:ref|std:doc):`([^`<]{0,300}?)\s*(?:<([^>`]{1,300})>)?`"
+)
 _EXTERNAL = re.compile(r"`([^`<]{1,300}?)\s*<([^>`]{1,300})>`__?")
 
 
@@ -235,7 +256,11 @@ def _rst(text: str) -> Iterator[Section]:
     levels: list[tuple[bool, str]] = []
     for found in _TITLE.finditer(text):
         title = found[2].rstrip()
-        if len(found[3]) < len(title) - 1 or not re.search(r"\w", title) or title[:3] == ".. ":
+        if (
+            len(found[3]) < len(title) - 1
+            or not re.search(r"\w", title)
+            or title[:3] == ".. "
+        ):
             continue
         labels = _LABEL.findall(text, end, found.start())
         end = min(found.end() + 1, len(text))
@@ -282,7 +307,7 @@ def _cells(text: str) -> str:
     """The cells of a notebook as Markdown, code between fences."""
     try:
         cells = json.loads(text)["cells"]
-        found = [(one["cell_type"], "".join(one["source"])) for one in cells]
+        found = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
     except (ValueError, LookupError, TypeError, RecursionError):
         return ""
     return "\n\n".join(

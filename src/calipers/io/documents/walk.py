@@ -42,7 +42,9 @@ LONGEST_LINE = 5_000
 _GENERATED = re.compile(
     r"@generated|\bdo not edit\b|\b(?:auto-?)?generated (?:by|from|file)\b", re.I
 )
-_GENERATED_NAMES = re.compile(r"_pb2(?:_grpc)?\.py$|requirements.*\.txt$|^license.*\.txt$", re.I)
+_GENERATED_NAMES = re.compile(
+    r"_pb2(?:_grpc)?\.py$|requirements.*\.txt$|^license.*\.txt$", re.I
+)
 _Rules = list[tuple[re.Pattern[str], bool]]
 """Lines of .gitignore: paths below the repository, those of folders with a slash at the end, and
 whether the line ignores them or takes an earlier one back."""
@@ -70,7 +72,7 @@ def read_folder(
     """Yield name and text of the files that can be read, in order of their names."""
     here = folder.resolve()
     root = next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
-    above = [one for one in reversed(here.parents) if one.is_relative_to(root)]
+    above = [parent for parent in reversed(here.parents) if parent.is_relative_to(root)]
     rules = [rule for one in above for rule in _rules_in(one, _inside(one, root))]
     found = sorted(_walk(folder, _inside(here, root), rules, passed))
     if len(found) > MOST_FILES:
@@ -78,7 +80,8 @@ def read_folder(
             f"Name a part of {folder}: it holds {len(found):,} documents, and at most "
             f"{MOST_FILES:,} are read."
         )
-    total, done = sum(size for _, _, size in found), 0
+    total = sum(size for _, _, size in found)
+    done = 0
     for name, path, size in found:
         source, reason = _text(path, KINDS.get(path.suffix.lower(), UNNAMED), size)
         if reason:
@@ -103,20 +106,23 @@ def _walk(
         except OSError:
             passed.setdefault("cannot be read", []).append(inside)
             continue
-        for one in entries:
-            name, is_folder = f"{inside}{one.name}", one.is_dir(follow_symlinks=False)
-            if reason := _why_not(one, is_folder, prefix + name, rules):
+        for entry in entries:
+            name = f"{inside}{entry.name}"
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if reason := _why_not(entry, is_folder, prefix + name, rules):
                 passed.setdefault(reason, []).append(name)
             elif is_folder:
-                waiting.append((Path(one.path), f"{name}/", rules))
+                waiting.append((Path(entry.path), f"{name}/", rules))
             else:
                 size = 0  # of one that cannot be read, which reading it says
                 with suppress(OSError):
-                    size = one.stat().st_size
-                yield name, Path(one.path), size
+                    size = entry.stat().st_size
+                yield name, Path(entry.path), size
 
 
-def _why_not(one: "os.DirEntry[str]", is_folder: bool, name: str, rules: _Rules) -> str | None:
+def _why_not(
+    one: "os.DirEntry[str]", is_folder: bool, name: str, rules: _Rules
+) -> str | None:
     """Why a file or a folder is passed over by its name; None where it is not."""
     ending = Path(one.name).suffix.lower()
     # Links are never followed: one may lead back up, and what it names is read in its own place.
@@ -126,7 +132,9 @@ def _why_not(one: "os.DirEntry[str]", is_folder: bool, name: str, rules: _Rules)
         return "hidden or installed folder" if is_folder else "hidden"
     # The last line that fits decides, as in git.
     path = f"{name}/" if is_folder else name
-    if next((ignores for rule, ignores in reversed(rules) if rule.fullmatch(path)), False):
+    if next(
+        (ignores for rule, ignores in reversed(rules) if rule.fullmatch(path)), False
+    ):
         return "in .gitignore"
     if is_folder:
         return None
@@ -220,7 +228,8 @@ def _rules_in(where: Path, inside: str) -> _Rules:
         glob = line.removeprefix("!").removeprefix("\\")
         parts = re.split(r"(\*\*/|/\*\*$|\*\*|\*|\?|\[[^]]+\])", glob.strip("/"))
         body = "".join(
-            signs.get(part) or (part if part.startswith("[") else re.escape(part)) for part in parts
+            signs.get(part) or (part if part.startswith("[") else re.escape(part))
+            for part in parts
         )
         # Without a slash before its end a name counts at any depth; one at its end means a folder.
         depth = "" if "/" in glob.rstrip("/") else "(?:.*/)?"
@@ -250,9 +259,11 @@ def read_documents(
         ]
     else:
         batches = open_corpus(place).batches()
-        rows = dict(row for one in batches for row in one.select("id", "text").iter_rows())
+        rows = dict(
+            row for batch in batches for row in batch.select("id", "text").iter_rows()
+        )
         documents = [as_document(name, "markdown", text) for name, text in rows.items()]
-    documents = [one for one in documents if one.text.strip()]
+    documents = [document for document in documents if document.text.strip()]
     if not documents:
         others = ", ".join(f"{len(names):,} {reason}" for reason, names in passed.items())
         raise InvalidInput(
@@ -266,10 +277,14 @@ def corpus_of(documents: Iterable[TextDocument], name: str) -> Corpus:
     """The sections of documents as chunks."""
 
     def chunks() -> Iterator[dict[str, Any]]:
-        for one in documents:
-            for number, (start, end) in enumerate(one.chunks(), 1):
-                chunk = {"document": one.name, "text": one.text[start:end], "start": start}
-                yield {"id": f"{one.name}#{number}", **chunk}
+        for document in documents:
+            for number, (start, end) in enumerate(document.chunks(), 1):
+                chunk = {
+                    "document": document.name,
+                    "text": document.text[start:end],
+                    "start": start,
+                }
+                yield {"id": f"{document.name}#{number}", **chunk}
 
     return Corpus(name, lambda: in_tables(chunks()))
 

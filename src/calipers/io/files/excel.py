@@ -11,7 +11,8 @@ from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import InputTable
 from calipers.version import pip_install
 
-ZIP, OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+ZIP = b"PK\x03\x04"
+OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """The first bytes of .xlsx and .ods, and of .xls."""
 WORKBOOKS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 """A file in the zip of each kind of spreadsheet: Excel, binary Excel, LibreOffice."""
@@ -41,7 +42,8 @@ def _check_size(source: Source) -> None:
             parts = book.infolist()
     except (zipfile.BadZipFile, OSError, ValueError):
         return  # damaged: the reader reports it
-    packed, unpacked = sum(one.compress_size for one in parts), sum(one.file_size for one in parts)
+    packed = sum(part.compress_size for part in parts)
+    unpacked = sum(part.file_size for part in parts)
     if unpacked > most_unpacked(packed):
         raise UnreadableFile(
             f"The Excel file {source.name} of {packed:,} bytes unpacks to {unpacked >> 20:,} MB; "
@@ -49,14 +51,14 @@ def _check_size(source: Source) -> None:
         )
 
 
-def sheet_table(source: Source, said: Columns) -> InputTable:
+def sheet_table(source: Source, columns: Columns) -> InputTable:
     """The sheet named by the user, or the first one, as a table."""
     _check_size(source)
     names = _sheet_names(source)
-    said.sheets[source.name] = names
-    asked = said.sheet if said.sheet in names else None
-    if said.sheet is not None and asked is None and len(names) > 1:
-        raise said.no_such_sheet()
+    columns.sheets[source.name] = names
+    asked = columns.sheet if columns.sheet in names else None
+    if columns.sheet is not None and asked is None and len(names) > 1:
+        raise columns.no_such_sheet()
     name = asked or names[0]
     cells = _read(source, name)
     if cells.height < 2:
@@ -77,7 +79,8 @@ def sheet_table(source: Source, said: Columns) -> InputTable:
     }
     below = cells.slice(1).with_row_index("__at", 1)
     below = below.filter(~pl.all_horizontal(pl.col(cells.columns).is_null()))
-    at, kept = below["__at"], below.drop("__at").rename(called)
+    at = below["__at"]
+    kept = below.drop("__at").rename(called)
     notes: tuple[str, ...] = ()
     if asked is None and len(names) > 1:
         notes = (
@@ -96,7 +99,11 @@ def sheet_table(source: Source, said: Columns) -> InputTable:
 
 def _others(names: list[str], name: str) -> str:
     others = [one for one in names if one != name]
-    return f" Its other sheets are {', '.join(others)[:200]}: --sheet NAME." if others else ""
+    return (
+        f" Its other sheets are {', '.join(others)[:200]}: --sheet NAME."
+        if others
+        else ""
+    )
 
 
 def _sheet_names(source: Source) -> list[str]:
@@ -112,7 +119,9 @@ def _sheet_names(source: Source) -> list[str]:
     except fastexcel.FastExcelError as error:
         raise _damaged(source, error) from None
     if not names:
-        raise UnreadableFile(f"The Excel file {source.name} holds no sheet; {SAVE_AS_CSV[3:]}.")
+        raise UnreadableFile(
+            f"The Excel file {source.name} holds no sheet; {SAVE_AS_CSV[3:]}."
+        )
     return list(names)
 
 

@@ -17,7 +17,9 @@ from calipers.errors import UnreadableFile
 
 BLOCK = 8 << 20
 HEAD = 1 << 16
-SMALL, SMALL_PACKED, MOST_TIMES = 18 << 20, 1 << 20, 200
+SMALL = 18 << 20
+SMALL_PACKED = 1 << 20
+MOST_TIMES = 200
 """Text compresses to a tenth or a fiftieth; only pure repetition compresses better."""
 LARGE = 16 << 20
 """Compressed files beyond this size are decompressed in blocks."""
@@ -63,7 +65,9 @@ class Source:
             try:
                 content = _piped(self.path) if self.path.is_fifo() else _standard_input()
             except OSError as error:
-                raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
+                raise UnreadableFile(
+                    f"{self.name} cannot be read: {error.strerror}."
+                ) from error
         elif self.encoding == "utf-8":
             return None
         else:
@@ -114,7 +118,8 @@ class Source:
             whole = cut == len(piece) and not rest
             block = piece if whole else b"".join((rest, memoryview(piece)[:cut]))
             yield newlines(block.removeprefix(mark))
-            rest, mark = piece[cut:], b""
+            rest = piece[cut:]
+            mark = b""
         if rest.removeprefix(mark):
             yield newlines(rest.removeprefix(mark))
 
@@ -154,7 +159,9 @@ class Source:
                 "compress it again."
             ) from error
         except OSError as error:
-            raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
+            raise UnreadableFile(
+                f"{self.name} cannot be read: {error.strerror}."
+            ) from error
 
     def _open(self) -> "BinaryIO | gzip.GzipFile":
         file: BinaryIO
@@ -163,17 +170,23 @@ class Source:
             file = BytesIO(self._held) if self._held is not None else self.path.open("rb")
         except FileNotFoundError:
             near = _suggest_file(self.path)
-            raise UnreadableFile(f"There is no file {self.name}; check the path.{near}") from None
+            raise UnreadableFile(
+                f"There is no file {self.name}; check the path.{near}"
+            ) from None
         except IsADirectoryError:
             raise UnreadableFile(f"{self.name} is a folder; name a file in it.") from None
         except OSError as error:
-            raise UnreadableFile(f"{self.name} cannot be opened: {error.strerror}.") from error
+            raise UnreadableFile(
+                f"{self.name} cannot be opened: {error.strerror}."
+            ) from error
         try:
             packed = file.read(2) == PACKED
             file.seek(0)
         except OSError as error:
             file.close()
-            raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
+            raise UnreadableFile(
+                f"{self.name} cannot be read: {error.strerror}."
+            ) from error
         if not packed:
             return file
         file.close()
@@ -183,8 +196,14 @@ class Source:
         """Refuse an empty file, and one that is neither text nor a known binary format."""
         head = self.head
         if not head.strip():
-            what = "is empty" if len(head) < HEAD else f"begins with {HEAD >> 10} kB of blanks"
-            raise UnreadableFile(f"The file {self.name} {what}; nothing can be measured from it.")
+            what = (
+                "is empty"
+                if len(head) < HEAD
+                else f"begins with {HEAD >> 10} kB of blanks"
+            )
+            raise UnreadableFile(
+                f"The file {self.name} {what}; nothing can be measured from it."
+            )
         if b"\x00" in head:
             raise UnreadableFile(
                 f"The file {self.name} is binary and in no form Calipers knows; it reads JSON, "

@@ -20,7 +20,8 @@ def write_blocks(blocks: Iterable[pl.DataFrame], file: BinaryIO, **options: Any)
 
 LARGE = 64 << 20
 """Larger files need memory in proportion to their size, so their footer is not checked."""
-SMALL_CELLS, CELLS_PER_BYTE = 10_000_000, 32
+SMALL_CELLS = 10_000_000
+CELLS_PER_BYTE = 32
 """Cells that any file may hold, and how many more per byte of its size."""
 
 

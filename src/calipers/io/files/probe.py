@@ -50,16 +50,23 @@ class Probe:
 
     def head(self) -> "Probe | None":
         """The first rows or records, to try a mapping on; None if they cannot be had apart."""
-        return None if (given := self._head()) is None else replace(self, given=given, trial=True)
+        return (
+            None
+            if (given := self._head()) is None
+            else replace(self, given=given, trial=True)
+        )
 
     def _head(self) -> Any:
         table = self._table()
         if table is not None:
             with explained(table.name, table.fault):
                 frame = table.rows(pl.all(), most=HEAD_ROWS)
-            made = in_memory(frame.lazy(), self.name)
+            input_table = in_memory(frame.lazy(), self.name)
             return replace(
-                made, decimal_comma=table.decimal_comma, ordered=table.ordered, trial=True
+                input_table,
+                decimal_comma=table.decimal_comma,
+                ordered=table.ordered,
+                trial=True,
             )
         look = self._json_look
         if look is None or self.given is not None:
@@ -79,7 +86,9 @@ class Probe:
     @cached_property
     def folder(self) -> Path | None:
         """The path if it is a folder, else None."""
-        return self.source.path if self.given is None and self.source.path.is_dir() else None
+        return (
+            self.source.path if self.given is None and self.source.path.is_dir() else None
+        )
 
     @cached_property
     def look(self) -> Look | None:
@@ -129,7 +138,9 @@ class Probe:
             return in_memory(_binary_table(self.source, self._binary), self.name)
         if self._json_look is not None:
             return None
-        return delimited(self.source) if self._encoded is None else delimited(self._encoded)
+        return (
+            delimited(self.source) if self._encoded is None else delimited(self._encoded)
+        )
 
     @cached_property
     def _encoded(self) -> Source | None:
@@ -160,11 +171,15 @@ class Probe:
         if not all(isinstance(row, Mapping) for row in listed):
             return None
         if not is_flat_table(look.keys):
-            owners = [key for key, keys in self.row_keys.items() if key and is_flat_table(keys)]
+            owners = [
+                key for key, keys in self.row_keys.items() if key and is_flat_table(keys)
+            ]
             if len(owners) != 1:
                 return None
             owner = owners[0]
-        given = {plain_name(key): json_files.opened(one) for key, one in look.first.items()}
+        given = {
+            plain_name(key): json_files.opened(one) for key, one in look.first.items()
+        }
         has_text = any(isinstance(one, str) for one in given.values())
         if look.shape == "object" and owner is None and not has_text:
             return None
@@ -175,7 +190,9 @@ class Probe:
             if large is not None:
                 return replace(large, said=self.columns_said)
         raw = self.records(owner)
-        table = in_memory(json_files.frame_of_rows([*raw.plain()], self.name).lazy(), self.name)
+        table = in_memory(
+            json_files.frame_of_rows([*raw.plain()], self.name).lazy(), self.name
+        )
         return replace(table, where=raw.place, quoted=True, said=self.columns_said)
 
     def records(
@@ -269,7 +286,9 @@ def _stream_table(place: Path | bytes) -> pl.LazyFrame:
 def _folder_table(folder: Path) -> InputTable | None:
     """The table in a folder: a Hugging Face dataset saved to disk, or AutoRAG's questions."""
     if (folder / "dataset_dict.json").is_file():
-        splits = _listed(folder, "dataset_dict.json", lambda about: map(str, about["splits"]))
+        splits = _listed(
+            folder, "dataset_dict.json", lambda about: map(str, about["splits"])
+        )
         if len(splits) != 1:
             raise InvalidInput(
                 f"{folder} holds several splits: {', '.join(splits)}; name the one you mean, such "
@@ -278,11 +297,15 @@ def _folder_table(folder: Path) -> InputTable | None:
         return _folder_table(folder / splits[0])
     if (folder / "state.json").is_file():
         names = _listed(
-            folder, "state.json", lambda about: (one["filename"] for one in about["_data_files"])
+            folder,
+            "state.json",
+            lambda about: (data_file["filename"] for data_file in about["_data_files"]),
         )
         files = [folder / name for name in names]
         with explained(str(folder)):
-            return in_memory(pl.concat([_stream_table(file) for file in files]), str(folder))
+            return in_memory(
+                pl.concat([_stream_table(file) for file in files]), str(folder)
+            )
     questions = folder / "qa.parquet"
     if questions.is_file():
         return in_memory(_binary_table(Source(questions), "parquet"), str(questions))
@@ -330,5 +353,7 @@ def encoding_of(head: bytes) -> str | None:
     except UnicodeDecodeError:
         return None
     foreign = {one for one in text if ord(one) > 127}
-    usual = all((one.isalpha() and one not in _UNLIKELY) or one in _SIGNS for one in foreign)
+    usual = all(
+        (one.isalpha() and one not in _UNLIKELY) or one in _SIGNS for one in foreign
+    )
     return "cp1252" if usual and b"\x00" not in head else None

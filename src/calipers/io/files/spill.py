@@ -54,12 +54,14 @@ class ScratchFile:
 
     def write(self, frame: pl.DataFrame) -> Piece:
         """Append some rows, and return where they are."""
-        packed, size = BytesIO(), bytes_of(frame)
+        packed = BytesIO()
+        size = bytes_of(frame)
         # With the oldest format, only the slice of a column is written and not all of it.
         frame.write_ipc_stream(packed, compat_level=pl.CompatLevel.oldest())
         content = packed.getbuffer()
         with self._lock:
-            piece, file = Piece(self._end, len(content), size), self._file
+            piece = Piece(self._end, len(content), size)
+            file = self._file
             self._do(lambda: file.seek(self._end))
             self._do(lambda: file.write(content))
             self._do(file.flush)
@@ -116,6 +118,8 @@ def memory_in_bytes(given: str | int | None) -> int:
 def free_memory() -> int:
     """The free memory of the machine; a modest guess if the system does not say."""
     found = (
-        re.search(r"MemAvailable:\s+(\d+) kB", _MEMINFO.read_text()) if _MEMINFO.is_file() else None
+        re.search(r"MemAvailable:\s+(\d+) kB", _MEMINFO.read_text())
+        if _MEMINFO.is_file()
+        else None
     )
     return int(found[1]) << 10 if found else _WHERE_NOTHING_IS_KNOWN

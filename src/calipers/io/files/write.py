@@ -147,7 +147,9 @@ def ending(path: Path) -> str:
 def check_place(path: str | os.PathLike[str]) -> None:
     """Refuse, before any work, a path that cannot be written to."""
     if not isinstance(path, str | os.PathLike):
-        raise InvalidInput(f"An output is written to a path; found {short(path)}; name a file.")
+        raise InvalidInput(
+            f"An output is written to a path; found {short(path)}; name a file."
+        )
     if is_standard_output(path):
         return
     try:
@@ -165,7 +167,9 @@ def check_place(path: str | os.PathLike[str]) -> None:
 def check_folder(path: str | os.PathLike[str], what: str) -> None:
     """Refuse a path at which there can be no folder: standard output, a device, a file."""
     if is_standard_output(path) or (Path(path).exists() and not Path(path).is_dir()):
-        raise WriteFailed(f"The output {path} is no folder, and {what} needs one; name a folder.")
+        raise WriteFailed(
+            f"The output {path} is no folder, and {what} needs one; name a folder."
+        )
 
 
 def _check_target(path: str | os.PathLike[str], target: Path) -> None:
@@ -183,7 +187,9 @@ def _check_target(path: str | os.PathLike[str], target: Path) -> None:
             f"The output {path} cannot be written: there is no folder {folder}; create it."
         )
     if not os.access(target.parent, os.W_OK):
-        raise WriteFailed(f"The output {path} cannot be written: no permission in {target.parent}.")
+        raise WriteFailed(
+            f"The output {path} cannot be written: no permission in {target.parent}."
+        )
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

@@ -36,21 +36,23 @@ class Beir(Format):
     name = "beir"
     title = "a BEIR folder"
 
-    def detect(self, sight: Probe) -> bool:
+    def detect(self, probe: Probe) -> bool:
         """A folder with judgements in ``qrels``."""
-        return sight.folder is not None and (sight.folder / QRELS).is_dir()
+        return probe.folder is not None and (probe.folder / QRELS).is_dir()
 
-    def read(self, sight: Probe, role: Role) -> Dataset:
+    def read(self, probe: Probe, role: Role) -> Dataset:
         """The judgements of the one split, with the texts of their queries."""
         del role
-        folder = sight.source.path
-        if not self.detect(sight):
+        folder = probe.source.path
+        if not self.detect(probe):
             raise InvalidInput(
                 f"{folder} cannot be read as a BEIR folder: it is not a folder with judgements in "
                 f"{QRELS}."
             )
         splits = sorted(
-            path for path in (folder / QRELS).iterdir() if path.name.endswith((".tsv", ".tsv.gz"))
+            path
+            for path in (folder / QRELS).iterdir()
+            if path.name.endswith((".tsv", ".tsv.gz"))
         )
         if not splits:
             raise UnreadableFile(
@@ -72,27 +74,27 @@ class BeirJudgements(Format):
     name = "beir_qrels"
     title = "BEIR judgements"
 
-    def detect(self, sight: Probe) -> bool:
+    def detect(self, probe: Probe) -> bool:
         """A table of query-id, corpus-id and score."""
-        table = None if sight.folder else sight.table
+        table = None if probe.folder else probe.table
         return table is not None and table.columns >= BEIR_JUDGEMENTS
 
-    def read(self, sight: Probe, role: Role) -> Dataset:
+    def read(self, probe: Probe, role: Role) -> Dataset:
         """Read judgements, with the texts of the queries if the BEIR folder is around them."""
-        return _judgements(sight, role)
+        return _judgements(probe, role)
 
 
-def _judgements(sight: Probe, role: Role) -> Dataset:
-    if sight.table is None:
+def _judgements(probe: Probe, role: Role) -> Dataset:
+    if probe.table is None:
         raise InvalidInput(
-            f"{sight.name} cannot be read as BEIR judgements: it has no header of query-id, "
+            f"{probe.name} cannot be read as BEIR judgements: it has no header of query-id, "
             "corpus-id and score."
         )
-    found = read_long(sight.table, role)
-    if found.ground_truth is None:
-        return found
-    truth = found.ground_truth
-    texts = _texts(sight.source.path, truth.queries["query"])
+    dataset = read_long(probe.table, role)
+    if dataset.ground_truth is None:
+        return dataset
+    truth = dataset.ground_truth
+    texts = _texts(probe.source.path, truth.queries["query"])
     if texts is not None:
         queries = truth.queries.select("query").join(
             texts, on="query", how="left", maintain_order="left"
@@ -108,19 +110,23 @@ def _texts(qrels: Path, wanted: pl.Series) -> pl.DataFrame | None:
     path = next((file for file in files if file.is_file()), None)
     if folder.name != QRELS or path is None:
         return None
-    ids, texts = set(wanted.to_list()), dict[str, str]()
+    ids = set(wanted.to_list())
+    texts = dict[str, str]()
     source = Source(path)
     for number, line in source.lines():
         if not line.strip():
             continue
         try:
-            one = _QUERY.decode(line)
+            stored_result = _QUERY.decode(line)
         except msgspec.ValidationError as error:
-            place, example = f"{source.name}:{number} $", '{"_id": …, "text": …}'
+            place = f"{source.name}:{number} $"
+            example = '{"_id": …, "text": …}'
             raise InvalidInput(explain_mismatch(str(error), place, example)) from None
         except BROKEN:
-            raise UnreadableFile(f"The JSON in {source.name}:{number} is not valid.") from None
-        if str(one.id) in ids:
-            texts.setdefault(str(one.id), one.text)
+            raise UnreadableFile(
+                f"The JSON in {source.name}:{number} is not valid."
+            ) from None
+        if str(stored_result.id) in ids:
+            texts.setdefault(str(stored_result.id), stored_result.text)
     schema = {"query": pl.String, "text": pl.String}
     return pl.DataFrame([*texts.items()], schema=schema, orient="row")

@@ -49,7 +49,9 @@ class RankEval(WholeFormat):
     name = "rank_eval"
     title = "a rank_eval request of Elasticsearch"
     whole = Requests
-    example = '{"requests": [{"id": …, "request": {…}, "ratings": [{"_id": …, "rating": 1}]}]}'
+    example = (
+        '{"requests": [{"id": …, "request": {…}, "ratings": [{"_id": …, "rating": 1}]}]}'
+    )
     truth_field = "ratings"
 
     def recognise(self, first: Mapping[str, Any]) -> bool:
@@ -78,11 +80,15 @@ class OpenSearchJudgements(WholeFormat):
     name = "opensearch_judgements"
     title = "judgements of OpenSearch"
     whole = JudgementList
-    example = '{"judgmentRatings": [{"query": …, "ratings": [{"docId": …, "rating": "2.0"}]}]}'
+    example = (
+        '{"judgmentRatings": [{"query": …, "ratings": [{"docId": …, "rating": "2.0"}]}]}'
+    )
     truth_field = "judgmentRatings"
     known_by = ({"judgmentRatings"},)
 
-    def records(self, whole: JudgementList, place: PathPlace) -> Iterator[tuple[str, Record]]:
+    def records(
+        self, whole: JudgementList, place: PathPlace
+    ) -> Iterator[tuple[str, Record]]:
         """Yield every query with its ratings."""
         for i, one in enumerate(whole.judgmentRatings):
             at = place(f"$.judgmentRatings[{i}]")

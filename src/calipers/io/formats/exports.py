@@ -82,7 +82,9 @@ class Export:
         """How the records were understood, with one of them as an example."""
         called = {"retrieved": "results", "ground_truth": "targets"}
         names = self.layout.names()
-        said = ", ".join(f"{called.get(ours, ours)} ← {path}" for ours, path in names.items())
+        said = ", ".join(
+            f"{called.get(ours, ours)} ← {path}" for ours, path in names.items()
+        )
         for record in self.sample:
             targets, results = (
                 _names_in(part_at(record, names[part])) if part in names else []
@@ -117,10 +119,12 @@ class Exports(Format):
         """Read the parts that are found."""
         export = find_export(probe, role)
         if export is None:
-            raise InvalidInput(f"{probe.name} holds no list of results beside its questions.")
+            raise InvalidInput(
+                f"{probe.name} holds no list of results beside its questions."
+            )
         raw = replace(export.records, items=export.rows())
-        found = read_records(Ours(), probe, raw, [export.note()])
-        return replace(found, kind=self.title)
+        dataset = read_records(Ours(), probe, raw, [export.note()])
+        return replace(dataset, kind=self.title)
 
 
 def find_export(probe: Probe, role: Role, *, whole: bool = False) -> Export | None:
@@ -187,7 +191,9 @@ def _begins_as_object(value: object) -> bool:
     return bytes(value).startswith(b"{") if isinstance(value, msgspec.Raw) else True
 
 
-def _inside(held: Mapping[str, object], path: str, name: str, depth: int = 1) -> Iterator[_Place]:
+def _inside(
+    held: Mapping[str, object], path: str, name: str, depth: int = 1
+) -> Iterator[_Place]:
     """Yield the lists of records inside an object."""
     for key, value in islice(held.items(), MOST_COLUMNS):
         inner = f"{path}.{key}"
@@ -215,7 +221,9 @@ def _rows_of_table(table: InputTable) -> Iterator[_Place]:
 
     first = next(rows(), None)
     if first is not None:
-        yield _Place(first, lambda: RawRecords(rows(), lambda row: f"{table.where(row)} $"))
+        yield _Place(
+            first, lambda: RawRecords(rows(), lambda row: f"{table.where(row)} $")
+        )
 
 
 def _is_record(row: object) -> bool:
@@ -227,13 +235,19 @@ def _says_all(first: Mapping[str, object], role: Role) -> bool:
     known = {ours: theirs for theirs, ours in renaming([*map(str, first)]).items()}
     if "query" not in known:
         return False
-    has_results = isinstance(first.get("retrieved", first.get(known.get("retrieved", ""))), list)
+    has_results = isinstance(
+        first.get("retrieved", first.get(known.get("retrieved", ""))), list
+    )
     item = first.get("ground_truth", first.get(known.get("item", known.get("quote", ""))))
     held = [value for value in first.values() if isinstance(value, list | Mapping)]
     if not held and {"item", "quote"} & known.keys():
         return True  # one result or judgement in each row
     has_truth = isinstance(item, list | Mapping)
-    needed = {"run": has_results, "ground_truth": has_truth, "both": has_results and has_truth}
+    needed = {
+        "run": has_results,
+        "ground_truth": has_truth,
+        "both": has_results and has_truth,
+    }
     return needed[role]
 
 
@@ -249,11 +263,15 @@ def _has_what_is_needed(layout: Layout, role: Role, *, whole: bool) -> bool:
     return not whole and nested and bool(layout.retrieved or layout.ground_truth)
 
 
-def _refuse_several(layout: Layout, sample: Sequence[Mapping[str, object]], name: str) -> None:
+def _refuse_several(
+    layout: Layout, sample: Sequence[Mapping[str, object]], name: str
+) -> None:
     """Refuse two lists that could each be the results, or the targets, with a line for each."""
     parts = {"retrieved": layout.retrieved, "ground_truth": layout.ground_truth}
     for ours, paths in parts.items():
-        lists = {path: [_names_in(part_at(row, path)) for row in sample] for path in paths}
+        lists = {
+            path: [_names_in(part_at(row, path)) for row in sample] for path in paths
+        }
         for first, second in combinations(paths, 2):
             if are_rankings(lists[first], lists[second]):
                 what = "results" if ours == "retrieved" else "targets"
@@ -266,11 +284,11 @@ def _refuse_several(layout: Layout, sample: Sequence[Mapping[str, object]], name
 
 def _can_be_read(export: Export, name: str) -> bool:
     """Whether the first records can be read in this layout."""
-    given = RawRecords(export.sample, lambda number: f"{name}[{number}]")
-    rows = [*replace(export, records=given).rows()]
+    raw_records = RawRecords(export.sample, lambda number: f"{name}[{number}]")
+    rows = [*replace(export, records=raw_records).rows()]
     trial = Probe(Source(Path(name)), given=rows)
     try:
-        read_records(Ours(), trial, RawRecords(rows, given.place))
+        read_records(Ours(), trial, RawRecords(rows, raw_records.place))
     except InvalidInput as error:
         return SAME_QUERY in str(error)  # understood, and refused with its place later
     return True
@@ -298,7 +316,9 @@ def _by_number(value: Mapping[str, object]) -> list[object]:
     if not all(str(key).isdigit() for key in value):
         return []
     records = [opened(row) for row in value.values()]
-    is_record = (isinstance(row, Mapping) and question_in(row) is not None for row in records)
+    is_record = (
+        isinstance(row, Mapping) and question_in(row) is not None for row in records
+    )
     return records if all(is_record) else []
 
 
@@ -333,7 +353,9 @@ class Predictions(Format):
         look = probe.look
         if look is None or look.shape != "object" or len(look.first) > MOST_COLUMNS:
             return False
-        value = {key: opened(held) for key, held in look.first.items() if key != self._META}
+        value = {
+            key: opened(held) for key, held in look.first.items() if key != self._META
+        }
         return bool(value) and bool(self._runs(value)) and not _is_scored(value)
 
     def _runs(self, value: object, before: str = "", depth: int = 0) -> Runs:
@@ -354,7 +376,9 @@ class Predictions(Format):
     def read(self, probe: Probe, role: Role) -> Dataset:
         """The run of the one subset and split."""
         if probe.look is None or not self.detect(probe):
-            raise InvalidInput(f"{probe.name} cannot be read as {self.title}: {self.example}.")
+            raise InvalidInput(
+                f"{probe.name} cannot be read as {self.title}: {self.example}."
+            )
         runs = self._runs({key: opened(held) for key, held in probe.look.first.items()})
         if len(runs) > 1:
             raise InvalidInput(
@@ -374,5 +398,6 @@ def _is_scored(value: Mapping[str, object]) -> bool:
     """Whether a mapping has numbers by document for every query, judged by the first ones."""
     first = [*islice(value.values(), _SOME)]
     return bool(first) and all(
-        isinstance(held, Mapping) and held and all(map(is_number, held.values())) for held in first
+        isinstance(held, Mapping) and held and all(map(is_number, held.values()))
+        for held in first
     )

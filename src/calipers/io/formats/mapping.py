@@ -34,35 +34,41 @@ class MappingFormat(Format):
     title = "a mapping of query to items"
     fallback = 3
 
-    def detect(self, sight: Probe) -> bool:
+    def detect(self, probe: Probe) -> bool:
         """Any object."""
-        return sight.look is not None and sight.look.shape == "object"
+        return probe.look is not None and probe.look.shape == "object"
 
-    def read(self, sight: Probe, role: Role) -> Dataset:
+    def read(self, probe: Probe, role: Role) -> Dataset:
         """A ground truth or a run, as the caller says."""
-        if not self.detect(sight):
-            raise wrong_form(sight, self.title)
-        value = sight.given
+        if not self.detect(probe):
+            raise wrong_form(probe, self.title)
+        value = probe.given
         if value is None:
-            value = json_files.decoded(sight.source.read(), sight.source)
-        return answers_by_query(value, role, sight) or read_mapping(value, role, sight.name)
+            value = json_files.decoded(probe.source.read(), probe.source)
+        return answers_by_query(value, role, probe) or read_mapping(
+            value, role, probe.name
+        )
 
 
-def answers_by_query(value: Mapping[Any, Any], role: Role, sight: Probe) -> Dataset | None:
+def answers_by_query(
+    value: Mapping[Any, Any], role: Role, probe: Probe
+) -> Dataset | None:
     """The answers of a retriever, or lists of targets as objects, by query; else None."""
     fits = is_answer if role == "run" else _lists_targets
     if role == "both" or not any(map(fits, value.values())):
         return None
     if any(isinstance(one, str | int | float) for one in value.values()):
         return None  # an object of another tool, which the reader of mappings refuses
-    first = next((one[0] for one in value.values() if isinstance(one, list) and one), None)
+    first = next(
+        (one[0] for one in value.values() if isinstance(one, list) and one), None
+    )
     if isinstance(first, Mapping) and is_long(map(str, first)):
         return None  # a list of records under a key
     queries = list(value)
     part = "retrieved" if role == "run" else "ground_truth"
     rows = ({"query": query, part: answer} for query, answer in value.items())
-    raw = json_files.RawRecords(rows, lambda i: f"{sight.name}[{queries[i]!r:.60}]")
-    return read_records(Ours(), sight, raw)
+    raw = json_files.RawRecords(rows, lambda i: f"{probe.name}[{queries[i]!r:.60}]")
+    return read_records(Ours(), probe, raw)
 
 
 def _lists_targets(items: Any) -> bool:
@@ -93,7 +99,9 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
                 f"{name}[{query!r}] is {_short(items)}; it must be a mapping of item to number or "
                 "a list of items."
             )
-    for query, items in value.items() if max(map(len, value.values())) > MOST_RESULTS else ():
+    for query, items in (
+        value.items() if max(map(len, value.values())) > MOST_RESULTS else ()
+    ):
         if len(items) > MOST_RESULTS:
             raise InvalidInput(
                 f"{name} has {len(items):,} items for the query {query!r:.60}; at most "
@@ -122,8 +130,10 @@ def _graded(value: Mapping[Any, Any]) -> GroundTruth | None:
     """
     if kinds_of(value) != {dict}:
         return None
-    names, groups = list(value), list(value.values())
-    ids, numbers = list(chain.from_iterable(groups)), chain.from_iterable(map(dict.values, groups))
+    names = list(value)
+    groups = list(value.values())
+    ids = list(chain.from_iterable(groups))
+    numbers = chain.from_iterable(map(dict.values, groups))
     if not are_texts(names, ids) or "" in map(str.strip, ids):
         return None
     grades = _plain_numbers(list(numbers))
@@ -176,7 +186,9 @@ def _run(value: Mapping[Any, Any], name: str) -> Dataset:
             "all."
         )
     if any(issubclass(kind, _SETS) for kind in kinds_of(value)):
-        unordered = next(query for query, items in value.items() if isinstance(items, _SETS))
+        unordered = next(
+            query for query, items in value.items() if isinstance(items, _SETS)
+        )
         raise InvalidInput(
             f"{name}[{unordered!r}] is a set, which has no order; a ranking is a list."
         )
@@ -205,7 +217,9 @@ def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
         return None
     queries = list(value)
 
-    def kept(names: list[str], lengths: Ints, items: list[str], scores: Floats) -> pl.DataFrame:
+    def kept(
+        names: list[str], lengths: Ints, items: list[str], scores: Floats
+    ) -> pl.DataFrame:
         query = _ids(names, name)[np.repeat(np.arange(lengths.size), lengths)]
         return pl.DataFrame({"query": query, "item": _ids(items, name), "score": scores})
 
@@ -252,7 +266,10 @@ def _flatten(
     kinds = kinds_of(value)
     groups = list(value.values())
     if any(issubclass(kind, _SETS) for kind in kinds):
-        groups = [sorted(one, key=str) if isinstance(one, _SETS) else one for one in groups]
+        groups = [
+            sorted(group, key=str) if isinstance(group, _SETS) else group
+            for group in groups
+        ]
     lengths = _lengths(groups)
     query = queries[np.repeat(np.arange(lengths.size), lengths)]
     columns: dict[str, Any] = {
@@ -264,8 +281,8 @@ def _flatten(
             map(dict.values, groups)
             if kinds == {dict}
             else (
-                one.values() if isinstance(one, Mapping) else (default,) * len(one)
-                for one in groups
+                group.values() if isinstance(group, Mapping) else (default,) * len(group)
+                for group in groups
             )
         )
         columns[number] = _numbers(list(numbers), columns, number, name)
@@ -300,7 +317,9 @@ def _numbers(
             raise TypeError
         series = pl.Series(number, values, dtype=pl.Float64, strict=True)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        made = [None if isinstance(one, str | bytes) else finite(one) for one in values]
+        made = [
+            None if isinstance(value, str | bytes) else finite(value) for value in values
+        ]
         series = pl.Series(number, made, dtype=pl.Float64)
     good = np.isfinite(series.to_numpy())
     if not good.all():

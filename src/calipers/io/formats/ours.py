@@ -78,7 +78,8 @@ def question_and_id(row: Handwritten | Asked) -> tuple[Id | None, Id | None]:
     >>> question_and_id(Asked(text="Who?", beir_id="q1"))
     ('Who?', 'q1')
     """
-    question, name = row.query, row.id
+    question = row.query
+    name = row.id
     if question is None:
         question = row.text if row.question is None else row.question
     if name is None and not isinstance(row.beir_id, dict):
@@ -88,8 +89,12 @@ def question_and_id(row: Handwritten | Asked) -> tuple[Id | None, Id | None]:
     return question, name
 
 
-_StrictResult = msgspec.defstruct("_StrictResult", [], bases=(Result,), forbid_unknown_fields=True)
-_StrictTarget = msgspec.defstruct("_StrictTarget", [], bases=(Target,), forbid_unknown_fields=True)
+_StrictResult = msgspec.defstruct(
+    "_StrictResult", [], bases=(Result,), forbid_unknown_fields=True
+)
+_StrictTarget = msgspec.defstruct(
+    "_StrictTarget", [], bases=(Target,), forbid_unknown_fields=True
+)
 _Results = Annotated[list[Id | _StrictResult], MOST] | dict[str, float]  # type: ignore[valid-type]
 _Targets = Annotated[list[Id | _StrictTarget], MOST] | dict[str, float]  # type: ignore[valid-type]
 
@@ -114,9 +119,9 @@ OURS_ALONE = frozenset(
 """Field names by which no other format is recognised."""
 
 
-def is_ours_alone(sight: Probe) -> bool:
+def is_ours_alone(probe: Probe) -> bool:
     """Whether a file is plainly ours, so that no other format need be tried: the usual case."""
-    look = sight.look
+    look = probe.look
     if look is None or look.shape == "object":
         return False
     return look.keys <= OURS_ALONE and bool(look.keys & {"retrieved", "ground_truth"})
@@ -141,14 +146,16 @@ def holds_plain_parts(table: InputTable) -> bool:
     )
 
 
-_OF_RECORDS = frozenset({"tags", "forbidden", "excluded", "stages", "latency_ms", "error"})
+_OF_RECORDS = frozenset(
+    {"tags", "forbidden", "excluded", "stages", "latency_ms", "error"}
+)
 
 
-def _are_texts(sight: Probe) -> bool:
+def _are_texts(probe: Probe) -> bool:
     """Whether a part of the first record is one text or number, as in a row of a table."""
-    first = sight.look.first if sight.look is not None else {}
+    first = probe.look.first if probe.look is not None else {}
     parts = (opened(first[one]) for one in ("ground_truth", "retrieved") if one in first)
-    return any(isinstance(one, str | int) for one in parts)
+    return any(isinstance(part, str | int) for part in parts)
 
 
 class Ours(EachRow):
@@ -168,28 +175,30 @@ class Ours(EachRow):
     def recognise(self, keys: frozenset[str]) -> bool:
         """``retrieved`` or ``ground_truth``, which means something else in old ragas files."""
         if "retrieval_gt" in keys or keys >= {"status", "retrieved", "targets"}:
-            return False  # AutoRAG's, with a column that the user named; scores of queries
+            return (
+                False  # AutoRAG's, with a column that the user named; scores of queries
+            )
         if "contexts" not in keys:
             return bool(keys & {"retrieved", "ground_truth"})
         from calipers.io.formats.tools import is_old_ragas
 
         return bool(keys & {"retrieved", "ground_truth"}) and not is_old_ragas(keys)
 
-    def yields(self, sight: Probe) -> bool:
+    def yields(self, probe: Probe) -> bool:
         """Always: one part may stand under the name of another tool."""
-        del sight
+        del probe
         return True
 
-    def read(self, sight: Probe, role: Role) -> Dataset:
+    def read(self, probe: Probe, role: Role) -> Dataset:
         """Read the records; the two parts may have other usual names."""
-        table = sight.table or (sight.flat if _are_texts(sight) else None)
+        table = probe.table or (probe.flat if _are_texts(probe) else None)
         if table is not None:
-            return self.read_table(sight, table, role)
-        if sight.look is None:
-            raise wrong_form(sight, self.title)
-        if self.recognise(sight.look.keys) and sight.look.keys <= self.kept:
-            return read_records(self, sight, sight.records())
-        records = first_records(sight)
+            return self.read_table(probe, table, role)
+        if probe.look is None:
+            raise wrong_form(probe, self.title)
+        if self.recognise(probe.look.keys) and probe.look.keys <= self.kept:
+            return read_records(self, probe, probe.records())
+        records = first_records(probe)
         owner = next(
             (
                 key
@@ -206,12 +215,12 @@ class Ours(EachRow):
         if not all(has.values()) and not first.keys() <= self.kept:
             from calipers.io.tables.propose import missing_part
 
-            options = missing_part(_sample(sight, owner), role, **has)
+            options = missing_part(_sample(probe, owner), role, **has)
         notes = notes_on_names(names, first.keys() - self.kept)
-        found = read_records(self, sight, sight.records(owner, names), notes)
-        return replace(found, unclear=Unclear("", *options)) if options else found
+        dataset = read_records(self, probe, probe.records(owner, names), notes)
+        return replace(dataset, unclear=Unclear("", *options)) if options else dataset
 
-    def read_table(self, sight: Probe, table: InputTable, role: Role) -> Dataset:
+    def read_table(self, probe: Probe, table: InputTable, role: Role) -> Dataset:
         """Read records in a table; one with plain ids or texts is read as any other."""
         from calipers.io.tables.merge import numbered_as_one
         from calipers.io.tables.resolve import (
@@ -226,14 +235,21 @@ class Ours(EachRow):
             return read_handwritten(table, role)
         if TRUTH not in table.columns:
             table = numbered_as_one(table, role)
-        elif "retrieved" not in table.columns and table.rows([TRUTH], most=1).dtypes[0] != pl.List:
-            check_no_grade_is_hidden(table, left_over(table.names(), dict.fromkeys(self.kept, "")))
+        elif (
+            "retrieved" not in table.columns
+            and table.rows([TRUTH], most=1).dtypes[0] != pl.List
+        ):
+            check_no_grade_is_hidden(
+                table, left_over(table.names(), dict.fromkeys(self.kept, ""))
+            )
         columns = table.columns
         names = names_of_parts(dict.fromkeys(sorted(columns)), role)
         if role != "ground_truth":
             check_one_list(table, names.get("retrieved", "retrieved"), self.kept)
         notes = notes_on_names(names, columns - self.kept)
-        return read_rows(self, sight, table.renamed(Columns(names)) if names else table, notes)
+        return read_rows(
+            self, probe, table.renamed(Columns(names)) if names else table, notes
+        )
 
     def record(self, row: Handwritten, at: At) -> Record:
         """The record under our names; refused without a question."""
@@ -250,14 +266,20 @@ class Ours(EachRow):
         """The record with its fields renamed to ours, at any depth."""
         return resolve_record(row, at) if isinstance(row, Mapping) else row
 
-    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
+    def write(
+        self, output: Output, parts: Parts, path: Path, remarks: Remarks
+    ) -> list[Path]:
         """Write one record per line, as JSON lines or as a JSON list."""
         from calipers.io.files.write import opened as opened_file
         from calipers.io.records.entries import records
 
-        first, between, last = (b"", b"\n", b"\n")
+        first = b""
+        between = b"\n"
+        last = b"\n"
         if output.name == "json":
-            first, between, last = (b"[\n", b",\n", b"\n]\n")
+            first = b"[\n"
+            between = b",\n"
+            last = b"\n]\n"
         with opened_file(path) as file:
             for number, one in enumerate(records(parts, remarks)):
                 file.write((between if number else first) + msgspec.json.encode(one))
@@ -281,30 +303,30 @@ class PlainRecords(Ours):
     fallback = 2
     outputs = ()
 
-    def detect(self, sight: Probe) -> bool:
+    def detect(self, probe: Probe) -> bool:
         """A JSON list, JSON lines, one object with a question, or a table with lists beside it."""
-        look = sight.look
-        if sight.table is not None:
-            return is_long(sight.table.columns) and has_lists_beside(sight.table)
+        look = probe.look
+        if probe.table is not None:
+            return is_long(probe.table.columns) and has_lists_beside(probe.table)
         if look is None or look.shape != "object" or "query" in look.keys:
             return look is not None
         asked = isinstance(opened(look.first.get("question")), str)
-        return asked or holds_objects(sight)
+        return asked or holds_objects(probe)
 
-    def read(self, sight: Probe, role: Role) -> Dataset:
+    def read(self, probe: Probe, role: Role) -> Dataset:
         """Read the records; refused if none of their fields names the question."""
-        keys = sight.look.keys if sight.look else frozenset()
-        alone = len(keys) > 1 and len(sight.row_keys) == 1
+        keys = probe.look.keys if probe.look else frozenset()
+        alone = len(keys) > 1 and len(probe.row_keys) == 1
         if alone and not is_long(keys) and not keys & self.kept:
             from calipers.io.tables.propose import nothing_fits
 
-            raise nothing_fits(sight.name, _sample(sight), "query", role)
-        return super().read(sight, role)
+            raise nothing_fits(probe.name, _sample(probe), "query", role)
+        return super().read(probe, role)
 
 
-def _sample(sight: Probe, owner: str | None = None) -> "Profiles":
+def _sample(probe: Probe, owner: str | None = None) -> "Profiles":
     """The profiles of the fields of the first records."""
     from calipers.io.tables.propose import profiles_of_records
 
-    rows = [opened(one) for one in islice(sight.records(owner).items, SOME)]
+    rows = [opened(one) for one in islice(probe.records(owner).items, SOME)]
     return profiles_of_records([row for row in rows if isinstance(row, Mapping)])

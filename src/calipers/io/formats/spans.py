@@ -26,8 +26,10 @@ from calipers.io.formats.traces import (
 from calipers.io.records.json_files import explain_mismatch
 from calipers.io.records.records import At, Id, Record, Result
 
-DOCUMENTS, OWN_DOCUMENTS = "retrieval.documents", "gen_ai.retrieval.documents"
-ASKED, OWN_ASKED = "input.value", "gen_ai.retrieval.query.text"
+DOCUMENTS = "retrieval.documents"
+OWN_DOCUMENTS = "gen_ai.retrieval.documents"
+ASKED = "input.value"
+OWN_ASKED = "gen_ai.retrieval.query.text"
 """The attributes of OpenInference, and those of OpenTelemetry's own conventions."""
 TRACED_RESULT = "db.query.result"
 """The event of a result, as OpenLLMetry records it."""
@@ -55,7 +57,9 @@ def _attributes(span: Mapping[str, Any], at: At) -> dict[str, Any]:
     }
     about = ("retrieval", "input", "openinference", "gen_ai", "traceloop", "db")
     every = {**found, **columns}.items()
-    return dict(_flat({key: one for key, one in every if str(key).split(".")[0] in about}))
+    return dict(
+        _flat({key: one for key, one in every if str(key).split(".")[0] in about})
+    )
 
 
 def _otlp_value(value: Any) -> Any:
@@ -90,7 +94,9 @@ def _document(part: Mapping[str, Any]) -> dict[str, Any]:
     # The text of an indexed table cell may be a number.
     made |= {name: str(made[name]) for name in ("id", "content") if name in made}
     mark = "metadata."
-    about = {key.removeprefix(mark): one for key, one in part.items() if key.startswith(mark)}
+    about = {
+        key.removeprefix(mark): one for key, one in part.items() if key.startswith(mark)
+    }
     return {**made, "metadata": about}
 
 
@@ -122,7 +128,9 @@ def _traced_question(value: Any) -> str | None:
         if isinstance(value.get(name), Mapping) and (asked := question_in(value[name])):
             return asked
     args = value.get("args")
-    texts = [text for text in args if isinstance(text, str)] if isinstance(args, list) else []
+    texts = (
+        [text for text in args if isinstance(text, str)] if isinstance(args, list) else []
+    )
     return texts[0] if texts else question_in(value)
 
 
@@ -148,7 +156,8 @@ def _recorded_results(span: Mapping[str, Any], at: At) -> list[Id | Result] | No
 
 
 def _failure(span: Mapping[str, Any]) -> str | None:
-    code, said = span.get("status_code"), span.get("status_message")
+    code = span.get("status_code")
+    said = span.get("status_message")
     if isinstance(status := span.get("status"), Mapping):
         code = status.get("code", status.get("status_code"))
         said = status.get("message") or status.get("description")
@@ -162,13 +171,16 @@ class OpenInference(TraceFormat):
 
     name = "openinference"
     title = "OpenInference spans"
-    example = '{"attributes": {"input.value": …, "retrieval.documents.0.document.content": …}}'
+    example = (
+        '{"attributes": {"input.value": …, "retrieval.documents.0.document.content": …}}'
+    )
     results_field = "retrieval.documents"
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """``attributes`` of a span, as one value or as columns."""
         return "attributes" in keys or any(
-            key.startswith(("attributes.retrieval.", "retrieval.documents")) for key in keys
+            key.startswith(("attributes.retrieval.", "retrieval.documents"))
+            for key in keys
         )
 
     def spans(self, rows: Rows, trace: Any = None) -> Iterator[Span]:
@@ -177,11 +189,17 @@ class OpenInference(TraceFormat):
             flat = _attributes(span, at)
             asked = self._asked(flat)
             record = self._record(span, flat, asked, at)
-            began = one_of(span, "startTimeUnixNano", "start_time_unix_nano", "start_time")
+            began = one_of(
+                span, "startTimeUnixNano", "start_time_unix_nano", "start_time"
+            )
             context = span.get("context")
             inner = context.get("trace_id") if isinstance(context, Mapping) else None
-            own = inner or one_of(span, "trace_id", "traceId", "context.trace_id") or trace
-            yield Span(own, str(began or ""), at, asked if record is None else None, record)
+            own = (
+                inner or one_of(span, "trace_id", "traceId", "context.trace_id") or trace
+            )
+            yield Span(
+                own, str(began or ""), at, asked if record is None else None, record
+            )
             for name in _CHILDREN:
                 listed = opened(span.get(name))
                 children = listed if isinstance(listed, list) else ()
@@ -207,7 +225,10 @@ class OpenInference(TraceFormat):
         for key, value in flat.items():
             if (found := PART.fullmatch(key)) and value is not None:
                 parts.setdefault(int(found[1]), {})[found[2]] = value
-        is_call = "RETRIEVER" in (span.get("span_kind"), flat.get("openinference.span.kind"))
+        is_call = "RETRIEVER" in (
+            span.get("span_kind"),
+            flat.get("openinference.span.kind"),
+        )
         is_call |= flat.get("gen_ai.operation.name") == "retrieval"
         if not parts and not is_call and not {DOCUMENTS, OWN_DOCUMENTS} & flat.keys():
             return None
@@ -216,14 +237,18 @@ class OpenInference(TraceFormat):
                 f"A span of a retriever has no question at {at()}: no attribute {ASKED!r} (or "
                 f"{OWN_ASKED!r}); a span has {self.example}."
             )
-        own = flat.get("gen_ai.operation.name") == "retrieval" and OWN_DOCUMENTS not in flat
+        own = (
+            flat.get("gen_ai.operation.name") == "retrieval" and OWN_DOCUMENTS not in flat
+        )
         if own and not parts and not _failure(span):
             raise InvalidInput(
                 f"A span of a retriever has no documents at {at()}: no attribute "
                 f"{OWN_DOCUMENTS!r}; record it, as instruments leave it out unless asked."
             )
         results = documents_in([_document(parts[number]) for number in sorted(parts)], at)
-        return Record(asked, retrieved=results, latency_ms=_latency(span, at), error=_failure(span))
+        return Record(
+            asked, retrieved=results, latency_ms=_latency(span, at), error=_failure(span)
+        )
 
 
 class Scope(msgspec.Struct):
@@ -281,7 +306,9 @@ def _in_camel_case(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     return {
-        _SNAKE.get(key, key): _in_camel_case(held) if _SNAKE.get(key, key) in _CAMEL else held
+        _SNAKE.get(key, key): _in_camel_case(held)
+        if _SNAKE.get(key, key) in _CAMEL
+        else held
         for key, held in value.items()
     }
 

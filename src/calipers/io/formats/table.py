@@ -101,7 +101,9 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         unclear = None
         if left and not (has_truth and has_results):
             profiles = profiles_of(table, ours["query"])
-            options = missing_part(profiles, role, has_truth=has_truth, has_results=has_results)
+            options = missing_part(
+                profiles, role, has_truth=has_truth, has_results=has_results
+            )
             unclear = Unclear("", *options) if options else None
         if not has_truth and not has_results:
             raise Unclear(
@@ -111,7 +113,9 @@ def read_long(table: InputTable, role: Role) -> Dataset:
                 otherwise="Add --run RESULTS or --retriever FILE.py:FUNCTION",
             )
         try:
-            check_fields(table, names, left, role, has_truth=has_truth, has_results=has_results)
+            check_fields(
+                table, names, left, role, has_truth=has_truth, has_results=has_results
+            )
         except Unclear as error:
             if unclear is None or role != "both":
                 raise
@@ -119,7 +123,9 @@ def read_long(table: InputTable, role: Role) -> Dataset:
             raise Unclear(error.why, *unclear.options, *error.options) from None
         said = reading_note(names, left, of_targets=has_truth)
         tags = [pl.col(one) for one in found if one.startswith(TAG)]
-        named = table.then(lambda rows: rows.select(meant + tags), notes=(*said, *table.notes))
+        named = table.then(
+            lambda rows: rows.select(meant + tags), notes=(*said, *table.notes)
+        )
         truth = _truth(named, ours, found, has_results) if has_truth else None
         if truth is not None:
             named = replace(named, notes=())
@@ -132,7 +138,10 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         )
         if truth is not None and inferred and not table.trial:
             truth = _with_look(truth, run)
-    parts = [*(["judgements"] if has_truth else []), *(["results"] if has_results else [])]
+    parts = [
+        *(["judgements"] if has_truth else []),
+        *(["results"] if has_results else []),
+    ]
     return Dataset(truth, run, f"a table of {' and '.join(parts)}", unclear=unclear)
 
 
@@ -178,7 +187,7 @@ def _truth(
     if by_question:
         frame = _filled(frame, table, notes)
     _refuse_total(frame, columns, table)
-    asked = frame.select("query", *texts, *tags)
+    page = frame.select("query", *texts, *tags)
     frame, emptied = _without_empty(frame, columns, quoted=table.quoted)
     if by_question and "item" in columns and not set(ONE_EACH) & set(columns):
         splitter = Splitter(ours["item"], any_order=True)
@@ -191,18 +200,22 @@ def _truth(
     if (by_question and "grade" not in columns) or emptied:
         frame = _without_targets(frame, columns, notes)
     if "grade" in columns:
-        frame = frame.with_columns(_grades(frame["grade"], table, has_results, ours["grade"]))
+        frame = frame.with_columns(
+            _grades(frame["grade"], table, has_results, ours["grade"])
+        )
     rows = frame[ROW]
     notes += table.notes[1:]
 
-    chosen, place = frame.select(columns), _places(table, rows)
+    chosen = frame.select(columns)
+    place = _places(table, rows)
     cast = cast_columns(chosen, TARGET_SCHEMA, place, 0, table.decimal_comma, called=ours)
-    queries = _queries(asked, texts)
+    queries = _queries(page, texts)
     if has_results and "grade" in columns:
         # Unjudged results are in the same table without a grade.
         judged = cast["grade"].is_not_null()
-        cast, rows = cast.filter(judged), rows.filter(judged)
-    tagged = tags_in(asked.with_columns(_names(asked)), queries["query"]) if tags else {}
+        cast = cast.filter(judged)
+        rows = rows.filter(judged)
+    tagged = tags_in(page.with_columns(_names(page)), queries["query"]) if tags else {}
     where = _places(table, rows)
     truth = GroundTruth.from_targets(cast, queries=queries, tags=tagged, where=where)
     if "grade" in columns:
@@ -246,7 +259,9 @@ def _all_returned(table: InputTable, ours: dict[str, str]) -> bool:
     return "rank" not in ours or not table.rows("rank")["rank"].null_count()
 
 
-def _grades(column: pl.Series, table: InputTable, has_results: bool, called: str) -> pl.Series:
+def _grades(
+    column: pl.Series, table: InputTable, has_results: bool, called: str
+) -> pl.Series:
     """The grades as numbers; beside results an empty cell means unjudged, and stays empty."""
     made = as_numbers(column, table.said.grades)
     if made.dtype == pl.String:
@@ -259,7 +274,9 @@ def _check_grades_are_numbers(
     made: pl.Series, column: pl.Series, table: InputTable, called: str
 ) -> None:
     """Refuse words in a column of grades, with the grades of a known scale."""
-    words = [cell for cell in made.unique(maintain_order=True).drop_nulls() if cell.strip()]
+    words = [
+        cell for cell in made.unique(maintain_order=True).drop_nulls() if cell.strip()
+    ]
     unknown = [cell for cell in words if number_in(cell) is None]
     if not unknown:
         return
@@ -279,7 +296,9 @@ def _check_grades_are_numbers(
 
 def _queries(asked: pl.DataFrame, texts: list[str]) -> pl.DataFrame:
     """Every question once, with its text."""
-    shown = (pl.col(text).cast(pl.String).str.strip_chars().alias("text") for text in texts)
+    shown = (
+        pl.col(text).cast(pl.String).str.strip_chars().alias("text") for text in texts
+    )
     queries = asked.select(_names(asked), *shown)
     return each_query_once(queries)
 
@@ -295,7 +314,9 @@ def _filled(frame: pl.DataFrame, table: InputTable, notes: list[str]) -> pl.Data
     texts = [] if "grade" in frame.columns else texts
     blank = pl.col(texts).str.contains(r"^\s*$")
     if frame.select(blank.any()).transpose().to_series().any() if texts else False:
-        frame = frame.with_columns(pl.when(blank).then(None).otherwise(pl.col(texts)).name.keep())
+        frame = frame.with_columns(
+            pl.when(blank).then(None).otherwise(pl.col(texts)).name.keep()
+        )
     if not frame["query"].null_count():
         return frame
     others = [name for name in frame.columns if name not in (ROW, "grade")]
@@ -316,15 +337,21 @@ def _filled(frame: pl.DataFrame, table: InputTable, notes: list[str]) -> pl.Data
     return frame.with_columns(pl.col(kept).forward_fill())
 
 
-def _split(frame: pl.DataFrame, column: str, splitter: Splitter, table: InputTable) -> pl.DataFrame:
+def _split(
+    frame: pl.DataFrame, column: str, splitter: Splitter, table: InputTable
+) -> pl.DataFrame:
     """Split cells into one row per id; a row without ids is kept, empty."""
     if frame[column].dtype == pl.String and not frame[column].str.contains(DIVIDED).any():
         one = pl.col(column)
-        return frame.with_columns(pl.when(one != "").then(one).otherwise(None).name.keep())
+        return frame.with_columns(
+            pl.when(one != "").then(one).otherwise(None).name.keep()
+        )
     rows = frame[ROW].to_list()
     cells = frame[column].to_list()
     if frame[column].dtype.is_float():
-        cells = [None if c is None else int(c) if float(c).is_integer() else c for c in cells]
+        cells = [
+            None if c is None else int(c) if float(c).is_integer() else c for c in cells
+        ]
     lists: list[Sequence[str | None]] = [
         splitter.split(cell, partial(table.where, row)) or [None]
         for cell, row in zip(cells, rows, strict=True)
@@ -354,7 +381,10 @@ def _without_empty(
     if "item" not in columns or frame["item"].dtype != pl.String:
         return frame, False
     if quoted and "grade" in columns:
-        return frame, False  # what JSON quotes and somebody judged is an id, whatever its name
+        return (
+            frame,
+            False,
+        )  # what JSON quotes and somebody judged is an id, whatever its name
     words = words_for_nothing(graded="grade" in columns)
     empty = frame["item"].str.strip_chars().str.to_lowercase().is_in([*words])
     if not empty.any():
@@ -362,7 +392,9 @@ def _without_empty(
     return frame.with_columns(pl.when(~empty).then(pl.col("item")).alias("item")), True
 
 
-def _without_targets(frame: pl.DataFrame, columns: list[str], notes: list[str]) -> pl.DataFrame:
+def _without_targets(
+    frame: pl.DataFrame, columns: list[str], notes: list[str]
+) -> pl.DataFrame:
     """Drop rows without a target: nothing should be found for these questions."""
     named = [name for name in ("item", "quote", "document") if name in columns]
     empty = frame.select(pl.all_horizontal(pl.col(named).is_null())).to_series()
@@ -387,11 +419,15 @@ def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
         with explained(table.name, table.fault):
             # Opened again each time, so that decompressed content does not stay in memory.
             for batch in table.batches(columns, BATCH):
-                where, offset, rows = table.where, seen, batch
+                where = table.where
+                offset = seen
+                rows = batch
                 if "rank" in columns and "grade" in ours and batch["rank"].null_count():
                     # Rows without a rank were judged but not returned.
                     at = batch["rank"].is_not_null().arg_true() + seen
-                    where, offset, rows = _places(table, at), 0, batch.drop_nulls("rank")
+                    where = _places(table, at)
+                    offset = 0
+                    rows = batch.drop_nulls("rank")
                 made = cast_columns(rows, RUN_SCHEMA, where, offset, table.decimal_comma)
                 check_direction(made, where, offset)
                 check_ranks(made, where, offset)
@@ -419,7 +455,9 @@ def _places(table: InputTable, rows: pl.Series) -> Callable[[int], str]:
     return lambda row: table.where(int(rows[row]))
 
 
-def _one_list_each(frame: pl.DataFrame, table: InputTable, ours: dict[str, str]) -> pl.DataFrame:
+def _one_list_each(
+    frame: pl.DataFrame, table: InputTable, ours: dict[str, str]
+) -> pl.DataFrame:
     """One row per question; rows that repeat its results only add targets."""
     if not frame["query"].is_duplicated().any():
         return frame
@@ -439,7 +477,8 @@ def _one_list_each(frame: pl.DataFrame, table: InputTable, ours: dict[str, str])
 
 def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
     """A run without scores: rows, and the ids in each cell, are in ranking order."""
-    notes, splitter = list(table.notes), Splitter(ours[column])
+    notes = list(table.notes)
+    splitter = Splitter(ours[column])
     frame = table.rows("query", pl.col(column).alias("item")).with_row_index(ROW)
 
     def items(some: pl.DataFrame) -> pl.DataFrame:
@@ -500,24 +539,30 @@ class LongTable(Format):
     outputs = (
         Output("csv", "a CSV table", EVERYTHING, (".csv",)),
         Output("tsv", "a TSV table", EVERYTHING, (".tsv",)),
-        Output("parquet", "a Parquet table", EVERYTHING, (".parquet",), can_be_packed=False),
+        Output(
+            "parquet", "a Parquet table", EVERYTHING, (".parquet",), can_be_packed=False
+        ),
     )
 
-    def detect(self, sight: Probe) -> bool:
+    def detect(self, probe: Probe) -> bool:
         """A table with a query column, or flat records with the fields of one."""
-        if sight.table is None and holds_objects(sight):
+        if probe.table is None and holds_objects(probe):
             return False
-        table = sight.table or sight.flat
-        return table is not None and is_long(table.columns) and not has_lists_beside(table)
+        table = probe.table or probe.flat
+        return (
+            table is not None and is_long(table.columns) and not has_lists_beside(table)
+        )
 
-    def read(self, sight: Probe, role: Role) -> Dataset:
+    def read(self, probe: Probe, role: Role) -> Dataset:
         """Read a ground truth, a run or both, by the columns."""
-        table = sight.table or sight.flat
+        table = probe.table or probe.flat
         if table is None:
-            raise wrong_form(sight, "a table")
+            raise wrong_form(probe, "a table")
         return read_handwritten(table, role)
 
-    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
+    def write(
+        self, output: Output, parts: Parts, path: Path, remarks: Remarks
+    ) -> list[Path]:
         """Write a table as text or in Parquet: a row per item where that holds everything."""
         frames = chain.from_iterable(
             _long(part) if _fits_long(part) else in_frames(records([part], remarks))
@@ -533,7 +578,8 @@ class LongTable(Format):
 
 def _fits_long(part: Dataset) -> bool:
     """Whether there is one part, whose rows hold everything."""
-    truth, run = part.ground_truth, part.run
+    truth = part.ground_truth
+    run = part.run
     if truth is not None:
         whole = truth.queries.height == truth.targets["query"].n_unique()
         more = truth.tags or truth.forbidden is not None or truth.excluded is not None
@@ -559,11 +605,17 @@ def _targets(truth: GroundTruth) -> pl.DataFrame:
     ]
     if not {"item", "quote", "document"} & set(used):
         used.append("item")
-    frame = targets.select(sorted(used, key=lambda name: (name != "query", name == "grade")))
-    whole = (frame["grade"] == frame["grade"].round()) & (frame["grade"].abs() < MOST_WHOLE)
+    frame = targets.select(
+        sorted(used, key=lambda name: (name != "query", name == "grade"))
+    )
+    whole = (frame["grade"] == frame["grade"].round()) & (
+        frame["grade"].abs() < MOST_WHOLE
+    )
     if whole.all():
         frame = frame.with_columns(pl.col("grade").cast(pl.Int64))
-    known = truth.queries.filter(pl.col("text").is_not_null() & (pl.col("text") != pl.col("query")))
+    known = truth.queries.filter(
+        pl.col("text").is_not_null() & (pl.col("text") != pl.col("query"))
+    )
     if known.height:
         texts = truth.queries.select("query", query_text="text")
         frame = frame.join(texts, on="query", how="left", maintain_order="left")

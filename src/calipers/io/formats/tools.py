@@ -59,11 +59,18 @@ class Tool(EachRow):
     """Whether exports of other tools have the same names for other things."""
 
     def __post_init__(self) -> None:
-        kinds: dict[str, Any] = {self.query: str, self.ident: Id | None, self.tag: str | None}
+        kinds: dict[str, Any] = {
+            self.query: str,
+            self.ident: Id | None,
+            self.tag: str | None,
+        }
         kinds |= dict(zip(self.results, (Texts, Ids, Scores), strict=False))
         kinds |= dict(zip(self.truth, (Texts, Ids), strict=False))
         kinds = {name: kind for name, kind in (kinds | {**self.typed}).items() if name}
-        fields = ((n, kind, *[None] * (NoneType in get_args(kind))) for n, kind in kinds.items())
+        fields = (
+            (n, kind, *((None,) if NoneType in get_args(kind) else ()))
+            for n, kind in kinds.items()
+        )
         self.row = msgspec.defstruct(f"{type(self).__name__}Row", fields, kw_only=True)
         self.kept = frozenset(kinds)
         self.results_field = self.results_field or next(iter(self.results), "")
@@ -73,9 +80,9 @@ class Tool(EachRow):
         """Whether these are the keys of the format's rows."""
         return self.knows(keys) if self.knows is not None else super().recognise(keys)
 
-    def yields(self, sight: Probe) -> bool:
+    def yields(self, probe: Probe) -> bool:
         """Whether its rows ask under another name than the tool, or say what is relevant."""
-        every = frozenset[str]().union(*sight.row_keys.values())
+        every = frozenset[str]().union(*probe.row_keys.values())
         words = {word for key in every for word in plain_name(key).split("_")}
         return self.query not in every or (self.is_loose and bool(words & _RELEVANT))
 
@@ -89,7 +96,9 @@ class Tool(EachRow):
             tags={self.tag: getattr(row, self.tag)} if self.tag else None,
         )
 
-    def retrieved(self, row: Any, names: Sequence[str], at: At) -> list[Id | Result] | None:
+    def retrieved(
+        self, row: Any, names: Sequence[str], at: At
+    ) -> list[Id | Result] | None:
         """The results under these fields, or None."""
         texts, ids, scores = (
             getattr(row, one) if one else None for one in (*names, "", "", "")[:3]
@@ -103,7 +112,10 @@ class Tool(EachRow):
                 f"There are {len(scores)} scores for {len(pairs)} results at {at()}.{names[2]}; "
                 "give one for each."
             )
-        return [Result(one, score, text) for (text, one), score in zip(pairs, scores, strict=True)]
+        return [
+            Result(one, score, text)
+            for (text, one), score in zip(pairs, scores, strict=True)
+        ]
 
     def targets(self, row: Any, at: At) -> list[Id | Target] | None:
         """The targets, or None if the row has no such fields."""
@@ -139,7 +151,9 @@ def is_labelled(keys: frozenset[str]) -> bool:
 def is_old_ragas(keys: frozenset[str]) -> bool:
     """Whether a sample with these keys is of ragas before 0.2; ``ground_truth`` is an answer."""
     beside = {"question", "answer", "ground_truths", "evolution_type"}
-    return "contexts" in keys and bool(keys & beside) and not keys & {"query", "retrieved"}
+    return (
+        "contexts" in keys and bool(keys & beside) and not keys & {"query", "retrieved"}
+    )
 
 
 _RELEVANT = frozenset({"relevant", "expected", "gold", "golden", "reference"})
@@ -151,7 +165,8 @@ class Ragas(Tool):
 
     def targets(self, row: Any, at: At) -> list[Id | Target] | None:
         """The references; if texts and ids cannot be paired, the kind that the results have."""
-        texts, ids = row.reference_contexts, row.reference_context_ids
+        texts = row.reference_contexts
+        ids = row.reference_context_ids
         if texts is not None and ids is not None and len(texts) != len(ids):
             by_id = row.retrieved_context_ids is not None
             setattr(row, self.truth[0] if by_id else self.truth[1], None)
@@ -161,9 +176,9 @@ class Ragas(Tool):
 class DeepEval(Tool):
     """Goldens and test cases; in CSV and JSON lines, lists are texts joined by ``|``."""
 
-    def yields(self, sight: Probe) -> bool:
+    def yields(self, probe: Probe) -> bool:
         """Whether the input is an object, or an output is a list: items of a platform."""
-        for record in first_records(sight).values():
+        for record in first_records(probe).values():
             outputs = [record.get(name) for names in self.known_by for name in names]
             if "input" in record and not isinstance(record["input"], str):
                 return True
@@ -174,7 +189,11 @@ class DeepEval(Tool):
     def record(self, row: Any, at: At) -> Record:
         """Convert a row to a record; ``context`` holds the targets."""
         del at
-        found = row.retrievalContext if row.retrieval_context is None else row.retrieval_context
+        found = (
+            row.retrievalContext
+            if row.retrieval_context is None
+            else row.retrieval_context
+        )
         truth: list[Id | Target] | None = None
         if row.context is not None:
             truth = [Target(quote=one) for one in _barred(row.context)]
@@ -216,9 +235,12 @@ class ChunkingEvaluation(Tool):
         del at
         return [
             Target(
-                quote=one.content, document=row.corpus_id, start=one.start_index, end=one.end_index
+                quote=reference.content,
+                document=row.corpus_id,
+                start=reference.start_index,
+                end=reference.end_index,
             )
-            for one in row.references
+            for reference in row.references
         ]
 
 
@@ -228,13 +250,17 @@ class HotpotQa(Tool):
     def targets(self, row: Any, at: At) -> list[Id | Target] | None:
         """The articles, by their titles."""
         facts = row.supporting_facts
-        titles = facts.get("title") if isinstance(facts, dict) else [title for title, _ in facts]
+        titles = (
+            facts.get("title")
+            if isinstance(facts, dict)
+            else [title for title, _ in facts]
+        )
         if titles is None:
             raise InvalidInput(
                 f"The supporting facts name no article at {at()}.supporting_facts: no 'title'; a "
                 f"record is {self.example}."
             )
-        return [Target(id=str(one)) for one in dict.fromkeys(titles)]
+        return [Target(id=str(fromkey)) for fromkey in dict.fromkeys(titles)]
 
 
 class AutoRag(Tool):
@@ -256,7 +282,8 @@ class AutoRag(Tool):
                 "retrieved=retrieved_ids_lexical or --column retrieved=retrieved_ids_semantic."
             )
         elif made.retrieved is None and kinds:
-            made.retrieved, kinds = next(iter(kinds.values())), {}
+            made.retrieved = next(iter(kinds.values()))
+            kinds = {}
         made.stages = dict(kinds) or None
         return made
 
@@ -294,11 +321,15 @@ class LlamaIndex(WholeFormat):
     name = "llama_index"
     title = "a LlamaIndex question set"
     whole = QuestionsOverNodes
-    example = '{"queries": {"q": …}, "corpus": {"node": …}, "relevant_docs": {"q": ["node"]}}'
+    example = (
+        '{"queries": {"q": …}, "corpus": {"node": …}, "relevant_docs": {"q": ["node"]}}'
+    )
     truth_field = "relevant_docs"
     known_by = ({"relevant_docs"},)
 
-    def records(self, whole: QuestionsOverNodes, place: PathPlace) -> Iterator[tuple[str, Record]]:
+    def records(
+        self, whole: QuestionsOverNodes, place: PathPlace
+    ) -> Iterator[tuple[str, Record]]:
         """Yield every query with its nodes; their texts are quotes."""
         unknown = next((q for q in whole.relevant_docs if q not in whole.queries), None)
         if unknown is not None:
@@ -311,7 +342,10 @@ class LlamaIndex(WholeFormat):
             truth: list[Id | Target] = [
                 Target(id=node, quote=whole.corpus.get(node) or None) for node in nodes
             ]
-            yield place(f"$.queries[{query!r}]"), Record(text, id=query, ground_truth=truth)
+            yield (
+                place(f"$.queries[{query!r}]"),
+                Record(text, id=query, ground_truth=truth),
+            )
 
 
 class Judgement(msgspec.Struct):
@@ -336,7 +370,9 @@ class QuepidBook(RowFormat):
     name = "quepid_book"
     title = "a Quepid book"
     row = JudgedPair
-    example = '{"query_text": …, "doc_id": …, "position": 1, "judgements": [{"rating": 2}]}'
+    example = (
+        '{"query_text": …, "doc_id": …, "position": 1, "judgements": [{"rating": 2}]}'
+    )
     results_field = "position"
     truth_field = "judgements"
 
@@ -344,7 +380,9 @@ class QuepidBook(RowFormat):
         """``query_text`` and ``doc_id``, or ``judgements``; with a grade it is a plain table."""
         if "judgements" in keys:
             return "query_text" in keys
-        return {"query_text", "doc_id"} <= keys and keys.isdisjoint((*ROW["grade"], "score"))
+        return {"query_text", "doc_id"} <= keys and keys.isdisjoint(
+            (*ROW["grade"], "score")
+        )
 
     def records(self, rows: Rows) -> Iterator[Record]:
         """Group pairs by query; several ratings of a pair become their mean, as in Quepid.
@@ -356,11 +394,17 @@ class QuepidBook(RowFormat):
         for _, pair in rows:
             pairs.setdefault(pair.query_text, []).append(pair)
         places = [[pair.position for pair in group] for group in pairs.values()]
-        ranked = all(None not in one and len(set(one)) == len(one) for one in places)
+        ranked = all(
+            None not in place and len(set(place)) == len(place) for place in places
+        )
         for query, group in pairs.items():
             truth: list[Id | Target] = []
             for pair in group:
-                given = [one.rating for one in pair.judgements if not one.unrateable]
+                given = [
+                    judgement.rating
+                    for judgement in pair.judgements
+                    if not judgement.unrateable
+                ]
                 rated = [one for one in given if one is not None]
                 if rated:
                     truth.append(Target(id=pair.doc_id, grade=sum(rated) / len(rated)))

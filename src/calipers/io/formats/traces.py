@@ -45,7 +45,9 @@ def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
         traces.setdefault(str(span.trace or f"span {number}"), []).append(span)
     for steps in traces.values():
         calls = [(span.at, span.record) for span in steps if span.record is not None]
-        asking = [step for step in steps if step.record is None and step.question is not None]
+        asking = [
+            step for step in steps if step.record is None and step.question is not None
+        ]
         # The question of an agent is that of its outermost span, which begins first.
         first = min(asking, key=lambda step: step.began, default=None)
         if len(calls) > 1 and first is not None:
@@ -95,7 +97,8 @@ def once_each(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
     """Yield every question once; refuse one with different results."""
     seen: dict[str, tuple[list[Any], At]] = {}
     for at, record in retrievals(spans):
-        query, found = str(record.query), [record.retrieved, record.error]
+        query = str(record.query)
+        found = [record.retrieved, record.error]
         if query not in seen:
             seen[query] = (found, at)
             yield at, record
@@ -108,7 +111,8 @@ def once_each(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
 
 
 _EXPORT_CALLS = (
-    "export spans of the kind RETRIEVER, or of the operation retrieval (gen_ai.operation.name), too"
+    "export spans of the kind RETRIEVER, or of the operation retrieval "
+    "(gen_ai.operation.name), too"
 )
 NO_CALLS = f"The traces hold no call of a retriever; {_EXPORT_CALLS}."
 
@@ -116,7 +120,9 @@ NO_CALLS = f"The traces hold no call of a retriever; {_EXPORT_CALLS}."
 def no_calls(name: str, spans: int) -> InvalidInput:
     """The error for traces in which nothing was retrieved."""
     counted = "the one span" if spans == 1 else f"{spans:,} spans"
-    return InvalidInput(f"There is no retrieval span among {counted} of {name}; {_EXPORT_CALLS}.")
+    return InvalidInput(
+        f"There is no retrieval span among {counted} of {name}; {_EXPORT_CALLS}."
+    )
 
 
 class TraceFormat(RowFormat):
@@ -179,11 +185,16 @@ def question_in(value: Any) -> str | None:
 
 def _last_asked(messages: Any) -> str | None:
     """The text of the last user message; None if these are not messages."""
-    for one in reversed(messages if isinstance(messages, list) else []):
+    for message in reversed(messages if isinstance(messages, list) else []):
         people = {"user", "human"}
-        if not isinstance(one, Mapping) or not {one.get("role"), one.get("type")} & people:
+        if (
+            not isinstance(message, Mapping)
+            or not {message.get("role"), message.get("type")} & people
+        ):
             continue
-        content = one.get("content") or one.get("parts")  # as OpenTelemetry calls it
+        content = message.get("content") or message.get(
+            "parts"
+        )  # as OpenTelemetry calls it
         if isinstance(content, list):
             parts = (part for part in content if isinstance(part, Mapping))
             texts = (part.get("text") or part.get("content") for part in parts)
@@ -247,14 +258,18 @@ class Platform(TraceFormat):
     def spans(self, rows: Rows, trace: Any = None) -> Iterator[Span]:
         """Yield every span, including nested child spans."""
         for at, row in rows:
-            asked, record = question_in(row.get(self.asked)), None
+            asked = question_in(row.get(self.asked))
+            record = None
             # One API writes types in upper case, others in lower case.
             if str(row.get(self.kind)).lower() == "retriever":
-                record, asked = self._record(row, asked, at), None
+                record = self._record(row, asked, at)
+                asked = None
             began = str(one_of(row, "start_time", "startTime") or "")
             own = one_of(row, "trace_id", "traceId") or trace
             if self.kind not in row:
-                own, began = row.get("id"), ""  # the trace itself, which is the outermost span
+                # the trace itself, which is the outermost span
+                own = row.get("id")
+                began = ""
             yield Span(own, began, at, asked, record)
             inside = opened(row.get(self.steps))
             listed = inside if isinstance(inside, list) else ()
@@ -291,8 +306,13 @@ class LangSmith(Platform):
 
     name = "langsmith"
     title = "runs exported from LangSmith"
-    example = '{"run_type": "retriever", "inputs": {"query": …}, "outputs": {"documents": […]}}'
-    kind, asked, answered, steps = "run_type", "inputs", "outputs", "child_runs"
+    example = (
+        '{"run_type": "retriever", "inputs": {"query": …}, "outputs": {"documents": […]}}'
+    )
+    kind = "run_type"
+    asked = "inputs"
+    answered = "outputs"
+    steps = "child_runs"
     results_field = "outputs"
     advice = "select the inputs and the outputs"
     known_by = ({"run_type", "inputs"}, {"run_type", "trace_id", "start_time"})
@@ -304,7 +324,10 @@ class Langfuse(Platform):
     name = "langfuse"
     title = "traces exported from Langfuse"
     example = '{"traceId": …, "type": "RETRIEVER", "input": …, "output": […]}'
-    kind, asked, answered, steps = "type", "input", "output", "observations"
+    kind = "type"
+    asked = "input"
+    answered = "output"
+    steps = "observations"
     results_field = "output"
     advice = "ask with fields='core,basic,io,metadata'"
     known_by = (
@@ -340,7 +363,8 @@ class LangSmithExamples(EachRow):
 
     def record(self, row: ExportedExample, at: At) -> Record:
         """Convert a row to a record; a question that is the only input may have any name."""
-        inputs, outputs = opened(row.inputs), opened(row.outputs)
+        inputs = opened(row.inputs)
+        outputs = opened(row.outputs)
         values = list(inputs.values()) if isinstance(inputs, Mapping) else []
         single = values[0] if len(values) == 1 and isinstance(values[0], str) else None
         asked = question_in(inputs) or single
@@ -350,7 +374,13 @@ class LangSmithExamples(EachRow):
                 f"An example has no question at {at()}.inputs: no 'question' or "
                 f"{', '.join(map(repr, QUESTION_IN_INPUT[:2]))}; found {keys or 'nothing'}."
             )
-        named = {plain_name(str(key)): key for key in outputs} if isinstance(outputs, dict) else {}
-        known = next((named[one] for one in (*EXPECTED, *WANTED_IDS) if one in named), None)
+        named = (
+            {plain_name(str(key)): key for key in outputs}
+            if isinstance(outputs, dict)
+            else {}
+        )
+        known = next(
+            (named[one] for one in (*EXPECTED, *WANTED_IDS) if one in named), None
+        )
         truth = None if known is None else outputs[known]
         return record_from({"query": asked, "ground_truth": truth}, at)

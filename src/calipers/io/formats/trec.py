@@ -75,14 +75,20 @@ def without_subtopics(truth: GroundTruth) -> GroundTruth:
     if not any(note.startswith(SUBTOPICS) for note in truth.notes):
         return truth
     # An item with several subtopics is one target, with its highest grade.
-    targets = truth.targets.group_by("query", "item", maintain_order=True).agg(pl.max("grade"))
+    targets = truth.targets.group_by("query", "item", maintain_order=True).agg(
+        pl.max("grade")
+    )
     made = GroundTruth.from_targets(targets, queries=truth.queries, tags=truth.tags)
-    return replace(made, notes=tuple(n for n in truth.notes if not n.startswith(SUBTOPICS)))
+    return replace(
+        made, notes=tuple(n for n in truth.notes if not n.startswith(SUBTOPICS))
+    )
 
 
 def _of_each_query(frame: pl.DataFrame) -> pl.Series:
     """The distinct values of the column, as a list per query."""
-    lists = frame.group_by("query", maintain_order=True).agg(pl.col("group").unique().sort())
+    lists = frame.group_by("query", maintain_order=True).agg(
+        pl.col("group").unique().sort()
+    )
     return lists["group"]
 
 
@@ -99,7 +105,8 @@ def _are_subtopics(frame: pl.DataFrame, values: pl.Series) -> bool:
     if pairs.select("query", "item").n_unique() < pairs.height:
         return True
     numbers = values.list.eval(pl.element().cast(pl.Int64))
-    first, last = numbers.list.min(), numbers.list.max()
+    first = numbers.list.min()
+    last = numbers.list.max()
     return bool(((first <= 1) & (last - first + 1 == numbers.list.n_unique())).all())
 
 
@@ -131,9 +138,9 @@ class TrecRun(Format):
     title = "a TREC run"
     outputs = (Output("run", "a TREC run", RESULTS_BY_ID, (".run",)),)
 
-    def detect(self, sight: Probe) -> bool:
+    def detect(self, probe: Probe) -> bool:
         """Six columns with a numeric rank and score, or Q0 in the second column."""
-        rows = first_rows(sight)
+        rows = first_rows(probe)
         if mostly(rows, _is_marked) and not mostly(rows, _has_four):
             # If every line has Q0, a bad number is an error in the file.
             return all(map(_is_marked, rows)) or mostly(rows, _has_score)
@@ -142,12 +149,13 @@ class TrecRun(Format):
         # A tag may contain spaces.
         if mostly(rows, lambda row: row[1:2] == [b"0"]):
             return True
-        return _is_even(rows, 6) and not holds_texts(sight)
+        return _is_even(rows, 6) and not holds_texts(probe)
 
-    def read(self, sight: Probe, role: Role) -> Dataset:
+    def read(self, probe: Probe, role: Role) -> Dataset:
         """A run that is read in blocks when needed; scores give the order."""
         del role
-        source, rows = sight.source, first_rows(sight)
+        source = probe.source
+        rows = first_rows(probe)
         _check_not_exchanged(rows, source.name)
         _check_one_tag(source)
         run = Run(
@@ -159,7 +167,9 @@ class TrecRun(Format):
         )
         return Dataset(run=run, kind=self.title)
 
-    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
+    def write(
+        self, output: Output, parts: Parts, path: Path, remarks: Remarks
+    ) -> list[Path]:
         """Write the results, best first."""
         with _lines(path, output) as file:
             for part in parts:
@@ -175,22 +185,28 @@ class TrecJudgements(Format):
     title = "TREC judgements"
     outputs = (Output("qrels", "TREC judgements", TRUTH_BY_ID, (".qrels",)),)
 
-    def detect(self, sight: Probe) -> bool:
+    def detect(self, probe: Probe) -> bool:
         """Four columns, the last a number or the second 0 or Q0."""
-        rows = first_rows(sight)
+        rows = first_rows(probe)
         if not mostly(rows, _has_four):
             return False
         marked = mostly(rows, lambda row: _is_marked(row) or row[1:2] == [b"0"])
         if marked:
             return True
-        return mostly(rows, _is_judgement) and _is_even(rows, 4) and not holds_texts(sight)
+        return (
+            mostly(rows, _is_judgement) and _is_even(rows, 4) and not holds_texts(probe)
+        )
 
-    def read(self, sight: Probe, role: Role) -> Dataset:
+    def read(self, probe: Probe, role: Role) -> Dataset:
         """Read and check judgements; a grade of 0 or below means judged not relevant."""
         del role
-        return Dataset(ground_truth=_judgements(sight.source, JUDGEMENTS), kind=self.title)
+        return Dataset(
+            ground_truth=_judgements(probe.source, JUDGEMENTS), kind=self.title
+        )
 
-    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
+    def write(
+        self, output: Output, parts: Parts, path: Path, remarks: Remarks
+    ) -> list[Path]:
         """Write the judgements."""
         with _lines(path, output) as file:
             for part in parts:
@@ -210,10 +226,12 @@ def _judgements(source: Source, layout: LineLayout) -> GroundTruth:
     return replace(truth, notes=notes)
 
 
-def plain_form(sight: Probe) -> Format | None:
+def plain_form(probe: Probe) -> Format | None:
     """The format of a file that is plainly TREC, so that no other need be tried."""
-    rows = first_rows(sight)
-    if rows and all(len(row) == 6 and _is_marked(row) and _is_result(row) for row in rows):
+    rows = first_rows(probe)
+    if rows and all(
+        len(row) == 6 and _is_marked(row) and _is_result(row) for row in rows
+    ):
         return TrecRun()
     if rows and all(row[1:2] == [b"0"] and _is_judgement(row) for row in rows):
         return TrecJudgements()
@@ -239,13 +257,16 @@ def _check_one_tag(source: Source) -> None:
 
     All tags are checked only if the first and the last differ.
     """
-    first, last = (_tag(line) for line in (source.head.split(b"\n")[0], source.last_line()))
+    first, last = (
+        _tag(line) for line in (source.head.split(b"\n")[0], source.last_line())
+    )
     some = {_tag(line) for line in source.head.split(b"\n")[:-1]} - {None}
     if first is None or last is None or (first == last and len(some) < 2):
         return
     tags: dict[bytes, bytes] = {}
     for _, line in source.lines():
-        tag, query = _tag(line), line.split(maxsplit=1)[:1]
+        tag = _tag(line)
+        query = line.split(maxsplit=1)[:1]
         if tag is not None and (known := tags.setdefault(query[0], tag)) != tag:
             raise InvalidInput(
                 f"{source.name} holds two rankings of the query {query[0].decode()!r}: the tags "
@@ -260,7 +281,9 @@ def _tag(line: bytes) -> bytes | None:
 
 def _rising(rows: list[list[bytes]]) -> tuple[str, ...]:
     """A note if the scores rise with the ranks, as they may be distances."""
-    if not all(len(row) >= 5 and row[3].isdigit() and NUMBER.fullmatch(row[4]) for row in rows):
+    if not all(
+        len(row) >= 5 and row[3].isdigit() and NUMBER.fullmatch(row[4]) for row in rows
+    ):
         return ()
     cells = [(query, float(rank), float(score)) for query, _, _, rank, score, *_ in rows]
     first = pl.DataFrame(cells, schema=["query", "rank", "score"], orient="row")
@@ -287,7 +310,10 @@ def _has_score(row: list[bytes]) -> bool:
 
 def _is_even(rows: list[list[bytes]], least: int) -> bool:
     """Whether lines without Q0 still look like columns, and not like prose."""
-    return all(len(row) >= least for row in rows) or len({row[1] for row in rows if row[1:]}) == 1
+    return (
+        all(len(row) >= least for row in rows)
+        or len({row[1] for row in rows if row[1:]}) == 1
+    )
 
 
 def _is_result(row: list[bytes]) -> bool:
@@ -312,7 +338,9 @@ def _lines(path: Path, output: Output) -> Iterator[BinaryIO]:
 
 def _write_judgements(truth: GroundTruth, file: BinaryIO, remarks: Remarks) -> None:
     # An item with several subtopics is one judgement.
-    known = truth.targets.drop_nulls("item").group_by("query", "item", maintain_order=True)
+    known = truth.targets.drop_nulls("item").group_by(
+        "query", "item", maintain_order=True
+    )
     targets = known.agg(pl.max("grade"))
     broken = targets.filter(pl.col("grade") != pl.col("grade").round()).height
     remarks.add("Grades that are not whole, which trec_eval cuts off: {n}.", broken)
@@ -321,7 +349,10 @@ def _write_judgements(truth: GroundTruth, file: BinaryIO, remarks: Remarks) -> N
     _write_lines(
         _with_safe_ids(rows, remarks).select(
             "query",
-            pl.when("__encoded").then(pl.lit(ENCODED)).otherwise(pl.lit("0")).alias("subtopic"),
+            pl.when("__encoded")
+            .then(pl.lit(ENCODED))
+            .otherwise(pl.lit("0"))
+            .alias("subtopic"),
             "item",
             _number_text("grade").alias("grade"),
         ),
@@ -331,7 +362,9 @@ def _write_judgements(truth: GroundTruth, file: BinaryIO, remarks: Remarks) -> N
 
 def _write_run(run: Run, file: BinaryIO, remarks: Remarks) -> None:
     for batch in run.ranked():
-        frame = batch.frame.with_columns(rank=pl.Series(batch.rank), score=_scores(batch, remarks))
+        frame = batch.frame.with_columns(
+            rank=pl.Series(batch.rank), score=_scores(batch, remarks)
+        )
         if "item" not in frame.columns:
             continue
         frame = frame.drop_nulls("item")
@@ -347,7 +380,10 @@ def _write_run(run: Run, file: BinaryIO, remarks: Remarks) -> None:
                 "item",
                 pl.col("rank").cast(pl.String),
                 _number_text("score").alias("score"),
-                pl.when("__encoded").then(pl.lit(ENCODED)).otherwise(pl.lit(TAG)).alias("tag"),
+                pl.when("__encoded")
+                .then(pl.lit(ENCODED))
+                .otherwise(pl.lit(TAG))
+                .alias("tag"),
             ),
             file,
         )
@@ -362,7 +398,8 @@ def _scores(batch: RankedBatch, remarks: Remarks) -> pl.Series:
     falling = np.repeat(batch.lengths, batch.lengths) - batch.rank + 1.0
     if "score" not in frame.columns or "item" not in frame.columns:
         return pl.Series(falling)
-    score, item = frame["score"], frame["item"]
+    score = frame["score"]
+    item = frame["item"]
     follows = pl.Series(batch.rank > 1)
     wrong = follows & (
         (score > score.shift(1)) | ((score == score.shift(1)) & (item > item.shift(1)))
@@ -400,7 +437,10 @@ def _with_safe_ids(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
         f"such as {encoded(str(example))[:60]}, and read back as they were."
     )
     return rows.with_columns(
-        pl.when("__encoded").then(_encoded_ids(rows[name])).otherwise(rows[name]).alias(name)
+        pl.when("__encoded")
+        .then(_encoded_ids(rows[name]))
+        .otherwise(rows[name])
+        .alias(name)
         for name in ("query", "item")
     )
 
@@ -450,29 +490,34 @@ class MarcoRun(Format):
     title = "an MS MARCO run (query, item, rank)"
     only = "run"
 
-    def detect(self, sight: Probe) -> bool:
+    def detect(self, probe: Probe) -> bool:
         """Whether the third column can be ranks: whole, from 1, each once per query."""
-        ranks = _third_by_query(sight)
+        ranks = _third_by_query(probe)
         return bool(ranks) and all(
-            all(one.isdigit() and int(one) >= 1 for one in third) and len(set(third)) == len(third)
+            all(one.isdigit() and int(one) >= 1 for one in third)
+            and len(set(third)) == len(third)
             for third in ranks.values()
         )
 
-    def read(self, sight: Probe, role: Role) -> Dataset:
+    def read(self, probe: Probe, role: Role) -> Dataset:
         """A run in the order of its ranks, read in blocks when needed."""
         del role
 
         def batches() -> Iterator[pl.DataFrame]:
             seen = []
-            for frame in scan(sight.source, MARCO_RUN):
-                with explained(sight.name):  # a rank beyond 64 bits
+            for frame in scan(probe.source, MARCO_RUN):
+                with explained(probe.name):  # a rank beyond 64 bits
                     ranked = frame.with_columns(pl.col("rank").cast(pl.Int64))
                 yield ranked
                 last = pl.col("rank").max().alias("last")
-                seen.append(ranked.group_by("query", maintain_order=True).agg(last, n=pl.len()))
-            _check_gaps(seen, sight.name)
+                seen.append(
+                    ranked.group_by("query", maintain_order=True).agg(last, n=pl.len())
+                )
+            _check_gaps(seen, probe.name)
 
-        return Dataset(run=Run(batches, order="rank", name=sight.name), kind="an MS MARCO run")
+        return Dataset(
+            run=Run(batches, order="rank", name=probe.name), kind="an MS MARCO run"
+        )
 
 
 def _check_gaps(seen: list[pl.DataFrame], name: str) -> None:
@@ -498,27 +543,27 @@ class ThreeColumns(Format):
     title = "judgements (query, item, grade)"
     only = "ground_truth"
 
-    def detect(self, sight: Probe) -> bool:
+    def detect(self, probe: Probe) -> bool:
         """Whether the third column can be grades: numbers that do not just count up."""
-        grades = _third_by_query(sight)
+        grades = _third_by_query(probe)
         return bool(grades) and not any(_counts_up(third) for third in grades.values())
 
-    def read(self, sight: Probe, role: Role) -> Dataset:
+    def read(self, probe: Probe, role: Role) -> Dataset:
         """Read and check the judgements."""
         del role
-        truth = _judgements(sight.source, THREE_JUDGEMENTS)
+        truth = _judgements(probe.source, THREE_JUDGEMENTS)
         return Dataset(ground_truth=truth, kind="judgements in three columns")
 
 
-def _third_by_query(sight: Probe) -> dict[bytes, list[bytes]]:
+def _third_by_query(probe: Probe) -> dict[bytes, list[bytes]]:
     """The third column by query, if the first line has three columns.
 
     A later line with another number is an error, reported when the file is read.
     """
-    rows = first_rows(sight, most=None)
-    if not rows or not _fits(rows[0]) or not mostly(rows, _fits) or holds_texts(sight):
+    rows = first_rows(probe, most=None)
+    if not rows or not _fits(rows[0]) or not mostly(rows, _fits) or holds_texts(probe):
         return {}
-    if are_measures(sight):
+    if are_measures(probe):
         return {}
     third: dict[bytes, list[bytes]] = {}
     for row in filter(_fits, rows):

@@ -28,7 +28,9 @@ from calipers.io.records.records import At, Record
 from calipers.names import words_in
 
 CLICKED = frozenset(
-    words_in("click item_click product_click result_click document_click add_to_cart purchase")
+    words_in(
+        "click item_click product_click result_click document_click add_to_cart purchase"
+    )
 )
 """The actions that say that somebody chose a result; views and hovers say nothing."""
 
@@ -47,7 +49,9 @@ class Ubi(TraceFormat):
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """``query_id`` beside the ids of hits, or beside an action."""
-        return "query_id" in keys and bool(keys & {"query_response_hit_ids", "action_name"})
+        return "query_id" in keys and bool(
+            keys & {"query_response_hit_ids", "action_name"}
+        )
 
     @classmethod
     def may_hold(cls, keys: frozenset[str]) -> bool:
@@ -98,7 +102,7 @@ def _search(row: Mapping[str, Any], at: At) -> Search | None:
             f"The hits of a search are {hits!r:.60} at {at()}; query_response_hit_ids is a list of "
             "ids."
         )
-    listed = (one for one in hits or () if one is not None)
+    listed = (hit for hit in hits or () if hit is not None)
     return Search(str(row.get("query_id")), asked.strip(), tuple(map(str, listed)))
 
 
@@ -118,12 +122,12 @@ def read_behaviour(files: Iterable[Probe]) -> Behaviour:
     searches: list[Search] = []
     clicked: dict[str, set[str]] = {}
     others: dict[str, int] = {}
-    form = Ubi()
-    for sight in files:
-        if sight.look is None or not form.may_hold(sight.look.keys):
+    file_format = Ubi()
+    for probe in files:
+        if probe.look is None or not file_format.may_hold(probe.look.keys):
             continue
-        for at, row in _sources(typed_rows(form, sight.records())):
-            if not form.recognise(frozenset(map(str, row))):
+        for at, row in _sources(typed_rows(file_format, probe.records())):
+            if not file_format.recognise(frozenset(map(str, row))):
                 continue
             if (found := _search(row, at)) is not None:
                 searches.append(found)
@@ -152,18 +156,28 @@ _ALLOWED = (
 
 def read_traces(file: Probe | str | os.PathLike[str]) -> Iterator[Record]:
     """Yield one record per question of a trace of any tool, with what its retriever returned."""
-    sight = file if isinstance(file, Probe) else Probe(Source(Path(file)))
-    if sight.look is None:
-        raise InvalidInput(f"{sight.name} holds no traces: it is not JSON; {_ALLOWED}")
-    forms: tuple[TraceFormat, ...] = (Otlp(), OpenInference(), LangSmith(), Langfuse())
-    chosen = (
-        (f, owner) for owner, keys in sight.row_keys.items() for f in forms if f.recognise(keys)
+    probe = file if isinstance(file, Probe) else Probe(Source(Path(file)))
+    if probe.look is None:
+        raise InvalidInput(f"{probe.name} holds no traces: it is not JSON; {_ALLOWED}")
+    file_formats: tuple[TraceFormat, ...] = (
+        Otlp(),
+        OpenInference(),
+        LangSmith(),
+        Langfuse(),
     )
-    form, owner = next(chosen, (Ubi() if Ubi.may_hold(sight.look.keys) else None, None))
-    if form is None:
-        raise InvalidInput(f"{sight.name} is no part of a trace; {_ALLOWED}")
-    spans = [*form.spans(typed_rows(form, sight.records(owner)))]
-    if not form.without_calls and not any(span.record for span in spans):
-        raise no_calls(sight.name, len(spans))
+    chosen = (
+        (f, owner)
+        for owner, keys in probe.row_keys.items()
+        for f in file_formats
+        if f.recognise(keys)
+    )
+    file_format, owner = next(
+        chosen, (Ubi() if Ubi.may_hold(probe.look.keys) else None, None)
+    )
+    if file_format is None:
+        raise InvalidInput(f"{probe.name} is no part of a trace; {_ALLOWED}")
+    spans = [*file_format.spans(typed_rows(file_format, probe.records(owner)))]
+    if not file_format.without_calls and not any(span.record for span in spans):
+        raise no_calls(probe.name, len(spans))
     for _, record in retrievals(spans):
         yield record

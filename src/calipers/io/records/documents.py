@@ -80,7 +80,9 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
         return answer if any(isinstance(one, SCALARS) for one in only) else only
     if isinstance(answer, Mapping):
         return _in_mapping(answer)
-    if hasattr(answer, "meta") and isinstance(getattr(answer, "body", None), Mapping | list):
+    if hasattr(answer, "meta") and isinstance(
+        getattr(answer, "body", None), Mapping | list
+    ):
         # A response of Elasticsearch's client, which is not a mapping itself.
         return results_in(answer.body, most)
     if isinstance(answer, tuple):
@@ -103,7 +105,9 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
             # Vespa's client gives no hits for an error, too, which its JSON tells.
             said = None if inner else getattr(answer, "json", None)
             return _in_mapping(said) if isinstance(said, Mapping) else inner
-    if callable(getattr(answer, "to_dict", None)) and isinstance(answer.to_dict(), Mapping):
+    if callable(getattr(answer, "to_dict", None)) and isinstance(
+        answer.to_dict(), Mapping
+    ):
         return _in_mapping(answer.to_dict())
     found = answer.tolist() if hasattr(answer, "tolist") else answer
     if isinstance(found, Iterable):
@@ -132,7 +136,9 @@ def _from_two_lists(answer: Sequence[Any]) -> list[tuple[Any, Any]] | None:
     if not ids or not as_ids or not all(map(is_number, scores)):
         return None
     if len(ids) != len(scores):
-        raise BadDocument(f"is a list of {len(ids)} ids and a list of {len(scores)} scores")
+        raise BadDocument(
+            f"is a list of {len(ids)} ids and a list of {len(scores)} scores"
+        )
     return list(zip(ids, scores, strict=True))
 
 
@@ -150,7 +156,9 @@ def check_complete(answer: Any) -> None:
     failed = shards.get("failed") if isinstance(shards, Mapping) else None
     if isinstance(shards, Mapping) and isinstance(failed, int) and failed > 0:
         total = shards.get("total", "all")
-        raise IncompleteAnswer(f"lacks results: {failed} of {total} shards failed; ask again")
+        raise IncompleteAnswer(
+            f"lacks results: {failed} of {total} shards failed; ask again"
+        )
     if answer.get("timed_out") is True:
         raise IncompleteAnswer("lacks results: the search timed out; ask again")
 
@@ -165,7 +173,11 @@ def _in_mapping(answer: Mapping[Any, Any]) -> Sequence[Any]:
             return list(inner)
         if isinstance(inner, Mapping) and any(deeper in inner for deeper in LISTS):
             return _in_mapping(inner)
-        if isinstance(inner, Mapping) and name == "root" and {"relevance", "fields"} <= {*inner}:
+        if (
+            isinstance(inner, Mapping)
+            and name == "root"
+            and {"relevance", "fields"} <= {*inner}
+        ):
             if inner.get("errors"):
                 raise BadDocument(f"reports errors: {inner['errors']!r:.120}")
             return []  # Vespa leaves the list out where there are no hits
@@ -178,10 +190,16 @@ def _from_columns(answer: Mapping[Any, Any]) -> Sequence[Any]:
     """Results given column by column, as Chroma does: ids, distances, documents, metadatas."""
     columns: dict[str, Sequence[Any]] = {}
     for name, places in COLUMNS.items():
-        found = next((answer[place] for place in places if answer.get(place) is not None), None)
-        if found is not None:
+        pool_items = next(
+            (answer[place] for place in places if answer.get(place) is not None), None
+        )
+        if pool_items is not None:
             # A single query returns a list with one list in it.
-            columns[name] = found[0] if len(found) == 1 and isinstance(found[0], list) else found
+            columns[name] = (
+                pool_items[0]
+                if len(pool_items) == 1 and isinstance(pool_items[0], list)
+                else pool_items
+            )
     if len({len(column) for column in columns.values()}) > 1:
         lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
         raise BadDocument(f"has columns of different lengths: {lengths}")
@@ -228,8 +246,11 @@ def _from_pair(one: Sequence[Any]) -> Row:
     if len(one) == 3 and isinstance(one[1], str) and is_id(one[0]) and is_number(one[2]):
         return Row(str(one[0]), checked("score", one[2]), one[1])
     if len(one) not in (2, 3):
-        raise BadDocument(f"is a list of {len(one)}, not an (id, score) pair{_if_a_batch(one)}")
-    first, second = one[0], one[1]
+        raise BadDocument(
+            f"is a list of {len(one)}, not an (id, score) pair{_if_a_batch(one)}"
+        )
+    first = one[0]
+    second = one[1]
     score_first = not is_number(second) or (
         isinstance(first, float) and isinstance(second, Integral)
     )
@@ -252,7 +273,9 @@ def _from_pair(one: Sequence[Any]) -> Row:
 def _if_a_batch(one: Sequence[Any]) -> str:
     """Advice for a result that is itself a list of results."""
     if one and isinstance(one[0], list | tuple | Mapping):
-        return " (it holds a list for each of several questions: return the results of one)"
+        return (
+            " (it holds a list for each of several questions: return the results of one)"
+        )
     return ""
 
 
@@ -260,7 +283,11 @@ def from_object(one: Any) -> Row:
     """Convert an object or a dictionary with any of the usual field names to a row."""
     if isinstance(one, SCALARS):
         raise BadDocument("has no id and no text")
-    if not isinstance(one, Mapping) and hasattr(one, "keys") and hasattr(one, "__getitem__"):
+    if (
+        not isinstance(one, Mapping)
+        and hasattr(one, "keys")
+        and hasattr(one, "__getitem__")
+    ):
         # A database row, by its column names.
         one = {name: one[name] for name in one.keys()}  # noqa: SIM118 - these give no names else
     get = _getter(one)
@@ -282,7 +309,11 @@ def from_object(one: Any) -> Row:
             _fill(row, from_metadata(inner))
         elif hasattr(inner, "__dict__"):
             _fill(row, from_metadata(vars(inner)))
-    if row.id is None and isinstance(one, dict) and is_id(own := getattr(one, "id", None)):
+    if (
+        row.id is None
+        and isinstance(one, dict)
+        and is_id(own := getattr(one, "id", None))
+    ):
         row.id = str(own)  # a hit of Milvus knows its primary key
     if row.id is None and isinstance(one, Mapping):
         _take(row, "id", get, ITEM_IDS)
@@ -318,7 +349,9 @@ def _places(keys: tuple[Any, ...]) -> Places:
     known = set(keys)
     if known >= {"relevance", "fields"}:
         known.discard("source")  # of a Vespa hit: the cluster it came from
-    names = ((name, tuple(p for p in places if p in known)) for name, places in RESULT.items())
+    names = (
+        (name, tuple(p for p in places if p in known)) for name, places in RESULT.items()
+    )
     return (
         tuple((name, places) for name, places in names if places),
         tuple(place for place in WRAPPED if place in known),
@@ -326,7 +359,9 @@ def _places(keys: tuple[Any, ...]) -> Places:
     )
 
 
-def _take(row: Row, name: str, get: Get, places: Sequence[str], *, strict: bool = True) -> None:
+def _take(
+    row: Row, name: str, get: Get, places: Sequence[str], *, strict: bool = True
+) -> None:
     """Set a field from the first usable value; metadata may use the same key differently."""
     for place in places:
         value = get(place)
@@ -368,7 +403,9 @@ def checked(name: str, value: Any) -> Any:
         return None
     if name in ("id", "document"):
         if not is_id(value):
-            raise BadDocument(f"has the {name} {value!r}; it must be a text or a whole number")
+            raise BadDocument(
+                f"has the {name} {value!r}; it must be a text or a whole number"
+            )
         return str(value)
     if name == "page":
         if isinstance(value, bool):
@@ -431,7 +468,9 @@ def is_answer(value: Any) -> bool:
         named = (value[name] for name in _LISTED if name in value)
         return any(isinstance(one, list | tuple | Mapping) for one in named)
     # Texts, numbers and sets are no answers; the reader of mappings reports them.
-    return hasattr(value, "__iter__") and not isinstance(value, str | bytes | set | frozenset)
+    return hasattr(value, "__iter__") and not isinstance(
+        value, str | bytes | set | frozenset
+    )
 
 
 def is_document(value: Any) -> bool:
@@ -443,7 +482,11 @@ def is_document(value: Any) -> bool:
     >>> is_document("chunk_1")
     False
     """
-    if type(value) in (str, int, dict):  # nearly always; looking for attributes takes longer
+    if type(value) in (
+        str,
+        int,
+        dict,
+    ):  # nearly always; looking for attributes takes longer
         return False
     if isinstance(value, tuple):
         return len(value) == 2 and is_document(value[0])

@@ -70,7 +70,8 @@ RESULTS_BY_ID = frozenset({"results", "scores"})
 
 def counted(data: Dataset, counts: Counts) -> Iterator[Dataset]:
     """Yield the dataset and count what it holds; results are counted as they are read."""
-    truth, run = data.ground_truth, data.run
+    truth = data.ground_truth
+    run = data.run
     if truth is not None:
         counts.update(_of_truth(truth))
     if run is not None:
@@ -109,14 +110,19 @@ def _of_truth(truth: GroundTruth) -> Counts:
 
 
 def _texts(queries: pl.DataFrame) -> int:
-    return queries.filter(pl.col("text").is_not_null() & (pl.col("text") != pl.col("query"))).height
+    return queries.filter(
+        pl.col("text").is_not_null() & (pl.col("text") != pl.col("query"))
+    ).height
 
 
 def _of_queries(run: Run, *, known: bool) -> Counts:
     """Count what a run has beside its results; texts only if no ground truth has them."""
     queries = run.queries
     found: Counts = Counter(
-        stages=sum(0 if one.queries is None else one.queries.height for one in run.stages.values())
+        stages=sum(
+            0 if stage.queries is None else stage.queries.height
+            for stage in run.stages.values()
+        )
     )
     if queries is None:
         return found
@@ -134,7 +140,9 @@ def _counting(run: Run, counts: Counts) -> Run:
         for frame in run.scan():
             counts["results"] += frame.height
             has_item = "item" in frame.columns
-            counts["results_without_id"] += frame["item"].null_count() if has_item else frame.height
+            counts["results_without_id"] += (
+                frame["item"].null_count() if has_item else frame.height
+            )
             for name, column in _OF_RESULTS.items():
                 if column in frame.columns:
                     counts[name] += frame[column].count()
@@ -160,7 +168,10 @@ class Remarks:
 
     def sentences(self) -> list[str]:
         """The sentences with their counts filled in."""
-        return [sentence.replace("{n}", f"{count:,}") for sentence, count in self.counts.items()]
+        return [
+            sentence.replace("{n}", f"{count:,}")
+            for sentence, count in self.counts.items()
+        ]
 
 
 AT_ONCE = 2_000
@@ -172,7 +183,8 @@ def query_records(dataset: Dataset, missing: Counter[str]) -> Iterator[dict[str,
 
     ``missing`` counts the queries that only one side has.
     """
-    truth, run = dataset.ground_truth, dataset.run
+    truth = dataset.ground_truth
+    run = dataset.run
     seen: set[str] = set()
     if run is not None and run.queries is None:
         # Results streamed from a file set the order, so that they need not wait.
@@ -187,7 +199,11 @@ def query_records(dataset: Dataset, missing: Counter[str]) -> Iterator[dict[str,
     kept = run.frame if run is not None and run.queries is not None else None
     sides = [one.queries for one in (truth, run) if one is not None]
     asked = [one["query"] for one in (*sides, kept) if one is not None]
-    waiting = (one for one in dict.fromkeys(chain.from_iterable(asked)) if one not in seen)
+    waiting = (
+        fromkey
+        for fromkey in dict.fromkeys(chain.from_iterable(asked))
+        if fromkey not in seen
+    )
     while some := list(islice(waiting, AT_ONCE)):
         yield from _records(dataset, some, kept, missing)
 
@@ -197,7 +213,8 @@ def _records(
 ) -> Iterator[dict[str, Any]]:
     """Yield some queries, each in its shortest form, as written by hand."""
     asked = pl.DataFrame({"query": names}, schema={"query": pl.String})
-    truth, run = dataset.ground_truth, dataset.run
+    truth = dataset.ground_truth
+    run = dataset.run
     targets = _by_query(None if truth is None else truth.targets, asked)
     further = {
         "forbidden": _by_query(None if truth is None else truth.forbidden, asked),
@@ -220,15 +237,23 @@ def _records(
         # From either side; the ground truth's text of a query wins over the run's.
         about = {**answered.get(name, [{}])[0], **known.get(name, [{}])[0]}
         text = about.get("text", name)
-        found: dict[str, Any] = {"id": name, "query": text} if text != name else {"query": name}
-        if tags := {k.removeprefix(TAG): v for k, v in about.items() if k.startswith(TAG)}:
+        found: dict[str, Any] = (
+            {"id": name, "query": text} if text != name else {"query": name}
+        )
+        if tags := {
+            k.removeprefix(TAG): v for k, v in about.items() if k.startswith(TAG)
+        }:
             found["tags"] = tags
         if run is not None and lacking != "run":
             found["retrieved"] = _results(results.get(name, []))
         if truth is not None and lacking != "ground_truth":
             found["ground_truth"] = _targets(targets.get(name, []))
-        found |= {part: _results(some[name]) for part, some in further.items() if name in some}
-        if of_stages := {one: _results(some[name]) for one, some in stages.items() if name in some}:
+        found |= {
+            part: _results(some[name]) for part, some in further.items() if name in some
+        }
+        if of_stages := {
+            one: _results(some[name]) for one, some in stages.items() if name in some
+        }:
             found["stages"] = of_stages
         found |= {part: about[part] for part in ("latency_ms", "error") if part in about}
         if lacking is not None:
@@ -243,7 +268,9 @@ def with_tags(truth: GroundTruth) -> pl.DataFrame:
     return truth.queries.select("query", "text").with_columns(*tags)
 
 
-def _by_query(frame: pl.DataFrame | None, asked: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+def _by_query(
+    frame: pl.DataFrame | None, asked: pl.DataFrame
+) -> dict[str, list[dict[str, Any]]]:
     """The rows of the queries in ``asked``, without empty fields."""
     lists: dict[str, list[dict[str, Any]]] = {}
     if frame is None:

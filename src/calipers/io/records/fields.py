@@ -55,10 +55,14 @@ from calipers.names import (
     possible_meaning,
 )
 
-_FIELDS: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in (Result, Target)}
+_FIELDS: dict[type, dict[str, Any]] = {
+    kind: get_type_hints(kind) for kind in (Result, Target)
+}
 _TARGET, _RESULT = (frozenset(_FIELDS[kind]) for kind in (Target, Result))
 _IDS = (*RESULT["id"], *ITEM_IDS)
-_ALIASES = frozenset({*ITEM_IDS, *WRAPPED, *METADATA, *ROW["rank"]}).union(*RESULT.values())
+_ALIASES = frozenset({*ITEM_IDS, *WRAPPED, *METADATA, *ROW["rank"]}).union(
+    *RESULT.values()
+)
 _PLAIN = (*SCALARS, Mapping)
 _NAMES: dict[type, dict[str, tuple[str, ...]]] = {
     Result: {"rank": ROW["rank"]},
@@ -93,10 +97,10 @@ def _keys(kind: type, keys: tuple[str, ...]) -> _Keys:
     style = plain_name if kind is Target else str
     plain = {style(str(key)): key for key in reversed(keys)}
     named = {
-        ours: tuple(plain[one] for one in names if one in plain)
+        ours: tuple(plain[name] for name in names if name in plain)
         for ours, names in _NAMES[kind].items()
     }
-    known = {*fields, *(one for names in named.values() for one in names)}
+    known = {*fields, *(name for names in named.values() for name in names)}
     return _Keys(
         named,
         tuple(key for key in keys if key not in known and style(str(key)) not in fields),
@@ -105,14 +109,22 @@ def _keys(kind: type, keys: tuple[str, ...]) -> _Keys:
     )
 
 
-def first_records(sight: Probe) -> dict[str | None, Mapping[str, Any]]:
+def first_records(probe: Probe) -> dict[str | None, Mapping[str, Any]]:
     """The first record of a file, and of each list in it by key, decoded."""
-    if sight.look is None or sight.table is not None or len(sight.look.first) > MOST_COLUMNS:
+    if (
+        probe.look is None
+        or probe.table is not None
+        or len(probe.look.first) > MOST_COLUMNS
+    ):
         return {}
-    first = sight.look.first
-    raw = {key: first if key is None else first_object(first[key]) for key in sight.row_keys}
+    first = probe.look.first
+    raw = {
+        key: first if key is None else first_object(first[key]) for key in probe.row_keys
+    }
     return {
-        key: {str(name): opened(one) for name, one in islice(record.items(), MOST_COLUMNS)}
+        key: {
+            str(name): opened(one) for name, one in islice(record.items(), MOST_COLUMNS)
+        }
         for key, record in raw.items()
     }
 
@@ -123,7 +135,8 @@ def names_of_parts(first: Mapping[str, Any], role: Role) -> dict[str, str]:
     >>> names_of_parts({"question": "Who?", "expected_ids": ["a"], "retrieved": ["a"]}, "both")
     {'ground_truth': 'expected_ids'}
     """
-    keys, called = list(first), _called(first)
+    keys = list(first)
+    called = _called(first)
     if "query" not in called and "retrieved" not in first:
         return {}
     names: dict[str, str] = {}
@@ -136,13 +149,15 @@ def names_of_parts(first: Mapping[str, Any], role: Role) -> dict[str, str]:
     groups = numbered_groups(keys)
     meant = (one[0] for stem, one in groups.items() if possible_meaning(stem) == "item")
     item = called.get("item") or next(meant, "")
-    found = next((",".join(one) for one in groups.values() if item in one), item)
-    return {**names, "ground_truth": found} if found else names
+    pool_items = next(
+        (",".join(group) for group in groups.values() if item in group), item
+    )
+    return {**names, "ground_truth": pool_items} if pool_items else names
 
 
-def holds_objects(sight: Probe) -> bool:
+def holds_objects(probe: Probe) -> bool:
     """Whether records hold objects or nested lists under other usual names for our parts."""
-    return any(map(has_objects, first_records(sight).values()))
+    return any(map(has_objects, first_records(probe).values()))
 
 
 def has_objects(first: Mapping[str, Any]) -> bool:
@@ -151,14 +166,20 @@ def has_objects(first: Mapping[str, Any]) -> bool:
     if "query" not in called:
         return False
     parts = (first[called[ours]] for ours in ("retrieved", "item") if ours in called)
-    held = (one for part in parts for one in (part if isinstance(part, list | tuple) else [part]))
+    held = (
+        one
+        for part in parts
+        for one in (part if isinstance(part, list | tuple) else [part])
+    )
     return any(isinstance(one, Mapping | list) for one in held)
 
 
 def _called(first: Mapping[str, Any]) -> dict[str, str]:
     """Our field names, each with its name in a record."""
     called = {ours: theirs for theirs, ours in renaming(list(first)).items()}
-    judged = next((one for one in JUDGED if isinstance(first.get(one), list | Mapping)), None)
+    judged = next(
+        (one for one in JUDGED if isinstance(first.get(one), list | Mapping)), None
+    )
     return {**called, "item": judged} if judged and "item" not in called else called
 
 
@@ -169,10 +190,19 @@ def notes_on_names(names: Mapping[str, str], left: Iterable[str]) -> list[str]:
     ['targets ← gold.', 'Not read: also_acceptable.']
     """
     called = {"retrieved": "results", "ground_truth": "targets"}
-    said = [", ".join(f"{called[ours]} ← {theirs}" for ours, theirs in names.items()) + "."]
-    known = {one for theirs in names.values() for one in theirs.split(",")}
-    left = [one for one in sorted(left) if one not in known and MATTERS & {*one.lower().split("_")}]
-    return [*(said if names else ()), *([f"Not read: {', '.join(left)}."] if left else ())]
+    said = [
+        ", ".join(f"{called[ours]} ← {theirs}" for ours, theirs in names.items()) + "."
+    ]
+    known = {word for theirs in names.values() for word in theirs.split(",")}
+    left = [
+        one
+        for one in sorted(left)
+        if one not in known and MATTERS & {*one.lower().split("_")}
+    ]
+    return [
+        *(said if names else ()),
+        *([f"Not read: {', '.join(left)}."] if left else ()),
+    ]
 
 
 MATTERS = frozenset(
@@ -215,7 +245,9 @@ def _add_negatives(made: dict[str, Any], at: At) -> None:
     truth = made.get("ground_truth")
     if not isinstance(truth, list | Mapping):
         return
-    plain = {plain_name(str(key)): key for key, one in made.items() if isinstance(one, list)}
+    plain = {
+        plain_name(str(key)): key for key, one in made.items() if isinstance(one, list)
+    }
     for key in (plain[name] for name in PARALLEL if name in plain):
         if not any(isinstance(one, Mapping | list) for one in made[key]):
             raise InvalidInput(
@@ -275,7 +307,9 @@ def _inside(at: At, step: str) -> At:
 
 def _results(given: Any, at: At) -> Any:
     """Results in any shape that a retriever may return; ids, and scores by id, as they are."""
-    if given is None or (isinstance(given, Mapping) and all(map(is_number, given.values()))):
+    if given is None or (
+        isinstance(given, Mapping) and all(map(is_number, given.values()))
+    ):
         return given
     try:
         listed = results_in(given)
@@ -300,7 +334,11 @@ def _result(one: Mapping[str, Any], at: At) -> dict[str, Any]:
         own["rank"] = one[name]
     if keys.simple:
         return own
-    own = {name: value for name, value in own.items() if not isinstance(value, Mapping | list)}
+    own = {
+        name: value
+        for name, value in own.items()
+        if not isinstance(value, Mapping | list)
+    }
     return {**_document(one, at), **own}
 
 
@@ -313,10 +351,14 @@ def _document(one: Any, at: At) -> dict[str, Any]:
         known = next((key for key in keys if possible_meaning(key) == "item"), "NAME")
         hint = f"; say {say(('item', known))}" if "neither" in str(error) else ""
         raise InvalidInput(f"A result {error} at {at()}{hint}.") from None
-    return {name: value for name in _RESULT if (value := getattr(row, name, None)) is not None}
+    return {
+        name: value for name in _RESULT if (value := getattr(row, name, None)) is not None
+    }
 
 
-def _take(made: dict[str, Any], ours: str, given: Mapping[str, Any], keys: Iterable[str]) -> None:
+def _take(
+    made: dict[str, Any], ours: str, given: Mapping[str, Any], keys: Iterable[str]
+) -> None:
     """Fill our field with the first text or number under ``keys``."""
     for key in keys if made.get(ours) is None else ():
         value = given[key]
@@ -352,7 +394,9 @@ def _target(one: Mapping[str, Any], at: At) -> dict[str, Any]:
     _take(made, "id", one, named["id"])
     if all(made.get(name) is None for name in ("id", "quote", "document")):
         _take(made, "quote", one, named["quote"])
-        for inner in (one[name] for name in named["metadata"] if isinstance(one[name], Mapping)):
+        for inner in (
+            one[name] for name in named["metadata"] if isinstance(one[name], Mapping)
+        ):
             # A document as a library serialises it: its text and its source.
             made["document"] = from_metadata(inner).document
         is_span = made.get("start") is not None or made.get("page") is not None
@@ -378,7 +422,11 @@ def _is_near(key: str, field: str) -> bool:
 
 def _refuse_possible_grade(key: str, values: list[Any], at: At) -> None:
     """Refuse a key of targets that may be their grade."""
-    plain = [one for one in values if one is not None and not isinstance(one, Mapping | list)]
+    plain = [
+        value
+        for value in values
+        if value is not None and not isinstance(value, Mapping | list)
+    ]
     if not plain:
         return
     from calipers.io.tables.profile import Profile

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from calipers.model.ranking import Order
-from calipers.model.run import RUN_SCHEMA, Run, natural_ties, notes_on_rising, rising_queries
+from calipers.model.run import (
+    RUN_SCHEMA,
+    Run,
+    natural_ties,
+    notes_on_rising,
+    rising_queries,
+)
 
 if TYPE_CHECKING:
     from calipers.io.files.spill import Piece, ScratchFile
@@ -91,10 +97,19 @@ class Results:
             self._parts = list(regrouped(self._frames(), _ROWS_AT_ONCE, _BYTES_AT_ONCE))
         else:
             whole = pl.concat(map(self._shaped, self._frames()))
-            return Run.from_frame(whole, order=order, queries=queries, name=name, stages=stages)
+            return Run.from_frame(
+                whole, order=order, queries=queries, name=name, stages=stages
+            )
         ties = natural_ties(order, self._columns)
         return Run(
-            self._scan, order, ties, queries, name, dict(stages or {}), is_grouped=True, stays=True
+            self._scan,
+            order,
+            ties,
+            queries,
+            name,
+            dict(stages or {}),
+            is_grouped=True,
+            stays=True,
         )
 
     def notes(self) -> tuple[str, ...]:
@@ -135,7 +150,9 @@ class Results:
         )
 
 
-def regrouped(frames: Iterable[pl.DataFrame], rows: int, size: int) -> Iterator[pl.DataFrame]:
+def regrouped(
+    frames: Iterable[pl.DataFrame], rows: int, size: int
+) -> Iterator[pl.DataFrame]:
     """Regroup rows into frames of so many rows or bytes, whichever comes first."""
     waiting: list[pl.DataFrame] = []
     for frame in frames:

@@ -113,19 +113,27 @@ def raw_records(source: Source, seen: Look, key: str | None = None) -> RawRecord
         return _lines(source)
     content = source.read()
     if seen.shape == "values":
-        return RawRecords(_values(content), lambda i: f"{source.name} $[{i}]", source=source)
+        return RawRecords(
+            _values(content), lambda i: f"{source.name} $[{i}]", source=source
+        )
     if seen.shape == "list":
         listed = decoded(content, source, decoder=_RAW_LIST)
         return RawRecords(iter(listed), lambda i: f"{source.name} $[{i}]", source=source)
     if key is None:
         # A file of one line may be JSON lines with a single record.
         line = "" if b"\n" in content.strip() else ":1"
-        return RawRecords(iter((content,)), lambda _: f"{source.name}{line} $", source=source)
+        return RawRecords(
+            iter((content,)), lambda _: f"{source.name}{line} $", source=source
+        )
     value = decoded(content, source, decoder=_OBJECT).get(key)
     if value is None or not bytes(value).lstrip().startswith(b"["):
-        raise InvalidInput(f"The records are no list at {source.name} $.{key}; they must be one.")
+        raise InvalidInput(
+            f"The records are no list at {source.name} $.{key}; they must be one."
+        )
     records = _RAW_LIST.decode(value)
-    return RawRecords(iter(records), lambda i: f"{source.name} $.{key}[{i}]", source=source)
+    return RawRecords(
+        iter(records), lambda i: f"{source.name} $.{key}[{i}]", source=source
+    )
 
 
 def decoded(
@@ -138,7 +146,9 @@ def decoded(
     try:
         return decoder.decode(content)
     except BROKEN as error:
-        raise UnreadableFile(explain_broken(str(error), bytes(content), source, line)) from None
+        raise UnreadableFile(
+            explain_broken(str(error), bytes(content), source, line)
+        ) from None
 
 
 def is_list_of_objects(value: Any) -> bool:
@@ -160,7 +170,11 @@ def first_object(listed: Any) -> Mapping[str, Any]:
 def opened(value: Any) -> Any:
     """A value, decoded if it is not yet; None if it is broken."""
     try:
-        return msgspec.json.decode(value) if isinstance(value, bytes | msgspec.Raw) else value
+        return (
+            msgspec.json.decode(value)
+            if isinstance(value, bytes | msgspec.Raw)
+            else value
+        )
     except BROKEN:
         return None
 
@@ -234,7 +248,9 @@ def explain_broken(
     found = _POSITION.search(message)
     position = int(found[1]) if found else len(content.rstrip())
     at, column = line_and_column(content, position)
-    what = "ends in the middle of a value" if "truncated" in message else "is not valid JSON"
+    what = (
+        "ends in the middle of a value" if "truncated" in message else "is not valid JSON"
+    )
     if "trailing characters" in message:
         what = "goes on after the end of its value"
     return (
@@ -256,7 +272,9 @@ def explain_mismatch(message: str, place: str, example: str) -> str:
     expected = what.removeprefix("Expected ").replace("`", "")
     if "of length <= " in expected:
         most = int(expected.rpartition(" ")[2])
-        return f"A list is too long at {place}{path}: at most {most:,} values are allowed."
+        return (
+            f"A list is too long at {place}{path}: at most {most:,} values are allowed."
+        )
     wanted, _, found = expected.partition(", got ")
     return (
         f"A value has the wrong type at {place}{path}: found {found or what}; "
@@ -273,11 +291,11 @@ def refuse_columns(value: Mapping[Any, Any], name: str) -> None:
     if not keys or not is_long(keys) or keys != list(value):
         return
     columns = [opened(one) for one in value.values()]
-    if all(isinstance(one, Mapping) for one in columns):
-        columns = [list(one) for one in columns]
-        by_row = bool(columns[0]) and all(one == columns[0] for one in columns)
+    if all(isinstance(column, Mapping) for column in columns):
+        columns = [list(column) for column in columns]
+        by_row = bool(columns[0]) and all(column == columns[0] for column in columns)
     else:
-        by_row = all(isinstance(one, list | tuple) for one in columns)
+        by_row = all(isinstance(column, list | tuple) for column in columns)
     if by_row:
         raise InvalidInput(
             f"{name} holds a table column by column; write it as a list of records "
@@ -291,7 +309,10 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]], name: str) -> pl.DataFrame:
     columns = {key: [row.get(key) for row in rows] for key in keys}
     try:
         return pl.DataFrame(
-            [pl.Series(key, _of_one_kind(values), strict=False) for key, values in columns.items()]
+            [
+                pl.Series(key, _of_one_kind(values), strict=False)
+                for key, values in columns.items()
+            ]
         )
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
@@ -302,13 +323,17 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]], name: str) -> pl.DataFrame:
 
 def _of_one_kind(values: Sequence[Any]) -> Sequence[Any]:
     """The values of a column; beside lists, one value is a list of one."""
-    kinds = {type(one) for one in values if one is not None}
+    kinds = {type(value) for value in values if value is not None}
     if len(kinds) < 2 or not kinds & {list, tuple, dict}:
         return values
-    plain = [one for one in values if not isinstance(one, list | tuple)]
-    if dict in kinds or any(set(str(one)) & {*";|\n"} for one in plain if one is not None):
+    plain = [value for value in values if not isinstance(value, list | tuple)]
+    if dict in kinds or any(
+        set(str(one)) & {*";|\n"} for one in plain if one is not None
+    ):
         raise TypeError("lists or objects beside single values")
-    return [[one] if one is not None and one in plain else one for one in values]
+    return [
+        [value] if value is not None and value in plain else value for value in values
+    ]
 
 
 LEAST = 4 << 20
@@ -317,7 +342,7 @@ FIRST = 1000
 """Records that are sampled to find the fields, and whether they are flat."""
 
 
-def flat_lines(source: Source, said: Columns) -> InputTable | None:
+def flat_lines(source: Source, columns: Columns) -> InputTable | None:
     """The table in a large file of flat records, every cell a text; None if small or not flat."""
     if not source.path.is_file() or source.path.stat().st_size < LEAST:
         return None
@@ -336,12 +361,13 @@ def flat_lines(source: Source, said: Columns) -> InputTable | None:
         pieces=lambda: (frame.lazy() for frame in _frames(source, names)),
         quoted=True,
     )
-    return table.renamed(said)
+    return table.renamed(columns)
 
 
 def _frames(source: Source, keys: Sequence[str]) -> Iterator[pl.DataFrame]:
     """Yield the records in blocks of texts; a block that is not plain is checked line by line."""
-    schema, before = dict.fromkeys(keys, pl.String()), 1
+    schema = dict.fromkeys(keys, pl.String())
+    before = 1
     for block in source.blocks():
         try:
             frame = pl.read_ndjson(block, schema=schema)
@@ -355,7 +381,9 @@ def _frames(source: Source, keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         yield frame
 
 
-def _check_lines(block: bytes, before: int, schema: Mapping[str, Any], source: Source) -> None:
+def _check_lines(
+    block: bytes, before: int, schema: Mapping[str, Any], source: Source
+) -> None:
     """Refuse a field that matters and is not in the first records, and lists where texts were."""
     for line, row in _records(enumerate(block.split(b"\n"), before), source):
         for key, value in row.items():
@@ -372,7 +400,10 @@ def _records(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in lines:
         if line.strip():
-            yield number, as_record(decoded(line, source, number), f"{source.name}:{number} $")
+            yield (
+                number,
+                as_record(decoded(line, source, number), f"{source.name}:{number} $"),
+            )
 
 
 def _place(source: Source, row: int) -> str:

@@ -50,8 +50,8 @@ def write_labels(labels: Iterable[Label], path: str | os.PathLike[str]) -> None:
     check_label_file(path)
     rows = labels if isinstance(labels, Sequence) else list(labels)
     used: set[str] = set()
-    for one in rows:
-        used.update(name for name in SPARSE if getattr(one, name) is not None)
+    for row in rows:
+        used.update(name for name in SPARSE if getattr(row, name) is not None)
     if used & {"start", "end"}:
         used |= {"start", "end"}
     names = [name for name in COLUMNS if name not in SPARSE or name in used]
@@ -66,9 +66,13 @@ def read_labels(path: str | os.PathLike[str]) -> list[Placed]:
     source = Source(Path(path))
     if not source.head.strip():
         source.check_has_content()
-    found = list(_from_lines(source) if opening(source) == "object" else _from_csv(source))
+    found = list(
+        _from_lines(source) if opening(source) == "object" else _from_csv(source)
+    )
     if not found:
-        raise InvalidInput(f"{path} holds no row to label; check that it is the right file.")
+        raise InvalidInput(
+            f"{path} holds no row to label; check that it is the right file."
+        )
     return found
 
 
@@ -82,7 +86,9 @@ def _lines(labels: Iterable[Label], names: list[str]) -> Iterator[bytes]:
 
 def _csv(labels: Iterable[Label], names: list[str]) -> Iterator[bytes]:
     yield BYTE_ORDER_MARK
-    for cells in chain([names], ([_cell(getattr(one, n)) for n in names] for one in labels)):
+    for cells in chain(
+        [names], ([_cell(getattr(label, n)) for n in names] for label in labels)
+    ):
         text = io.StringIO(newline="")
         # All cells in quotes: a text must not be split where semicolons separate cells.
         csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow(cells)
@@ -104,7 +110,9 @@ def _from_lines(source: Source) -> Iterator[Placed]:
         place = f"{source.name}:{number}"
         row = decoded(line, source, number)
         if not isinstance(row, dict):
-            raise InvalidInput(f"A line is no row to label at {place}; a row is {EXAMPLE}.")
+            raise InvalidInput(
+                f"A line is no row to label at {place}; a row is {EXAMPLE}."
+            )
         yield place, _label(row, place)
 
 
@@ -134,7 +142,10 @@ def _from_csv(source: Source) -> Iterator[Placed]:
                         f"A row has {len(cells)} cells at {place}, and the table {len(names)} "
                         "columns; put texts that hold the divider into double quotes."
                     )
-                yield place, _label(dict(zip(names, map(unguard, cells), strict=False)), place)
+                yield (
+                    place,
+                    _label(dict(zip(names, map(unguard, cells), strict=False)), place),
+                )
         except csv.Error as error:
             raise UnreadableFile(
                 f"{source.name}:{reader.line_num} is not valid CSV: {error}; write it again."
@@ -153,7 +164,9 @@ def _column(name: str) -> str:
 def _label(row: dict[str, Any], place: str) -> Label:
     known: dict[str, Any] = {name: _value(row.get(name), name, place) for name in COLUMNS}
     if not known["query_id"]:
-        raise InvalidInput(f"A row to label has no 'query_id' at {place}; a row is {EXAMPLE}.")
+        raise InvalidInput(
+            f"A row to label has no 'query_id' at {place}; a row is {EXAMPLE}."
+        )
     if not known["item"] and not known["text"]:
         raise InvalidInput(
             f"A row to label has neither an 'item' nor a 'text' at {place}; a row is {EXAMPLE}."
@@ -172,7 +185,11 @@ def _value(value: Any, name: str, place: str) -> str | float | None:
         number = None if is_text else number_in(str(value))
         if number is not None and (name == "grade" or number.is_integer()):
             return number if name == "grade" else int(number)
-    wanted = "a text" if is_text else "a number, such as 0, 1 or 2, or empty where nobody judged"
+    wanted = (
+        "a text"
+        if is_text
+        else "a number, such as 0, 1 or 2, or empty where nobody judged"
+    )
     raise InvalidInput(
         f"The {name} is {value!r:.60} at {place}; it must be "
         f"{wanted if name not in PLACES else 'a whole number'}."

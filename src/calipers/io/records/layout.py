@@ -9,7 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from calipers.io.records.documents import BadDocument, is_number, read_document, results_in
+from calipers.io.records.documents import (
+    BadDocument,
+    is_number,
+    read_document,
+    results_in,
+)
 from calipers.io.records.json_files import opened
 from calipers.io.tables.cells import decoded_text, looks_like_texts
 from calipers.io.tables.columns import IGNORED
@@ -96,10 +101,14 @@ def nearest(layout: Layout, records: Sequence[Record]) -> Layout:
     """The layout whose targets meet the results first, where there are several lists of them."""
     if not layout.retrieved or len(layout.ground_truth) < 2:
         return layout
-    returned = {name for record in records for name in _names(record, layout.retrieved[0])}
+    returned = {
+        name for record in records for name in _names(record, layout.retrieved[0])
+    }
 
     def misses(path: str) -> bool:
-        return returned.isdisjoint(name for record in records for name in _names(record, path))
+        return returned.isdisjoint(
+            name for record in records for name in _names(record, path)
+        )
 
     return replace(layout, ground_truth=tuple(sorted(layout.ground_truth, key=misses)))
 
@@ -128,11 +137,15 @@ def part_at(record: Record, path: str) -> object:
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
         return value[0]
     if isinstance(value, Mapping) and {"relevance", "fields"} <= value.keys():
-        return value.get("children", [])  # Vespa leaves the list out where there are no hits
+        return value.get(
+            "children", []
+        )  # Vespa leaves the list out where there are no hits
     return value
 
 
-def _fields(record: Record, before: str = "", depth: int = 1) -> Iterator[tuple[str, object]]:
+def _fields(
+    record: Record, before: str = "", depth: int = 1
+) -> Iterator[tuple[str, object]]:
     """Every field of a record and of the objects in it, with its path."""
     for key, value in islice(record.items(), _MOST_FIELDS):
         path = f"{before}{key}"
@@ -190,7 +203,9 @@ def question_in(record: Record) -> str | None:
     for name in (*QUERY_TEXT, *ASKED_IN):
         if name in plain and isinstance(opened(record[plain[name]]), str):
             return plain[name]
-    for holder in (plain[name] for name in (*ASKED_IN, "query", "question") if name in plain):
+    for holder in (
+        plain[name] for name in (*ASKED_IN, "query", "question") if name in plain
+    ):
         inner = opened(record[holder])
         if not isinstance(inner, Mapping):
             continue
@@ -199,7 +214,9 @@ def question_in(record: Record) -> str | None:
         known = [key for key in texts if plain_name(key) in usual]
         if known or len(texts) == 1:
             return f"{holder}.{(known or texts)[0]}"
-    flat = (key for key in map(str, record) if plain_name(key.partition(".")[0]) in ASKED_IN)
+    flat = (
+        key for key in map(str, record) if plain_name(key.partition(".")[0]) in ASKED_IN
+    )
     dotted = [key for key in flat if "." in key and isinstance(record[key], str)]
     if len(dotted) == 1:
         return dotted[0]
@@ -268,6 +285,9 @@ def shown(query: str, targets: Sequence[str], results: Sequence[str]) -> str:
     parts = []
     for what, ids in (("should find", targets), ("returned", results)):
         if ids:
-            cut = [name if not looks_like_texts([name]) else f"{name[:25]}…" for name in ids[:3]]
+            cut = [
+                name if not looks_like_texts([name]) else f"{name[:25]}…"
+                for name in ids[:3]
+            ]
             parts.append(f"{what} {', '.join(cut)}{', …' if len(ids) > 3 else ''}")
     return f'"{query[:40]}{"…" if len(query) > 40 else ""}": {"; ".join(parts)}'

@@ -10,7 +10,12 @@ from itertools import combinations, islice
 
 from calipers.errors import InvalidInput, Unclear
 from calipers.io.files.probe import Probe
-from calipers.io.records.documents import BadDocument, is_number, read_document, results_in
+from calipers.io.records.documents import (
+    BadDocument,
+    is_number,
+    read_document,
+    results_in,
+)
 from calipers.io.records.json_files import opened
 from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import IGNORE, IGNORED, say, says_wanted
@@ -29,7 +34,16 @@ from calipers.names import (
 _SOME = 50
 """Records that are looked at."""
 _NO_RESULTS = frozenset(
-    {*WANTED_IDS, *QUOTE, *NEGATIVES, *PARALLEL, *JUDGED, "stages", "ground_truth", "tags"}
+    {
+        *WANTED_IDS,
+        *QUOTE,
+        *NEGATIVES,
+        *PARALLEL,
+        *JUDGED,
+        "stages",
+        "ground_truth",
+        "tags",
+    }
 )
 _SHOWN = 3
 """Ids of each list that a refusal shows."""
@@ -39,7 +53,11 @@ Values = Sequence[object]
 
 def check_one_ranking(probe: Probe) -> None:
     """Refuse records with two lists of results, unless the user says which one counts."""
-    if probe.look is None or probe.table is not None or "retrieved" in probe.columns_said.named:
+    if (
+        probe.look is None
+        or probe.table is not None
+        or "retrieved" in probe.columns_said.named
+    ):
         return
     for owner, keys in probe.row_keys.items():
         names = [name for name in sorted(keys) if _may_be_results(name)]
@@ -64,7 +82,9 @@ def _may_be_results(name: str) -> bool:
     return plain in RETURNED_IDS or bool(words & STAGES)
 
 
-def _refuse_two(records: Sequence[Mapping[str, object]], names: Iterable[str], file: str) -> None:
+def _refuse_two(
+    records: Sequence[Mapping[str, object]], names: Iterable[str], file: str
+) -> None:
     """Refuse two fields that list results of the same kind in another order or length."""
     lists = {name: [_ids(record.get(name)) for record in records] for name in names}
     filled = {name: ids for name, ids in lists.items() if any(ids)}
@@ -119,7 +139,8 @@ def _of_reranker(keys: tuple[object, ...]) -> tuple[str, ...]:
     return tuple(
         key
         for key, words in by_words.items()
-        if words & {"rerank", "reranked", "reranker"} and words & {"rank", "score", "position"}
+        if words & {"rerank", "reranked", "reranker"}
+        and words & {"rank", "score", "position"}
     )
 
 
@@ -130,7 +151,9 @@ def are_rankings(first: Sequence[list[str]], second: Sequence[list[str]]) -> boo
     if any(set(one) & set(other) for one, other in zip(first, second, strict=True)):
         return True
     # Without a common id they may be ids and texts of the same results, one beside the other.
-    same_length = all(len(one) == len(other) for one, other in zip(first, second, strict=True))
+    same_length = all(
+        len(one) == len(other) for one, other in zip(first, second, strict=True)
+    )
     return not same_length and _is_text(first) == _is_text(second)
 
 

@@ -35,7 +35,8 @@ from calipers.model.matched import Dataset
 from calipers.model.run import MOST_RESULTS, RUN_SCHEMA
 from calipers.names import EMPTY
 
-CHUNK, RESULTS = 5_000, 20_000
+CHUNK = 5_000
+RESULTS = 20_000
 """Records that are turned into columns together: so many, or fewer with so many results."""
 MOST = msgspec.Meta(max_length=MOST_RESULTS)
 
@@ -115,7 +116,8 @@ def in_chunks(records: Iterable[Record]) -> Iterator[list[Record]]:
         results += len(record.retrieved or ())
         if len(chunk) >= CHUNK or results >= RESULTS:
             yield chunk
-            chunk, results = [], 0
+            chunk = []
+            results = 0
     if chunk:
         yield chunk
 
@@ -129,7 +131,8 @@ class ListedResults:
     """Flattens the results of some records into columns, and checks them together."""
 
     def __init__(self, place: Place, part: str) -> None:
-        self._place, self._part = place, part
+        self._place = place
+        self._part = part
         self._queries: list[str] = []
         self._numbers: list[int] = []
         self._counts: list[int] = []
@@ -163,7 +166,13 @@ class ListedResults:
             return of_row.to_frame()
         results = frame_of_columns(self._columns(), _LISTED_SCHEMA)
         made = pl.DataFrame(
-            [of_row, *(bare_names(one) if one.name == "item" else one for one in results)]
+            [
+                of_row,
+                *(
+                    bare_names(result) if result.name == "item" else result
+                    for result in results
+                ),
+            ]
         )
         check_results(made, partial(self._where, made))
         return made.drop("rank", strict=False)
@@ -171,16 +180,20 @@ class ListedResults:
     def _columns(self) -> dict[str, list[Any]]:
         """The columns of the results that have values."""
         columns: dict[str, list[Any]] = {"item": self._items}
-        known = [one for one in self._details if one is not None]
+        known = [detail for detail in self._details if detail is not None]
         for name in _DETAILS if known else ():
             if len(known) == len(self._details):
                 columns[name] = list(map(attrgetter(name), known))
             else:
-                columns[name] = [getattr(one, name, None) for one in self._details]
-        filled = {name: one for name, one in columns.items() if one.count(None) < len(one)}
+                columns[name] = [getattr(detail, name, None) for detail in self._details]
+        filled = {
+            name: one for name, one in columns.items() if one.count(None) < len(one)
+        }
         for name, as_given in _WRITTEN.items():
             if name in filled:
-                filled[name] = [None if one is None else as_given(one) for one in filled[name]]
+                filled[name] = [
+                    None if one is None else as_given(one) for one in filled[name]
+                ]
         return filled
 
     def _where(self, made: pl.DataFrame, row: int) -> str:
@@ -237,9 +250,14 @@ class RecordBuilder:
         n = len(self._missing)
         if not n:
             raise InvalidInput(f"{self.kind} holds no queries: found an empty list.")
-        for side, having in (("run", self._with_results), ("ground_truth", self._with_targets)):
+        for side, having in (
+            ("run", self._with_results),
+            ("ground_truth", self._with_targets),
+        ):
             if 0 < having < n - self._missing.count(side):
-                raise InvalidInput(self._lacking("retrieved" if side == "run" else side, having))
+                raise InvalidInput(
+                    self._lacking("retrieved" if side == "run" else side, having)
+                )
         queries = pl.concat(self._queries)
         missing = pl.Series(self._missing, dtype=pl.String)
         known, answered = (missing.ne_missing(side) for side in ("ground_truth", "run"))
@@ -248,7 +266,9 @@ class RecordBuilder:
             truth = GroundTruth.from_targets(
                 pl.concat(self._targets),
                 queries=queries.select("query", "text").filter(known),
-                tags={name: tag.filter(known) for name, tag in self._tag_columns(n).items()},
+                tags={
+                    name: tag.filter(known) for name, tag in self._tag_columns(n).items()
+                },
                 where=self._target_place,
             ).forbidding(self._forbidden, self._excluded)
             truth = replace(truth, notes=(*truth.notes, *no_targets(self._emptied)))
@@ -260,7 +280,9 @@ class RecordBuilder:
                 )
             order: Literal["score", "listed"] = "score" if self._with_scores else "listed"
             stages = {
-                name: one.run("listed", pl.DataFrame({"query": self._stage_queries[name]}), name)
+                name: one.run(
+                    "listed", pl.DataFrame({"query": self._stage_queries[name]}), name
+                )
                 for name, one in self._stages.items()
             }
             run = self._results.run(order, queries.filter(answered), self.name, stages)
@@ -284,9 +306,11 @@ class RecordBuilder:
 
     def add(self, chunk: list[Record]) -> None:
         """Add the next records."""
-        results, targets = ListedResults(self.place, "retrieved"), Rows(tuple(TARGET_SCHEMA))
+        results = ListedResults(self.place, "retrieved")
+        targets = Rows(tuple(TARGET_SCHEMA))
         queries = Rows(tuple(_QUERY_SCHEMA))
-        forbidden, excluded = Rows(tuple(FORBIDDEN_SCHEMA)), Rows(tuple(FORBIDDEN_SCHEMA))
+        forbidden = Rows(tuple(FORBIDDEN_SCHEMA))
+        excluded = Rows(tuple(FORBIDDEN_SCHEMA))
         stages: dict[str, ListedResults] = {}
         for record in chunk:
             number = len(self.seen)
@@ -310,7 +334,9 @@ class RecordBuilder:
             elif side != "run":
                 self._first_without.setdefault("retrieved", number)
             for name, listed in (record.stages or {}).items():
-                of_stage = stages.setdefault(name, ListedResults(self.place, f"stages.{name}"))
+                of_stage = stages.setdefault(
+                    name, ListedResults(self.place, f"stages.{name}")
+                )
                 of_stage.add(query, number, listed)
                 self._stage_queries.setdefault(name, []).append(query)
             if record.ground_truth is not None:
@@ -323,9 +349,13 @@ class RecordBuilder:
             elif side != "ground_truth":
                 self._first_without.setdefault("ground_truth", number)
             if record.forbidden:
-                _add_targets(forbidden, query, record.forbidden, self.place, number, "forbidden")
+                _add_targets(
+                    forbidden, query, record.forbidden, self.place, number, "forbidden"
+                )
             if record.excluded:
-                _add_targets(excluded, query, record.excluded, self.place, number, "excluded")
+                _add_targets(
+                    excluded, query, record.excluded, self.place, number, "excluded"
+                )
             if record.tags:
                 self._tags.append((len(self._missing) - 1, record.tags))
         self._results.add(results.frame())
@@ -352,8 +382,12 @@ class RecordBuilder:
         for number, tags in self._tags:
             for name, value in tags.items():
                 text = _text(value)
-                columns[name][number] = text.lower() if text and isinstance(value, bool) else text
-        return {name: pl.Series(name, values, pl.String) for name, values in columns.items()}
+                columns[name][number] = (
+                    text.lower() if text and isinstance(value, bool) else text
+                )
+        return {
+            name: pl.Series(name, values, pl.String) for name, values in columns.items()
+        }
 
 
 def no_targets(queries: Sequence[str]) -> tuple[str, ...]:
@@ -370,7 +404,12 @@ and what has a grade was judged, whatever its name."""
 
 
 def _add_targets(
-    columns: Rows, query: str, truth: Any, place: Place, number: int, part: str = "ground_truth"
+    columns: Rows,
+    query: str,
+    truth: Any,
+    place: Place,
+    number: int,
+    part: str = "ground_truth",
 ) -> None:
     if isinstance(truth, dict):
         truth = [Target(id=item, grade=grade) for item, grade in truth.items()]
@@ -383,10 +422,22 @@ def _add_targets(
         empty = not graded and str(one.id).strip().lower() in MARKS_OF_NOTHING
         if empty and one.quote is None and one.document is None:
             continue
-        if one.id is None and one.quote is None and one.document is None and one.page is None:
+        if (
+            one.id is None
+            and one.quote is None
+            and one.document is None
+            and one.page is None
+        ):
             at = f"{place(number)}.{part}[{i}]"
-            raise InvalidInput(f"A target has no id, quote, span or page at {at}; give it one.")
-        if one.page is not None and one.id is None and one.quote is None and one.start is None:
+            raise InvalidInput(
+                f"A target has no id, quote, span or page at {at}; give it one."
+            )
+        if (
+            one.page is not None
+            and one.id is None
+            and one.quote is None
+            and one.start is None
+        ):
             one.id = page_id(one.document, one.page, f"{place(number)}.{part}[{i}]", part)
         columns.add(
             query=query,

@@ -103,7 +103,7 @@ def read_result(path: str | Path | Source) -> Scores:
         policy=result.policy,
         fingerprints=result.fingerprints,
         settings={"calipers": result.calipers, **result.settings},
-        summaries={one.metric: one for one in result.summaries},
+        summaries={summary.metric: summary for summary in result.summaries},
         find_name=find_name,
     )
 
@@ -112,11 +112,16 @@ def _per_query(rows: list[_Row]) -> pl.DataFrame:
     """The scores per query as the table that is written for many queries."""
     tags = dict.fromkeys(name for row in rows for name in row.tags)
     names = [
-        name for name in (rows[0].scores if rows else ()) if all(name in row.scores for row in rows)
+        name
+        for name in (rows[0].scores if rows else ())
+        if all(name in row.scores for row in rows)
     ]
     return pl.DataFrame(
         [
-            *(pl.Series(n, [getattr(r, n) for r in rows], k) for n, k in QUERY_SCHEMA.items()),
+            *(
+                pl.Series(n, [getattr(r, n) for r in rows], k)
+                for n, k in QUERY_SCHEMA.items()
+            ),
             *(pl.Series(TAG + n, [r.tags.get(n) for r in rows], pl.String) for n in tags),
             *(pl.Series(n, [r.scores[n] for r in rows], pl.Float64) for n in names),
         ]

@@ -96,7 +96,9 @@ class Splitter:
             )
 
 
-_BRACKETED = re.compile(r"\[.*\]|\(.*,.*\)|array\(.*\)|\{[^:'\"{}]*,[^:'\"{}]*\}", re.DOTALL)
+_BRACKETED = re.compile(
+    r"\[.*\]|\(.*,.*\)|array\(.*\)|\{[^:'\"{}]*,[^:'\"{}]*\}", re.DOTALL
+)
 _BETWEEN = re.compile(r"\s+(?:and|und|et|y|e|en|i|&|\+|/)\s+")
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _PRINTED = re.compile(rf"\[\s*((?:{_QUOTED}|[\d.]+)(?:\s+(?:{_QUOTED}|[\d.]+))*)\s*\]")
@@ -111,7 +113,9 @@ def _bracketed(text: str) -> Any:
     if not isinstance(found, str) or "..." in text:
         return found
     parts = _parts(text[1:-1], ",")
-    bare = all(len(part.split()) == 1 and not set(part) & set("'\"[]{}") for part in parts)
+    bare = all(
+        len(part.split()) == 1 and not set(part) & set("'\"[]{}") for part in parts
+    )
     return parts if len(parts) > 1 and bare else found
 
 
@@ -123,10 +127,12 @@ def looks_like_texts(cells: Iterable[Any], *, sure: bool = False) -> bool:
     >>> looks_like_texts(["A lock; one thread holds it."]), looks_like_texts(["a 1.pdf;b c 2.pdf"])
     (True, False)
     """
-    filled = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
+    filled = [
+        str(cell).strip() for cell in cells if cell is not None and str(cell).strip()
+    ]
     texts = [one for one in filled if _is_sentence(one)]
     if sure:
-        texts = [one for one in texts if one[-1] in ENDS and len(one.split()) > 3]
+        texts = [text for text in texts if text[-1] in ENDS and len(text.split()) > 3]
     return bool(filled) and 2 * len(texts) >= len(filled)
 
 
@@ -187,7 +193,11 @@ def _unnested(value: Any) -> Any:
     if isinstance(value, dict):
         filled = {key: one for key, one in value.items() if one is not None}
         nested = [key for key, one in filled.items() if isinstance(one, dict | list)]
-        return {**filled, **{key: _unnested(filled[key]) for key in nested}} if nested else filled
+        return (
+            {**filled, **{key: _unnested(filled[key]) for key in nested}}
+            if nested
+            else filled
+        )
     if not isinstance(value, list) or not value or not isinstance(value[0], dict | list):
         return value
     if all(isinstance(one, dict) and one.keys() == {"key", "value"} for one in value):
@@ -203,8 +213,13 @@ def in_order(value: Any, key: str, any_order: bool, at: Callable[[], str]) -> An
                 f"The field {key!r} is a set at {at()}, which has no order; a ranking is a list."
             )
         return sorted(value, key=str)
-    if isinstance(value, dict) and any(isinstance(one, set | frozenset) for one in value.values()):
-        return {name: in_order(one, f"{key}.{name}", any_order, at) for name, one in value.items()}
+    if isinstance(value, dict) and any(
+        isinstance(one, set | frozenset) for one in value.values()
+    ):
+        return {
+            name: in_order(one, f"{key}.{name}", any_order, at)
+            for name, one in value.items()
+        }
     return value
 
 
@@ -258,7 +273,8 @@ def cast_columns(
     columns = []
     needed = _needed(frame.columns)
     for name in frame.columns:
-        column, dtype = frame[name], schema[name]
+        column = frame[name]
+        dtype = schema[name]
         if not _is_plain(column.dtype):
             raise InvalidInput(
                 f"The column {theirs.get(name, name)!r} holds {column.dtype} at {where(offset)}; "
@@ -325,13 +341,17 @@ def has_decimal_commas(texts: pl.Series) -> bool:
     >>> has_decimal_commas(pl.Series(["0,91", "12"])), has_decimal_commas(pl.Series(["1,234"]))
     (True, False)
     """
-    commas = texts.filter(texts.str.contains(",", literal=True).fill_null(False)).str.strip_chars()
+    commas = texts.filter(
+        texts.str.contains(",", literal=True).fill_null(False)
+    ).str.strip_chars()
     if not len(commas) or not commas.str.contains(r"^[+-]?\d+,\d+$").all():
         return False
     return bool(commas.str.contains(r"^[+-]?0,|,\d{1,2}$|,\d{4,}$").any())
 
 
-def _with_written_numbers(cast: pl.Series, texts: pl.Series, *, decimal_comma: bool) -> pl.Series:
+def _with_written_numbers(
+    cast: pl.Series, texts: pl.Series, *, decimal_comma: bool
+) -> pl.Series:
     """The numbers of a column, and those that only ``number_in`` understands: 50 %, rank 1.0."""
     missed = texts.filter(cast.is_null() & texts.is_not_null())
     found: dict[str, float | int] = {}
@@ -341,7 +361,9 @@ def _with_written_numbers(cast: pl.Series, texts: pl.Series, *, decimal_comma: b
             found[text] = number if cast.dtype.is_float() else int(number)
     if not found:
         return cast
-    return cast.fill_null(texts.replace_strict(found, default=None, return_dtype=cast.dtype))
+    return cast.fill_null(
+        texts.replace_strict(found, default=None, return_dtype=cast.dtype)
+    )
 
 
 def _is_plain(dtype: pl.DataType) -> bool:
@@ -385,7 +407,9 @@ def check_ranks(rows: pl.DataFrame, where: Callable[[int], str], seen: int = 0) 
 def check_results(rows: pl.DataFrame, where: Callable[[int], str]) -> None:
     """Refuse listed results without a name, a finite score, a sound place or a rising rank."""
     named = [one for one in ("item", "text", "document") if one in rows.columns]
-    nameless = rows.select(pl.all_horizontal(pl.lit(True), pl.col(named).is_null())).to_series()
+    nameless = rows.select(
+        pl.all_horizontal(pl.lit(True), pl.col(named).is_null())
+    ).to_series()
     if nameless.any():
         raise InvalidInput(
             "A result has neither an id, nor a text, nor a document at "
@@ -429,7 +453,8 @@ def gap_notes(rows: pl.DataFrame, *, whole: bool) -> tuple[str, ...]:
     gaps = steps.filter(pl.col("rank") - pl.col("before") > 1)
     if not gaps.height or (steps["rank"] < steps["before"]).any():
         return ()
-    first, n = gaps.row(0, named=True), gaps["query"].n_unique()
+    first = gaps.row(0, named=True)
+    n = gaps["query"].n_unique()
     return (
         f"The ranks of {n:,} {'query' if n == 1 else 'queries'} have gaps, such as those of "
         f"{first['query']!r:.60} ({first['before']:g}, then {first['rank']:g}): its results move "
@@ -445,8 +470,10 @@ TAG = "tag."
 def tags_in(rows: pl.DataFrame, queries: pl.Series) -> dict[str, pl.Series]:
     """The tags of each of the ``queries``, from ``rows`` with a query and tag columns."""
     columns = [name for name in rows.columns if name.startswith(TAG)]
-    given = rows.select("query", pl.col(columns).cast(pl.String))
-    several = given.group_by("query", maintain_order=True).agg(pl.all().drop_nulls().unique())
+    page = rows.select("query", pl.col(columns).cast(pl.String))
+    several = page.group_by("query", maintain_order=True).agg(
+        pl.all().drop_nulls().unique()
+    )
     for name in columns:
         split = several.filter(pl.col(name).list.len() > 1)
         if split.height:

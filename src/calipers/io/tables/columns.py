@@ -37,7 +37,8 @@ FIELDS = (
     "distance",
 )
 """Fields that a column can be mapped to."""
-SHEET, GRADES = "sheet", "grades"
+SHEET = "sheet"
+GRADES = "grades"
 """Settings given beside columns: the sheet to read, and the grade of each word."""
 IGNORE = "ignore"
 """Pseudo-field for columns that should not be read."""
@@ -66,7 +67,7 @@ class SaidGrades(dict[str, float]):
 
     def of(self, values: Iterable[Any]) -> list[float | None]:
         """The grade that was said for each value; None where nothing was said."""
-        found = [self.get(_spelling(one)) for one in values]
+        found = [self.get(_spelling(value)) for value in values]
         self.met = self.met or any(one is not None for one in found)
         return found
 
@@ -100,7 +101,9 @@ class Columns:
 
     def fresh(self) -> "Columns":
         """The same mapping, to read another file with it."""
-        return replace(self, seen={}, sheets={}, grades=SaidGrades(self.grades), beside={})
+        return replace(
+            self, seen={}, sheets={}, grades=SaidGrades(self.grades), beside={}
+        )
 
     def __bool__(self) -> bool:
         said = self.named or self.ignored or self.tags or self.perhaps or self.grades
@@ -138,8 +141,12 @@ class Columns:
                     f"{TAG_FIELD} where it is a tag of the queries, or {IGNORE} where it is not to "
                     f"be read.{did_you_mean(str(ours), (*FIELDS, *apart))}"
                 )
-            names = [*theirs] if isinstance(theirs, list | tuple | set | frozenset) else [theirs]
-            if not names or not all(isinstance(one, str) and one for one in names):
+            names = (
+                [*theirs]
+                if isinstance(theirs, list | tuple | set | frozenset)
+                else [theirs]
+            )
+            if not names or not all(isinstance(name, str) and name for name in names):
                 raise InvalidInput(
                     f"The column for {ours} is {theirs!r}; write the name it has in the file, such "
                     f"as {ours}=NAME."
@@ -208,8 +215,10 @@ class Columns:
             for one in listed
             if one in ignored or (plain_name(one) in chosen and not one.endswith(IGNORED))
         }
-        tags = {one for said in (*self.tags, *self.perhaps) for one in _matching(said, listed)}
-        taken |= {one: f"tag.{one}" for one in tags if f"tag.{one}" not in listed}
+        tags = {
+            one for said in (*self.tags, *self.perhaps) for one in _matching(said, listed)
+        }
+        taken |= {tag: f"tag.{tag}" for tag in tags if f"tag.{tag}" not in listed}
         return {**{old: new for old, new in taken.items() if old not in found}, **found}
 
     def renamed(self, row: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -308,8 +317,10 @@ class Columns:
 
     def no_such_sheet(self) -> InvalidInput:
         """The error for a sheet that no file has."""
-        listed = "; ".join(f"{file} has {', '.join(names)}" for file, names in self.sheets.items())
-        known = [one for names in self.sheets.values() for one in names]
+        listed = "; ".join(
+            f"{file} has {', '.join(names)}" for file, names in self.sheets.items()
+        )
+        known = [name for names in self.sheets.values() for name in names]
         return InvalidInput(
             f"There is no sheet {self.sheet!r}: {listed[:400]}."
             f"{did_you_mean(str(self.sheet), known)}"
@@ -328,12 +339,12 @@ class Columns:
 
     def _absent(self) -> list[tuple[str, str]]:
         said = [*self.named.items(), *((IGNORE, one) for one in self.ignored)]
-        said += [(TAG_FIELD, one) for one in self.tags]
+        said += [(TAG_FIELD, tag) for tag in self.tags]
         every = self._every()
         return [pair for pair in said if self.seen and not _matching(pair[1], every)]
 
     def _every(self) -> list[str]:
-        return [one for columns in self.seen.values() for one in columns]
+        return [column for columns in self.seen.values() for column in columns]
 
 
 def _in_order(results: list[Any], field: str) -> list[Any]:
@@ -370,7 +381,9 @@ def _matching(said: str, columns: list[str]) -> list[str]:
     parts = [part.strip() for part in said.split(",")]
     if not any("*" in part for part in parts):
         return [part for part in parts if part in columns]
-    return [one for one in columns if any(fnmatchcase(one, part) for part in parts)]
+    return [
+        column for column in columns if any(fnmatchcase(column, part) for part in parts)
+    ]
 
 
 def at_path(row: Mapping[str, Any], said: str) -> Any:
@@ -397,7 +410,11 @@ def _grades(given: Any) -> dict[str, float]:
     >>> _grades({2: 3})
     {'2': 3.0}
     """
-    listed = given if isinstance(given, str) else ",".join(f"{k}={v}" for k, v in given.items())
+    listed = (
+        given
+        if isinstance(given, str)
+        else ",".join(f"{k}={v}" for k, v in given.items())
+    )
     found: dict[str, float] = {}
     for part in filter(str.strip, listed.split(",")):
         word, equals, number = part.rpartition("=")
@@ -471,7 +488,7 @@ def may_be_the_grade(
     column: str, value: Any, where: str, *others: str, likely: bool = True
 ) -> Unclear:
     """The error for an unknown field that may say which targets are relevant."""
-    rest = tuple((IGNORE, one) for one in others)
+    rest = tuple((IGNORE, other) for other in others)
     lines: list[Pairs] = [(("grade", column), *rest), ((IGNORE, column), *rest)]
     return Unclear(
         f"{column!r} of {where} is not understood (it holds {value!r:.40}), and may say which "
@@ -522,7 +539,11 @@ def _renaming(columns: tuple[str, ...]) -> dict[str, str]:
         chosen[plain[text]] = "query_text"
         chosen[plain[ident or "query"]] = "query"
     for ours in (*TARGET_SCHEMA, *RUN_SCHEMA, "retrieved"):
-        free = (plain[n] for n in ROW.get(ours, (ours,)) if n in plain and plain[n] not in chosen)
+        free = (
+            plain[n]
+            for n in ROW.get(ours, (ours,))
+            if n in plain and plain[n] not in chosen
+        )
         theirs = next(free, None)
         if theirs is not None and ours not in chosen.values():
             chosen[theirs] = ours
@@ -540,7 +561,7 @@ def _renaming(columns: tuple[str, ...]) -> dict[str, str]:
 
 def _by_plain_name(columns: Sequence[str]) -> dict[str, str]:
     """The columns by their plain names; those of promptfoo (``__expected``) are assertions."""
-    read = (one for one in reversed(columns) if not one.startswith("__"))
+    read = (column for column in reversed(columns) if not column.startswith("__"))
     return {plain_name(one): one for one in read if not one.endswith(IGNORED)}
 
 
@@ -553,11 +574,13 @@ def numbered_groups(columns: list[str]) -> dict[str, list[str]]:
     found: dict[str, dict[int, str]] = {}
     for column in columns:
         plain = plain_name(column)
-        if form := _NUMBERED.fullmatch(plain):
-            found.setdefault(form[1], {}).setdefault(int(form[2]), column)
-        elif form := _LETTERED.fullmatch(plain):
-            found.setdefault(form[1], {}).setdefault(ord(form[2]) - ord("a") + 1, column)
-    plain_names = {plain_name(one): one for one in columns}
+        if file_format := _NUMBERED.fullmatch(plain):
+            found.setdefault(file_format[1], {}).setdefault(int(file_format[2]), column)
+        elif file_format := _LETTERED.fullmatch(plain):
+            found.setdefault(file_format[1], {}).setdefault(
+                ord(file_format[2]) - ord("a") + 1, column
+            )
+    plain_names = {plain_name(column): column for column in columns}
     for stem, numbers in found.items():
         if stem in plain_names and min(numbers) in (1, 2):
             # The first has no number: expected_doc, expected_doc_2; pandas writes chunk, chunk.1.
@@ -565,7 +588,8 @@ def numbered_groups(columns: list[str]) -> dict[str, list[str]]:
     return {
         stem: [numbers[n] for n in sorted(numbers)]
         for stem, numbers in found.items()
-        if len(numbers) > 1 and sorted(numbers) == list(range(min(numbers), max(numbers) + 1))
+        if len(numbers) > 1
+        and sorted(numbers) == list(range(min(numbers), max(numbers) + 1))
         if min(numbers) in (0, 1)
     }
 
@@ -587,14 +611,27 @@ def says_wanted(theirs: str) -> bool:
 def may_be_texts(theirs: str) -> bool:
     """Whether a column of ids may hold texts instead: ``expected_chunks``, ``gold``."""
     name = plain_name(theirs)
-    return not name.endswith(("id", "ids", "docno")) and name not in ("item", "items", "pid")
+    return not name.endswith(("id", "ids", "docno")) and name not in (
+        "item",
+        "items",
+        "pid",
+    )
 
 
 def weak_quote(columns: list[str], names: Mapping[str, str], role: Role) -> str | None:
     """The text column to use as quotes, in a ground truth without other targets."""
     known = set(names.values())
-    if role == "run" or known & {"item", "quote", "document", "score", "rank", "retrieved"}:
+    if role == "run" or known & {
+        "item",
+        "quote",
+        "document",
+        "score",
+        "rank",
+        "retrieved",
+    }:
         return None
     plain = _by_plain_name(columns)
-    usable = (n for n in WEAK_QUOTE if n in plain and (n != "text" or role == "ground_truth"))
+    usable = (
+        n for n in WEAK_QUOTE if n in plain and (n != "text" or role == "ground_truth")
+    )
     return next((plain[name] for name in usable), None)

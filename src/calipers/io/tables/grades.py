@@ -72,8 +72,8 @@ def grade_in(cell: str) -> float | None:
     >>> grade_in("2/3"), grade_in("2 - ok"), grade_in("1,5 (fair)"), grade_in("2"), grade_in("a/b")
     (2.0, 2.0, 1.5, None, None)
     """
-    form = _OF_SCALE.fullmatch(cell.strip())
-    return None if form is None else number_in(form[1])
+    file_format = _OF_SCALE.fullmatch(cell.strip())
+    return None if file_format is None else number_in(file_format[1])
 
 
 def grades_of_words(cells: Iterable[str]) -> str | None:
@@ -93,7 +93,9 @@ def grades_of_words(cells: Iterable[str]) -> str | None:
         return None
     ordered = sorted(words, key=lambda word: -(levels[word] or 0))
     least = min(known) > 0
-    return ",".join(f"{word}={len(words) - 1 - n + least}" for n, word in enumerate(ordered))
+    return ",".join(
+        f"{word}={len(words) - 1 - n + least}" for n, word in enumerate(ordered)
+    )
 
 
 def _level(word: str) -> int | None:
@@ -133,7 +135,9 @@ def as_numbers(column: pl.Series, words: SaidGrades | None = None) -> pl.Series:
 
 def _with_scales(column: pl.Series) -> pl.Series:
     """The column with 2/3 and "2 - ok" as 2, where every cell is a number or such a grade."""
-    found = {cell: grade_in(cell) for cell in column.drop_nulls().unique() if cell.strip()}
+    found = {
+        cell: grade_in(cell) for cell in column.drop_nulls().unique() if cell.strip()
+    }
     scaled = {cell: grade for cell, grade in found.items() if grade is not None}
     if not scaled or any(grade_of(cell) is None for cell in found if cell not in scaled):
         return column

@@ -43,10 +43,10 @@ class LineLayout:
     """The column that says with ``ENCODED`` that the ids of a line are percent-encoded."""
 
 
-def is_lines(sight: Probe) -> bool:
+def is_lines(probe: Probe) -> bool:
     """Whether the file is lines of text, not a table with a header."""
-    has_header = sight.table is not None and is_long(sight.table.columns)
-    return sight.is_text and not has_header
+    has_header = probe.table is not None and is_long(probe.table.columns)
+    return probe.is_text and not has_header
 
 
 _MEASURE = re.compile(
@@ -57,9 +57,11 @@ _MEASURE = re.compile(
 )
 
 
-def are_measures(sight: Probe) -> bool:
+def are_measures(probe: Probe) -> bool:
     """Whether the lines are what trec_eval prints: a measure, a query or "all", and its value."""
-    return mostly(first_rows(sight), lambda row: len(row) == 3 and bool(_MEASURE.fullmatch(row[0])))
+    return mostly(
+        first_rows(probe), lambda row: len(row) == 3 and bool(_MEASURE.fullmatch(row[0]))
+    )
 
 
 def scan(source: Source, layout: LineLayout) -> Iterator[pl.DataFrame]:
@@ -84,18 +86,24 @@ def _parse(number: int, block: bytes, source: Source, layout: LineLayout) -> pl.
     # A search for one character is far faster than one for several, and most blocks have none.
     if layout.tag is None or b"%" not in block or ENCODED.encode() not in block:
         return frame
-    tags = _parse_leniently(_cleaned(block), replace(layout, columns=((layout.tag, "tag"),)))
+    tags = _parse_leniently(
+        _cleaned(block), replace(layout, columns=((layout.tag, "tag"),))
+    )
     is_encoded = tags["tag"] == ENCODED
     return frame.with_columns(
-        decoded_ids(frame[name]).zip_with(is_encoded, frame[name]) for name in ("query", "item")
+        decoded_ids(frame[name]).zip_with(is_encoded, frame[name])
+        for name in ("query", "item")
     )
 
 
-def _parse_block(number: int, block: bytes, source: Source, layout: LineLayout) -> pl.DataFrame:
+def _parse_block(
+    number: int, block: bytes, source: Source, layout: LineLayout
+) -> pl.DataFrame:
     separator = b"\t" if b"\t" in block[: block.find(b"\n") + 1 or None] else b" "
     blanks = _single_blanks(block, separator)
     if blanks is None:
-        block, separator = _cleaned(block), b" "
+        block = _cleaned(block)
+        separator = b" "
         if not block:
             return empty(layout)
         blanks = _single_blanks(block, separator)
@@ -118,7 +126,8 @@ def _single_blanks(block: bytes, separator: bytes) -> int | None:
     # A search for two characters is far slower than for one.
     if b"#" in block and b"\n#" in block:
         return None
-    characters, blanks = np.frombuffer(block, dtype=np.uint8), 0
+    characters = np.frombuffer(block, dtype=np.uint8)
+    blanks = 0
     for begin in range(0, characters.size, AT_ONCE):
         # Every control character counts as a blank: one comparison is faster than two, and
         # cleaning a block without need does no harm.
@@ -180,7 +189,8 @@ def _explain(source: Source, number: int, layout: LineLayout) -> None:
 
 
 def _check_line(line: bytes, name: str, number: int, layout: LineLayout) -> None:
-    columns, place = _columns(line), f"{name}:{number}"
+    columns = _columns(line)
+    place = f"{name}:{number}"
     if said := not_utf8(line, name, number):
         raise UnreadableFile(said)
     if len(columns) < layout.needed:
@@ -227,11 +237,11 @@ def _holds_data(line: bytes) -> bool:
     return bool(text) and not text.startswith(b"#")
 
 
-def first_rows(sight: Probe, most: int | None = FIRST) -> list[list[bytes]]:
+def first_rows(probe: Probe, most: int | None = FIRST) -> list[list[bytes]]:
     """The columns of the first data lines; empty if the file is not such text."""
-    if not is_lines(sight):
+    if not is_lines(probe):
         return []
-    return [_columns(line) for line in islice(_first_lines(sight.source), most)]
+    return [_columns(line) for line in islice(_first_lines(probe.source), most)]
 
 
 def mostly(rows: list[list[bytes]], fits: Callable[[list[bytes]], bool]) -> bool:
@@ -239,9 +249,9 @@ def mostly(rows: list[list[bytes]], fits: Callable[[list[bytes]], bool]) -> bool
     return bool(rows) and 2 * sum(map(fits, rows)) >= len(rows)
 
 
-def holds_texts(sight: Probe) -> bool:
+def holds_texts(probe: Probe) -> bool:
     """Whether tab-separated cells contain spaces, so that they are texts and not ids."""
-    lines = [line.strip(b" \t\r") for line in islice(_first_lines(sight.source), FIRST)]
+    lines = [line.strip(b" \t\r") for line in islice(_first_lines(probe.source), FIRST)]
     divided = [line.split(b"\t") for line in lines if b"\t" in line]
     return any(b" " in cell.strip() for cells in divided for cell in cells)
 
@@ -249,7 +259,11 @@ def holds_texts(sight: Probe) -> bool:
 def _first_lines(source: Source) -> Iterator[bytes]:
     lines = source.head.replace(b"\r\n", b"\n").split(b"\n")
     # The last line may be cut off.
-    whole = lines[:-1] if len(source.head) >= HEAD - len(BYTE_ORDER_MARK) and lines[1:] else lines
+    whole = (
+        lines[:-1]
+        if len(source.head) >= HEAD - len(BYTE_ORDER_MARK) and lines[1:]
+        else lines
+    )
     return filter(_holds_data, whole)
 
 
@@ -267,5 +281,8 @@ def place_of(source: Source, row: int) -> str:
 def empty(layout: LineLayout) -> pl.DataFrame:
     """The table of a file without lines."""
     return pl.DataFrame(
-        schema={n: pl.Float64() if n == layout.number else pl.String() for _, n in layout.columns}
+        schema={
+            n: pl.Float64() if n == layout.number else pl.String()
+            for _, n in layout.columns
+        }
     )

@@ -15,7 +15,17 @@ from calipers.names import QUOTE, RESULT, RETURNED_IDS, ROW, plain_name, possibl
 _CALLED = {"item": "expected_chunks", "quote": "quotes", "retrieved": "retrieved_ids"}
 """Names for a merged column, by which it is recognised."""
 _SEVERAL = r"[;|\n]"
-_FILES = ("document", "file", "file_name", "filename", "file_path", "source", "path", "pdf", "url")
+_FILES = (
+    "document",
+    "file",
+    "file_name",
+    "filename",
+    "file_path",
+    "source",
+    "path",
+    "pdf",
+    "url",
+)
 """Names for the document column, where another column has the page."""
 _PAGES = "expected_ids"
 """Name for the pages, by which they are recognised as target ids."""
@@ -25,10 +35,14 @@ def numbered_as_one(table: InputTable, role: Role) -> InputTable:
     """Merge numbered columns (``Chunk 1``, ``Chunk 2``) into one, in the order of the numbers."""
     found = table.names()
     groups = numbered_groups(found)
-    numbered = {one for columns in groups.values() for one in columns}
+    numbered = {column for columns in groups.values() for column in columns}
     known = set(renaming([one for one in found if one not in numbered]).values())
     meant = {stem: _meaning(stem, role) for stem in groups}
-    wanted = {stem: what for stem, what in meant.items() if what is not None and what not in known}
+    wanted = {
+        stem: what
+        for stem, what in meant.items()
+        if what is not None and what not in known
+    }
     if not wanted or len(set(wanted.values())) < len(wanted):
         return table
     with explained(table.name, table.fault):
@@ -43,7 +57,9 @@ def numbered_as_one(table: InputTable, role: Role) -> InputTable:
 def _refuse_pivot(table: InputTable, columns: list[str]) -> None:
     """Refuse columns that are named for items and hold grades: a table turned on its side."""
     some = table.rows(pl.col(columns).cast(pl.String), most=SOME)
-    cells = Profile(columns[0], pl.concat([some[one].alias("cell") for one in columns]))
+    cells = Profile(
+        columns[0], pl.concat([some[column].alias("cell") for column in columns])
+    )
     numbers = cells.kind == "numbers" and cells.different <= 4 and "0" in cells.cells
     if cells.kind == "judgements" or numbers:
         raise InvalidInput(
@@ -67,7 +83,9 @@ def _meaning(stem: str, role: Role) -> str | None:
 def _refuse_numbers(table: InputTable, others: list[str], columns: list[str]) -> None:
     """Refuse grades beside numbered columns: which belongs to which would be a guess."""
     cells = table.rows(pl.col(others).cast(pl.String))
-    if Profile(others[0], pl.concat([cells[one].alias("cell") for one in others])).holds_grades:
+    if Profile(
+        others[0], pl.concat([cells[other].alias("cell") for other in others])
+    ).holds_grades:
         raise InvalidInput(
             f"{table.name} has numbers in {', '.join(others[:3])} beside {', '.join(columns[:3])}, "
             "which may be the grades of these; write one row for each, with the columns question, "
@@ -78,7 +96,9 @@ def _refuse_numbers(table: InputTable, others: list[str], columns: list[str]) ->
 def _merge_columns(table: InputTable, columns: list[str], what: str) -> InputTable:
     if what != "quote":
         _refuse_several(table, columns)
-    shown = f"{columns[0]}, …, {columns[-1]}" if len(columns) > 2 else " and ".join(columns)
+    shown = (
+        f"{columns[0]}, …, {columns[-1]}" if len(columns) > 2 else " and ".join(columns)
+    )
     made = table.merged(columns, _CALLED[what], f"The columns {shown} are taken as one.")
     return replace(made, inferred=True)
 
@@ -99,10 +119,16 @@ def pages_as_items(table: InputTable, role: Role) -> InputTable:
     """Use document and page as target ids, where the table has no other targets."""
     found = table.names()
     plain = {plain_name(name): name for name in reversed(found)}
-    page = next((plain[name] for name in ("page", *RESULT["page"]) if name in plain), None)
+    page = next(
+        (plain[name] for name in ("page", *RESULT["page"]) if name in plain), None
+    )
     names = renaming(found)
     known = set(names.values())
-    if page is None or role == "run" or known & {"score", "rank", "text", "retrieved", "quote"}:
+    if (
+        page is None
+        or role == "run"
+        or known & {"score", "rank", "text", "retrieved", "quote"}
+    ):
         return table
     if "item" in known or "start" in known:
         return table

@@ -28,7 +28,15 @@ from calipers.names import (
 SOME = 1_000
 """Rows that are sampled before all are read."""
 Kind = Literal[
-    "nothing", "objects", "dates", "places", "numbers", "judgements", "lists", "texts", "words"
+    "nothing",
+    "objects",
+    "dates",
+    "places",
+    "numbers",
+    "judgements",
+    "lists",
+    "texts",
+    "words",
 ]
 FEW = 11
 """Different values up to which words, or small numbers, may be judgements."""
@@ -88,7 +96,9 @@ class Profile:
             return "lists"
         if all(_NUMBER.fullmatch(cell) for cell in cells):
             return "numbers"
-        if all(unaccented(cell) in JUDGEMENTS or grade_in(cell) is not None for cell in cells):
+        if all(
+            unaccented(cell) in JUDGEMENTS or grade_in(cell) is not None for cell in cells
+        ):
             return "judgements"
         if looks_like_texts(cells):
             return "texts"
@@ -99,12 +109,16 @@ class Profile:
     @cached_property
     def asks(self) -> bool:
         """Whether half of the cells are questions."""
-        return 2 * sum(cell.endswith("?") for cell in self.cells) >= max(1, len(self.cells))
+        return 2 * sum(cell.endswith("?") for cell in self.cells) >= max(
+            1, len(self.cells)
+        )
 
     @cached_property
     def holds_numbers(self) -> bool:
         """Whether each cell is one number, or several with dividers."""
-        return self.kind == "numbers" or (bool(self.cells) and all(map(_are_numbers, self.cells)))
+        return self.kind == "numbers" or (
+            bool(self.cells) and all(map(_are_numbers, self.cells))
+        )
 
     @cached_property
     def holds_grades(self) -> bool:
@@ -131,7 +145,9 @@ class Profile:
             return self.is_whole
         pairs = pl.DataFrame({"query": self.queries, "value": self.numbers}).drop_nulls()
         each = pairs.group_by("query").agg(
-            least=pl.col("value").min(), different=pl.col("value").n_unique(), rows=pl.len()
+            least=pl.col("value").min(),
+            different=pl.col("value").n_unique(),
+            rows=pl.len(),
         )
         return bool(((each["least"] <= 1) & (each["different"] == each["rows"])).all())
 
@@ -155,7 +171,9 @@ class Profile:
             # Where only yes is written, an empty cell means no.
             cells = cells.cast(pl.String, strict=False).str.strip_chars().fill_null("")
         pairs = pl.DataFrame({"query": self.queries, "value": cells}).drop_nulls()
-        return pairs.group_by("query").agg(rows=pl.len(), values=pl.col("value").n_unique())
+        return pairs.group_by("query").agg(
+            rows=pl.len(), values=pl.col("value").n_unique()
+        )
 
     @cached_property
     def varies(self) -> bool:
@@ -234,7 +252,9 @@ def _are_numbers(cell: str) -> bool:
 def _divided_by_commas(cells: list[str]) -> bool:
     """Whether some cells have several words with commas between them, and no sentence does."""
     parts = [cell.split(",") for cell in cells if "," in cell]
-    return bool(parts) and all(len(one.split()) == 1 for part in parts for one in part if one)
+    return bool(parts) and all(
+        len(one.split()) == 1 for part in parts for one in part if one
+    )
 
 
 def ids_in(cell: str) -> list[str]:

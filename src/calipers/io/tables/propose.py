@@ -70,9 +70,9 @@ class Offer:
         return say(*self.pairs)
 
 
-def settled(unclear: Unclear, sight: Probe, role: Role, read: Read) -> InvalidInput:
+def settled(unclear: Unclear, probe: Probe, role: Role, read: Read) -> InvalidInput:
     """The error for unclear data: the lines that could be read, each with what it means."""
-    offers = tried(unclear, sight, role, read)
+    offers = tried(unclear, probe, role, read)
     if not offers:
         return InvalidInput(str(unclear))
     if len(offers) > 1:
@@ -97,22 +97,24 @@ def in_settings(*pairs: tuple[str, str]) -> str:
     """
     named = [f'{ours} = "{theirs}"' for ours, theirs in pairs if ours != IGNORE]
     ignored = ", ".join(f'"{theirs}"' for ours, theirs in pairs if ours == IGNORE)
-    return "[columns] " + ", ".join([*named, *([f"ignore = [{ignored}]"] if ignored else [])])
+    return "[columns] " + ", ".join(
+        [*named, *([f"ignore = [{ignored}]"] if ignored else [])]
+    )
 
 
-def proposed(unclear: Unclear, sight: Probe, role: Role, read: Read) -> str:
+def proposed(unclear: Unclear, probe: Probe, role: Role, read: Read) -> str:
     """The lines that could be read, and below them their looks; empty if there is none."""
-    offers = tried(unclear, sight, role, read)
+    offers = tried(unclear, probe, role, read)
     lines = ", or ".join(offer.line for offer in offers)
     return lines + looks_at(offers, named=False) if offers else ""
 
 
-def tried(unclear: Unclear, sight: Probe, role: Role, read: Read) -> list[Offer]:
+def tried(unclear: Unclear, probe: Probe, role: Role, read: Read) -> list[Offer]:
     """The mappings with which ``read`` reads the head of a file, the likelier first.
 
     What is read must have something in common with the file beside it.
     """
-    head = sight.head()
+    head = probe.head()
     if head is None:
         return []
     waiting: list[Pairs] = list(unclear.options)
@@ -123,24 +125,24 @@ def tried(unclear: Unclear, sight: Probe, role: Role, read: Read) -> list[Offer]
         if not waiting or len(offers) >= MOST_SHOWN:
             break
         pairs = waiting.pop(0)
-        said = sight.columns_said.with_more(pairs)
-        if said is None or frozenset(pairs) in seen:
+        columns = probe.columns_said.with_more(pairs)
+        if columns is None or frozenset(pairs) in seen:
             continue
         seen.add(frozenset(pairs))
         try:
-            dataset = read(head.saying(said), role)
+            dataset = read(head.saying(columns), role)
             if not _is_whole(dataset, role) or _is_known(dataset, offers):
                 continue
-            common = _in_common(dataset, said, role)
+            common = _in_common(dataset, columns, role)
             if common == "nothing":
-                waiting += _with_names_beside(pairs, sight, said)
+                waiting += _with_names_beside(pairs, probe, columns)
             else:
                 (near if common == "nearly" else offers).append(Offer(pairs, dataset))
         except Unclear as further:
             if len(pairs) < _DEEPEST:
                 # What is asked next is answered at once, so that one line is enough.
                 answers = [(*pairs, *_new(more, pairs)) for more in further.options]
-                waiting[:0] = [one for one in answers if len(one) > len(pairs)]
+                waiting[:0] = [answer for answer in answers if len(answer) > len(pairs)]
         except CalipersError:
             continue
     # Ids that nearly meet are asked about once the columns are known.
@@ -164,20 +166,20 @@ def _is_whole(dataset: Dataset, role: Role) -> bool:
 Common = Literal["something", "nearly", "nothing"]
 
 
-def _in_common(dataset: Dataset, said: Columns, role: Role) -> Common:
+def _in_common(dataset: Dataset, columns: Columns, role: Role) -> Common:
     """Whether targets and results meet, in a trial or with the file beside it."""
     truth = dataset.ground_truth
     run = dataset.run
     if role != "both":
-        if role not in said.beside:
+        if role not in columns.beside:
             return "something"
-        fresh = said.fresh()
+        fresh = columns.fresh()
         try:
-            other = said.beside[role](fresh)
+            other = columns.beside[role](fresh)
         except CalipersError:
             return "something"  # it is read, and refused, by itself
         finally:
-            said.seen.update(fresh.seen)
+            columns.seen.update(fresh.seen)
         truth = truth if role == "ground_truth" else other.ground_truth
         run = run if role == "run" else other.run
     first = None if run is None else next(iter(run.scan()), None)
@@ -189,15 +191,20 @@ def _in_common(dataset: Dataset, said: Columns, role: Role) -> Common:
     return _meet(truth, first) if known.any() else "nothing"
 
 
-def _with_names_beside(pairs: Pairs, sight: Probe, said: Columns) -> list[Pairs]:
+def _with_names_beside(pairs: Pairs, probe: Probe, columns: Columns) -> list[Pairs]:
     """The pairs with a second name for the item, as it is called in the file beside."""
     named = dict(pairs)
     if "item" not in named:
         return []
-    own = frozenset().union(*sight.row_keys.values())
-    beside = [name for names in said.seen.values() for name in names if name not in own]
+    own = frozenset().union(*probe.row_keys.values())
+    beside = [
+        name for names in columns.seen.values() for name in names if name not in own
+    ]
     return [
-        tuple((ours, f"{theirs},{name}" if ours == "item" else theirs) for ours, theirs in pairs)
+        tuple(
+            (ours, f"{theirs},{name}" if ours == "item" else theirs)
+            for ours, theirs in pairs
+        )
         for name in dict.fromkeys(beside)
         if "," not in name and renaming([name]).get(name) in (None, "document")
     ]
@@ -207,7 +214,11 @@ def _meet(truth: GroundTruth, results: pl.DataFrame) -> Common:
     """Whether targets and results have an id in common; quotes need texts to stand in."""
     targets = truth.targets["item"].drop_nulls().unique()
     if not len(targets):
-        return "something" if "text" in results.columns or "quote" not in truth.kinds else "nothing"
+        return (
+            "something"
+            if "text" in results.columns or "quote" not in truth.kinds
+            else "nothing"
+        )
     if "item" not in results.columns:
         return "nothing"
     items = results["item"].drop_nulls().head(_LOOKED_BESIDE).unique()
@@ -225,7 +236,8 @@ def _is_known(dataset: Dataset, offers: list[Offer]) -> bool:
 
 
 def _meaning(dataset: Dataset) -> tuple[str, str]:
-    truth, run = dataset.ground_truth, dataset.run
+    truth = dataset.ground_truth
+    run = dataset.run
     return (
         "" if truth is None else truth.fingerprint,
         "" if run is None else str(run.frame.select(_named(run.frame)).rows()),
@@ -234,7 +246,9 @@ def _meaning(dataset: Dataset) -> tuple[str, str]:
 
 def _named(frame: pl.DataFrame) -> list[str]:
     """The columns that say what was returned, in which order."""
-    return [name for name in ("query", "item", "text", "document") if name in frame.columns]
+    return [
+        name for name in ("query", "item", "text", "document") if name in frame.columns
+    ]
 
 
 def looks_at(offers: Sequence[Offer], *, named: bool = True) -> str:
@@ -265,10 +279,15 @@ def look_at(dataset: Dataset) -> str:
 
 def _queries(dataset: Dataset) -> list[str]:
     """The first queries of a dataset."""
-    truth, run = dataset.ground_truth, dataset.run
+    truth = dataset.ground_truth
+    run = dataset.run
     if truth is not None:
         return truth.queries["query"].head(20).to_list()
-    return [] if run is None else run.frame["query"].unique(maintain_order=True).head(20).to_list()
+    return (
+        []
+        if run is None
+        else run.frame["query"].unique(maintain_order=True).head(20).to_list()
+    )
 
 
 def _look(dataset: Dataset, query: str) -> str:
@@ -278,7 +297,9 @@ def _look(dataset: Dataset, query: str) -> str:
     parts = []
     if dataset.ground_truth is not None:
         wanted = _wanted(dataset.ground_truth, query)
-        parts.append(f"should find {_listed(wanted)}" if wanted else "should find nothing")
+        parts.append(
+            f"should find {_listed(wanted)}" if wanted else "should find nothing"
+        )
     if dataset.run is not None:
         returned = _returned(dataset.run, query)
         parts.append(f"returned {_listed(returned)}" if returned else "returned nothing")
@@ -290,7 +311,7 @@ def _called(truth: GroundTruth | None, query: str) -> str:
     texts: Iterable[str | None] = (
         [] if truth is None else truth.queries.filter(pl.col("query") == query)["text"]
     )
-    text = next((one for one in texts if one and one != query), None)
+    text = next((text for text in texts if text and text != query), None)
     if text is None:
         return _short(query, quoted=" " in query or query.endswith("?"))
     return f"{_short(query)} {_short(text, quoted=True)}"
@@ -317,7 +338,9 @@ def _returned(run: Run, query: str) -> list[str]:
 
 
 def _listed(values: Sequence[str]) -> str:
-    shown = ", ".join(_short(one, quoted=len(one.split()) > 2) for one in values[:_LOOKED_AT])
+    shown = ", ".join(
+        _short(value, quoted=len(value.split()) > 2) for value in values[:_LOOKED_AT]
+    )
     return f"{shown}, …" if len(values) > _LOOKED_AT else shown
 
 
@@ -334,7 +357,11 @@ def _short(text: str, *, quoted: bool = False) -> str:
 def nothing_fits(name: str, profiles: Profiles, lacking: str, role: Role) -> Unclear:
     """The error for a table without a column for the query or the item."""
     listed = ", ".join(_columns(profiles)) or "no name"
-    usual = "question or query_id" if lacking == "query" else "chunk_id (ids) or quote (texts)"
+    usual = (
+        "question or query_id"
+        if lacking == "query"
+        else "chunk_id (ids) or quote (texts)"
+    )
     return Unclear(
         f"{name} has no column for the {lacking}; found {listed:.60}",
         *mappings(profiles, {lacking}, role),
@@ -363,7 +390,7 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
     single = [one for one in free if one.name not in in_groups]
     starts: list[Pairs] = [()]
     if "query" in lacking:
-        starts = [(("query", one.name),) for one in _questions(single)]
+        starts = [(("query", question.name),) for question in _questions(single)]
     whole = bool(lacking & {"query", "item"})
     for start in starts:
         used = {theirs for _, theirs in start}
@@ -386,8 +413,10 @@ def _with_targets(
         for asked in [one for one in rest if one.asks][:1]:
             others = [one for one in rest if one is not asked]
             with_text: Pairs = (*start, ("query_text", asked.name))
-            yield from _with_targets(with_text, others, groups, role, {*known, "query_text"})
-    items = [*groups, *(one.name for one in _items(rest))]
+            yield from _with_targets(
+                with_text, others, groups, role, {*known, "query_text"}
+            )
+    items = [*groups, *(item.name for item in _items(rest))]
     by_name = {one.name: one for one in rest}
     for item in items:
         field = "item"
@@ -400,11 +429,17 @@ def _with_targets(
             yield from _in_order(mapping, others, known)
             continue
         if role == "both":
-            wide = [one for one in _returned_lists(others) if not ids or ids & one.ids]
+            wide = [
+                returned_list
+                for returned_list in _returned_lists(others)
+                if not ids or ids & returned_list.ids
+            ]
             yield from ((*mapping, ("retrieved", one.name)) for one in wide)
-            yield from ((*mapping, ("retrieved", group)) for group in groups if group != item)
+            yield from (
+                (*mapping, ("retrieved", group)) for group in groups if group != item
+            )
             for judged in _judging(others):
-                left = [one for one in others if one is not judged]
+                left = [other for other in others if other is not judged]
                 yield from _in_order((*mapping, ("grade", judged.name)), left, known)
             continue
         graded = [(*mapping, ("grade", one.name)) for one in _judging(others)]
@@ -416,17 +451,24 @@ def _with_lists(
 ) -> Iterator[Pairs]:
     """A start for a table whose targets or results have a known name."""
     if role == "both" and "retrieved" not in known:
-        yield from ((*start, ("retrieved", one.name)) for one in _returned_lists(rest))
+        yield from (
+            (*start, ("retrieved", returned_list.name))
+            for returned_list in _returned_lists(rest)
+        )
         yield from ((*start, ("retrieved", group)) for group in groups)
     if role == "both" and "retrieved" in known and not known & {"item", "quote"}:
-        yield from ((*start, ("item", one.name)) for one in _items(rest))
+        yield from ((*start, ("item", item.name)) for item in _items(rest))
     if role != "run" and "grade" not in known and "retrieved" not in known:
         yield from ((*start, ("grade", one.name)) for one in _judging(rest))
     yield start
 
 
 def _with_part(
-    lacking: set[str], rest: list[Profile], groups: list[str], known: set[str], every: Profiles
+    lacking: set[str],
+    rest: list[Profile],
+    groups: list[str],
+    known: set[str],
+    every: Profiles,
 ) -> Iterator[Pairs]:
     """The part that is lacking: a list, or what judges or orders the rows."""
     targets = [*_target_columns(rest, groups)] if "ground_truth" in lacking else []
@@ -441,7 +483,9 @@ def _with_part(
         return
     if "retrieved" in lacking:
         both = ((a, b) for a in targets for b in results if a[1] != b[1])
-        yield from sorted(both, key=lambda pair: _count(every, pair[0]) > _count(every, pair[1]))
+        yield from sorted(
+            both, key=lambda pair: _count(every, pair[0]) > _count(every, pair[1])
+        )
         return
     if "retrieved" not in known:
         # One result in each row: what judges it stands beside it.
@@ -463,14 +507,16 @@ def _count(profiles: Profiles, pair: tuple[str, str]) -> int:
 
 def _target_columns(rest: list[Profile], groups: list[str]) -> Iterator[tuple[str, str]]:
     """The columns that may list targets."""
-    for one in _items(rest):
-        yield ("quote" if one.kind == "texts" else "ground_truth", one.name)
+    for item in _items(rest):
+        yield ("quote" if item.kind == "texts" else "ground_truth", item.name)
     yield from (("ground_truth", group) for group in groups)
 
 
 def _result_columns(rest: list[Profile], groups: list[str]) -> Iterator[tuple[str, str]]:
     """The columns that may list results."""
-    yield from (("retrieved", one.name) for one in _returned_lists(rest))
+    yield from (
+        ("retrieved", returned_list.name) for returned_list in _returned_lists(rest)
+    )
     yield from (("retrieved", group) for group in groups)
 
 
@@ -498,41 +544,51 @@ def orders(profile: Profile) -> list[Pairs]:
 def _questions(free: list[Profile]) -> list[Profile]:
     """The columns that may be the question, the likelier first."""
 
-    def unlikely(one: Profile) -> tuple[bool, bool, bool]:
-        return possible_meaning(one.name) != "query", not one.asks, one.kind != "texts"
+    def unlikely(profile: Profile) -> tuple[bool, bool, bool]:
+        return (
+            possible_meaning(profile.name) != "query",
+            not profile.asks,
+            profile.kind != "texts",
+        )
 
     may = [one for one in free if one.kind in ("texts", "words", "places", "numbers")]
-    return sorted((one for one in may if one.different > 1 or len(one.cells) == 1), key=unlikely)[
-        :4
-    ]
+    return sorted(
+        (one for one in may if one.different > 1 or len(one.cells) == 1), key=unlikely
+    )[:4]
 
 
 def _items(rest: list[Profile]) -> list[Profile]:
     """The columns that may be targets or single results, the likelier first."""
 
-    def unlikely(one: Profile) -> tuple[bool, bool, bool, bool, bool, int]:
-        meant = possible_meaning(one.name)
+    def unlikely(profile: Profile) -> tuple[bool, bool, bool, bool, bool, int]:
+        meant = possible_meaning(profile.name)
         return (
-            not one.words & WANTED_WORDS,
+            not profile.words & WANTED_WORDS,
             meant not in ("item", "quote"),
-            bool(one.words & HARMLESS),
-            one.kind == "texts",
-            one.kind == "numbers",
+            bool(profile.words & HARMLESS),
+            profile.kind == "texts",
+            profile.kind == "numbers",
             # There are fewer targets than results.
-            one.count,
+            profile.count,
         )
 
-    may = [one for one in rest if one.kind not in ("nothing", "judgements", "dates", "objects")]
-    may = [one for one in may if one.kind != "numbers" or not one.words & NO_GRADES - _IDS]
+    may = [
+        one
+        for one in rest
+        if one.kind not in ("nothing", "judgements", "dates", "objects")
+    ]
+    may = [
+        one for one in may if one.kind != "numbers" or not one.words & NO_GRADES - _IDS
+    ]
     return sorted(may, key=unlikely)[:6]
 
 
 def _returned_lists(rest: list[Profile]) -> list[Profile]:
     """The columns that may list results, the likelier first."""
 
-    def unlikely(one: Profile) -> tuple[bool, bool, int]:
-        hinted = possible_meaning(one.name) == "retrieved"
-        return not one.words & LAST_STAGE, not hinted, -one.count
+    def unlikely(profile: Profile) -> tuple[bool, bool, int]:
+        hinted = possible_meaning(profile.name) == "retrieved"
+        return not profile.words & LAST_STAGE, not hinted, -profile.count
 
     may = [one for one in rest if one.kind in ("lists", "words", "places", "numbers")]
     return sorted(may, key=unlikely)[:4]
@@ -544,10 +600,15 @@ def _judging(rest: list[Profile]) -> list[Profile]:
     return sorted(may, key=unlikely_to_judge)[:3]
 
 
-def unlikely_to_judge(one: Profile) -> tuple[bool, bool, bool, int]:
+def unlikely_to_judge(profile: Profile) -> tuple[bool, bool, bool, int]:
     """Sorts columns that may judge: by a word of judgement, and few values that count nothing."""
-    counts = one.different > 2 and one.may_rank
-    return not one.judges_by_name, one.kind != "judgements", counts, one.different
+    counts = profile.different > 2 and profile.may_rank
+    return (
+        not profile.judges_by_name,
+        profile.kind != "judgements",
+        counts,
+        profile.different,
+    )
 
 
 def as_cell(value: Any) -> str:
@@ -563,7 +624,11 @@ def profiles_of_records(records: Sequence[Mapping[str, Any]]) -> Profiles:
 
 
 def _columns(profiles: Iterable[str]) -> list[str]:
-    return [one for one in profiles if one.strip() and not one.endswith(IGNORED)]
+    return [
+        profile
+        for profile in profiles
+        if profile.strip() and not profile.endswith(IGNORED)
+    ]
 
 
 def _free(profiles: Profiles, lacking: set[str]) -> list[Profile]:
@@ -572,7 +637,9 @@ def _free(profiles: Profiles, lacking: set[str]) -> list[Profile]:
     own = _OWN - {"id", "_id"} if "item" in lacking else _OWN
     known = {*renaming(listed), *own}
     return [
-        profiles[one] for one in listed if one not in known and not one.startswith(("tag.", "__"))
+        profiles[one]
+        for one in listed
+        if one not in known and not one.startswith(("tag.", "__"))
     ]
 
 

@@ -90,23 +90,30 @@ def profiles_of(table: InputTable, query: str | None = None) -> Profiles:
         return Profiles(table.rows(pl.all(), most=SOME), query)
 
 
-def _with_row_ids(table: InputTable, found: list[str], names: dict[str, str]) -> dict[str, str]:
+def _with_row_ids(
+    table: InputTable, found: list[str], names: dict[str, str]
+) -> dict[str, str]:
     """Use a column ``id`` as the query if ids and questions correspond one to one."""
-    asked = next(theirs for theirs, ours in names.items() if ours == "query")
+    pool_items = next(theirs for theirs, ours in names.items() if ours == "query")
     row_id = next((one for one in found if one.strip().lower() in ROW_ID), None)
-    if row_id is None or row_id in names or plain_name(asked) not in QUERY_TEXT:
+    if row_id is None or row_id in names or plain_name(pool_items) not in QUERY_TEXT:
         return names
-    cells = table.rows(cell_texts(row_id, asked))
+    cells = table.rows(cell_texts(row_id, pool_items))
     # With merged cells, a row without a question belongs to the one above.
-    both = cells.with_columns(pl.col(asked).forward_fill()).drop_nulls()
+    both = cells.with_columns(pl.col(pool_items).forward_fill()).drop_nulls()
     if not both.height:
         return names
-    if plain_name(asked) == "query" and not both[asked].str.contains(r"\s").any():
+    if (
+        plain_name(pool_items) == "query"
+        and not both[pool_items].str.contains(r"\s").any()
+    ):
         return names  # the queries are ids already
-    pairs, ids, questions = both.n_unique(), both[row_id].n_unique(), both[asked].n_unique()
+    pairs = both.n_unique()
+    ids = both[row_id].n_unique()
+    questions = both[pool_items].n_unique()
     if not pairs == ids == questions:
         return names
-    chosen = {**names, row_id: "query", asked: "query_text"}
+    chosen = {**names, row_id: "query", pool_items: "query_text"}
     return {one: chosen[one] for one in found if one in chosen}
 
 
@@ -119,11 +126,15 @@ def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[
         return names  # a run may be large, and is read once
     column = table.rows([item], most=SOME)[item]
     about_single = {"grade", "score", "rank"} & set(names.values())
-    others = [one for one in table.names() if one not in names and plain_name(one) in ROW["item"]]
+    others = [
+        name
+        for name in table.names()
+        if name not in names and plain_name(name) in ROW["item"]
+    ]
     if plain_name(item) in _YES_OR_NO and Profile(item, column).holds_grades:
         cells = cells_of(column)
         if others or (not about_single and _are_grades(cells)):
-            graded = (("grade", item), *(("item", one) for one in others[:1]))
+            graded = (("grade", item), *(("item", other) for other in others[:1]))
             raise Unclear(
                 f"{item!r} of {table.name} could be two things, ids to find or the grade of ids "
                 f"(it holds {cells[0]!r:.40})",
@@ -143,16 +154,18 @@ def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[
 def _are_grades(cells: Iterable[str]) -> bool:
     """Whether cells are grades and not ids: 0 or below, fractions, yes or no."""
     numbers = [cell.replace(",", ".") for cell in cells]
-    return all(one in ("1", "1.0") or not one.isdigit() for one in numbers) or any(
-        one == "0" or one.startswith("-") for one in numbers
-    )
+    return all(
+        number in ("1", "1.0") or not number.isdigit() for number in numbers
+    ) or any(number == "0" or number.startswith("-") for number in numbers)
 
 
 def _by_distance(
     table: InputTable, names: dict[str, str], role: Role
 ) -> tuple[InputTable, dict[str, str]]:
     """Convert distances to scores, so that the smallest distance ranks first."""
-    by_name = [one for one in table.names() if is_distance(one) and not one.endswith(IGNORED)]
+    by_name = [
+        name for name in table.names() if is_distance(name) and not name.endswith(IGNORED)
+    ]
     score = next((theirs for theirs, ours in names.items() if ours == "score"), None)
     known = {"rank", "retrieved"} & set(names.values())
     if not by_name or known or role == "ground_truth" or score not in (None, *by_name):
@@ -178,7 +191,9 @@ def _check_grade(table: InputTable, found: list[str], names: dict[str, str]) -> 
     others = [
         one
         for one in found
-        if one not in names and plain_name(one) in ROW["grade"] and not one.endswith(IGNORED)
+        if one not in names
+        and plain_name(one) in ROW["grade"]
+        and not one.endswith(IGNORED)
     ]
     some = Profiles(table.rows([grade, *others], most=SOME))
     for other in others:
@@ -223,7 +238,11 @@ def check_fields(
     lists = profiles[ours["item"]].kind == "lists" if "item" in ours else False
     if not is_wide:
         _check_no_grade_is_hidden(
-            table, profiles, left, about_queries=lists, ordered=has_results or role != "both"
+            table,
+            profiles,
+            left,
+            about_queries=lists,
+            ordered=has_results or role != "both",
         )
     _check_no_grades_beside(profiles, table.name, left)
 
@@ -268,7 +287,9 @@ def _check_no_grade_is_hidden(
     Unless the results are ``ordered``, or not asked for, another column may order them.
     """
     shown = [profiles[one] for one in left if not one.startswith("__")]
-    twin = next((one for one in shown if says_wanted(one.name) and one.kind != "nothing"), None)
+    twin = next(
+        (one for one in shown if says_wanted(one.name) and one.kind != "nothing"), None
+    )
     hidden = [
         one
         for one in shown
@@ -282,7 +303,7 @@ def _check_no_grade_is_hidden(
         raise _second_target(table, twin, profiles)
     # What a name or words of judgement speak for is the more likely grade.
     first, *others = sorted(hidden, key=unlikely_to_judge)
-    rest = [one.name for one in others]
+    rest = [other.name for other in others]
     likely = first.has_several_rows or first.judges_by_name or first.kind == "judgements"
     error = may_be_the_grade(first.name, first.cells[0], table.name, *rest, likely=likely)
     if ordered:
@@ -310,7 +331,9 @@ def check_one_list(table: InputTable, listed: str, known: Iterable[str]) -> None
         _check_one_list(table, profiles_of(table), listed, left)
 
 
-def _check_one_list(table: InputTable, profiles: Profiles, listed: str, left: list[str]) -> None:
+def _check_one_list(
+    table: InputTable, profiles: Profiles, listed: str, left: list[str]
+) -> None:
     """Refuse a second list of results: of another stage, or of another system."""
     if "retrieved" in table.said.named:
         return
@@ -326,7 +349,7 @@ def _check_one_list(table: InputTable, profiles: Profiles, listed: str, left: li
     ]
     if not others:
         return
-    rest = [one.name for one in others]
+    rest = [other.name for other in others]
     lines: list[Pairs] = [tuple((IGNORE, one) for one in rest)]
     # The list of the last stage is what the user of a retriever gets.
     for one in others:
@@ -361,12 +384,12 @@ def _check_one_order(
         )
 
 
-def _same_order(one: Profile, other: Profile) -> bool:
+def _same_order(profile: Profile, other: Profile) -> bool:
     """Whether two columns order the rows of each query in the same way, or the reverse."""
     frame = pl.DataFrame(
         {
-            "query": one.queries,
-            "a": one.numbers,
+            "query": profile.queries,
+            "a": profile.numbers,
             "b": other.numbers,
         }
     ).drop_nulls()
@@ -378,17 +401,25 @@ def _same_order(one: Profile, other: Profile) -> bool:
     return bool((ranks["a"] == ranks["b"]).all() or (ranks["a"] == ranks["c"]).all())
 
 
-def _check_order_is_known(table: InputTable, names: dict[str, str], left: list[str]) -> None:
+def _check_order_is_known(
+    table: InputTable, names: dict[str, str], left: list[str]
+) -> None:
     """Refuse to rank results by row order where a column of numbers implies another order."""
-    unused = [one for one in table.names() if one not in names and not one.endswith(IGNORED)]
-    asked = next(theirs for theirs, ours in names.items() if ours == "query")
-    some = Profiles(table.rows([*dict.fromkeys((asked, *unused))], most=SOME), asked)
+    unused = [
+        name for name in table.names() if name not in names and not name.endswith(IGNORED)
+    ]
+    pool_items = next(theirs for theirs, ours in names.items() if ours == "query")
+    some = Profiles(
+        table.rows([*dict.fromkeys((pool_items, *unused))], most=SOME), pool_items
+    )
     for one in [*dict.fromkeys((*left, *unused))]:
         if not some[one].may_order or not some[one].varies:
             continue
-        rows = table.rows(asked, one)
-        numbers = rows.select(asked, _as_number(one, table.decimal_comma))
-        steps = numbers.select(pl.col(one).diff().over(asked)).to_series().drop_nulls()
+        rows = table.rows(pool_items, one)
+        numbers = rows.select(pool_items, _as_number(one, table.decimal_comma))
+        steps = (
+            numbers.select(pl.col(one).diff().over(pool_items)).to_series().drop_nulls()
+        )
         ranks = (numbers[one] % 1 == 0).all() and (steps > 0).all()
         if not numbers[one].null_count() and (ranks or (steps <= 0).all()):
             continue
@@ -412,10 +443,16 @@ def _check_one_list_each(
     table: InputTable, asked: str, listed: str, left: list[str], role: Role
 ) -> None:
     """Refuse a column of lists that has one result in each row, with the line that says so."""
-    profiles = Profiles(table.rows([*dict.fromkeys((asked, listed, *left))], most=SOME), asked)
+    profiles = Profiles(
+        table.rows([*dict.fromkeys((asked, listed, *left))], most=SOME), asked
+    )
     if profiles[listed].kind == "lists" or not profiles[listed].varies:
         return
-    numbers = [profiles[one] for one in left if profiles[one].may_order or profiles[one].may_grade]
+    numbers = [
+        profiles[one]
+        for one in left
+        if profiles[one].may_order or profiles[one].may_grade
+    ]
     lines: list[Pairs] = []
     for one in numbers[:2]:
         if role != "ground_truth":
@@ -423,7 +460,9 @@ def _check_one_list_each(
         if role != "run":
             lines.append((("item", listed), ("grade", one.name)))
     raise Unclear(
-        f"{table.name} has one result in each row of {listed!r}", *lines, (("item", listed),)
+        f"{table.name} has one result in each row of {listed!r}",
+        *lines,
+        (("item", listed),),
     )
 
 
@@ -446,7 +485,9 @@ def _check_one_ranking(table: InputTable, asked: str, left: list[str]) -> None:
         pairs = table.rows(asked, one).drop_nulls().unique(maintain_order=True)
         twice = pairs.filter(pl.col(asked).is_duplicated())
         if twice.height:
-            first, second, *_ = twice.filter(pl.col(asked) == twice[asked][0])[one].to_list()
+            first, second, *_ = twice.filter(pl.col(asked) == twice[asked][0])[
+                one
+            ].to_list()
             raise InvalidInput(
                 f"{table.name} holds two rankings of the query {twice[asked][0]!r:.60}: the column "
                 f"{one!r} has {first!r:.40} and {second!r:.40}; give a file for each of them."
@@ -455,7 +496,12 @@ def _check_one_ranking(table: InputTable, asked: str, left: list[str]) -> None:
 
 def scores_must_fall(table: InputTable, ours: Mapping[str, str]) -> bool:
     """Whether scores that rise down every list may be distances: unless the user says otherwise."""
-    if not table.ordered or "score" not in ours or "rank" in ours or "score" in table.said.named:
+    if (
+        not table.ordered
+        or "score" not in ours
+        or "rank" in ours
+        or "score" in table.said.named
+    ):
         return False
     return not is_distance(ours["score"])
 
@@ -490,7 +536,9 @@ def left_over(found: Iterable[str], names: dict[str, str]) -> list[str]:
     ]
 
 
-def reading_note(names: dict[str, str], left: list[str], *, of_targets: bool) -> tuple[str, ...]:
+def reading_note(
+    names: dict[str, str], left: list[str], *, of_targets: bool
+) -> tuple[str, ...]:
     """A one-line note on how columns were mapped; none if all have the usual names."""
     called = {
         "item": "target" if of_targets else "result",
@@ -499,7 +547,9 @@ def reading_note(names: dict[str, str], left: list[str], *, of_targets: bool) ->
     }
     renamed = [
         pair
-        for pair in sorted(names.items(), key=lambda pair: _ORDER.get(pair[1], len(_ORDER)))
+        for pair in sorted(
+            names.items(), key=lambda pair: _ORDER.get(pair[1], len(_ORDER))
+        )
         if (plain_name(pair[0]) != pair[1] or is_distance(pair[0]))
         and frozenset(names) not in (BEIR_JUDGEMENTS, RANX)
     ]
@@ -520,4 +570,6 @@ def reading_note(names: dict[str, str], left: list[str], *, of_targets: bool) ->
 
 _USUAL = frozenset({("question", "query"), ("query_id", "query"), ("chunk_id", "item")})
 """Usual names that need no note."""
-_ORDER = {name: n for n, name in enumerate(("query", "query_text", "item", "quote", "grade"))}
+_ORDER = {
+    name: n for n, name in enumerate(("query", "query_text", "item", "quote", "grade"))
+}

@@ -36,7 +36,9 @@ Blocks = Callable[[], Iterator[pl.DataFrame]]
 def csv_columns(source: Source, separator: str) -> dict[str, pl.DataType]:
     """The columns of the file with their type, always text."""
     header = _header(source)
-    return dict(pl.read_csv(header, separator=separator, infer_schema=False, n_rows=0).schema)
+    return dict(
+        pl.read_csv(header, separator=separator, infer_schema=False, n_rows=0).schema
+    )
 
 
 def csv_blocks(source: Source, separator: str) -> Iterator[pl.DataFrame]:
@@ -171,7 +173,8 @@ SMALL = 32 << 20
 """Largest file that is read whole and kept."""
 MOST_COLUMNS = 5_000
 """Polars needs about 20 kB per column, even if empty."""
-SOME_ROWS, STRETCH = 10_000, 24 << 20
+SOME_ROWS = 10_000
+STRETCH = 24 << 20
 """Rows of a Parquet file to read together: at least so many, up to so many bytes."""
 SEPARATORS = ("\t", ",", ";", "|")
 
@@ -217,7 +220,9 @@ class InputTable:
         lazy = self.open().select(*columns)
         return (lazy if most is None else lazy.head(most)).collect()
 
-    def then(self, step: Callable[[pl.LazyFrame], pl.LazyFrame], **changes: Any) -> "InputTable":
+    def then(
+        self, step: Callable[[pl.LazyFrame], pl.LazyFrame], **changes: Any
+    ) -> "InputTable":
         """The same table after one more row-wise step."""
         pieces = self.pieces
         return replace(
@@ -265,7 +270,7 @@ class InputTable:
             return table
         return table.then(
             lambda rows: rows.rename(names),
-            columns=frozenset(names.get(one, one) for one in table.columns),
+            columns=frozenset(names.get(column, column) for column in table.columns),
             listed=tuple(names.get(one, one) for one in table.listed),
         )
 
@@ -321,7 +326,8 @@ def in_batches(lazy: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
     Polars stops silently if a damaged part of a file makes it panic. So the rows are counted if the
     file states their number.
     """
-    seen, plan = 0, lazy.explain(optimized=False)
+    seen = 0
+    plan = lazy.explain(optimized=False)
     stated = None
     if "Parquet SCAN" in plan or "Ipc SCAN" in plan:
         stated = lazy.select(pl.len()).collect().item()
@@ -348,7 +354,8 @@ def _stretches(lazy: pl.LazyFrame, stated: int, rows: int) -> Iterator[pl.DataFr
 
     Reading batches would load several row groups at once.
     """
-    start, size = 0, min(rows, SOME_ROWS)
+    start = 0
+    size = min(rows, SOME_ROWS)
     while start < stated:
         batch = lazy.slice(start, size).collect(engine="streaming")
         if not batch.height:
@@ -421,7 +428,9 @@ def _is_large(source: Source) -> bool:
     """Whether a file is read in blocks; if not plain UTF-8, it is decoded as a whole."""
     if SAID.match(source.head.split(b"\n")[0]):
         return False
-    return source.is_large_and_packed or (source.is_plain and source.path.stat().st_size > SMALL)
+    return source.is_large_and_packed or (
+        source.is_plain and source.path.stat().st_size > SMALL
+    )
 
 
 def _encoding_note(source: Source) -> str:
@@ -449,7 +458,9 @@ def header(source: Source) -> tuple[list[str], str] | None:
     def names(separator: str) -> list[str]:
         # A quoted name may continue in the next line.
         more = (f"{line.decode(errors='replace')}\n" for line in lines)
-        return [name.strip("\n") for name in next(csv.reader(more, delimiter=separator), [])]
+        return [
+            name.strip("\n") for name in next(csv.reader(more, delimiter=separator), [])
+        ]
 
     if said:
         separator = said[1].decode()
@@ -458,12 +469,16 @@ def header(source: Source) -> tuple[list[str], str] | None:
         raise UnreadableFile(
             f"{source.name} is a Markdown table; take out its line of dashes, or save it as CSV."
         )
-    possible = [(names(sign), sign) for sign in SEPARATORS if sign in text or '"' in text[:1]]
+    possible = [
+        (names(sign), sign) for sign in SEPARATORS if sign in text or '"' in text[:1]
+    ]
     possible = [one for one in possible if len(one[0]) > 1 or one[1] in text]
     if not possible and is_long([text]):
         # A single column can only be a table that lacks the other columns.
         return [text], ","
-    return next((one for one in possible if is_long(one[0])), possible[0] if possible else None)
+    return next(
+        (one for one in possible if is_long(one[0])), possible[0] if possible else None
+    )
 
 
 def _cells_of(content: bytes, separator: str) -> pl.LazyFrame:
@@ -488,7 +503,10 @@ def from_other_library(value: Any, name: str) -> pl.DataFrame:
         # pandas exports text columns through pyarrow, which may not be installed.
         try:
             return pl.DataFrame(
-                [pl.Series(str(c), value[c].tolist(), strict=False) for c in value.columns]
+                [
+                    pl.Series(str(c), value[c].tolist(), strict=False)
+                    for c in value.columns
+                ]
             )
         except Exception:  # noqa: BLE001 - another library, which may raise anything
             raise InvalidInput(

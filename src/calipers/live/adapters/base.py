@@ -121,15 +121,16 @@ def secrets_in(value: object) -> Secrets:
     >>> secrets_in({"api_key": "abc123"}).redact("key abc123 is not known")
     'key *** is not known'
     """
-    found, left = Secrets(), [value]
+    secrets = Secrets()
+    left = [value]
     while left:
         one = left.pop()
         for name, inner in one.items() if isinstance(one, Mapping) else ():
             if LOOKS_SECRET.search(str(name)) and isinstance(inner, str | int | float):
-                found.add(str(inner))
+                secrets.add(str(inner))
             else:
                 left.append(inner)
-    return found
+    return secrets
 
 
 def shown_value(name: str, value: object) -> object:

@@ -3,7 +3,14 @@
 import inspect
 import os
 import threading
-from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import (
+    AsyncIterable,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterator,
+    Mapping,
+)
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -131,10 +138,14 @@ def _wait_for(found: Coroutine[object, object, object], timeout: float | None) -
         if future.done():
             raise
         future.cancel()
-        raise AskFailed("timeout", f"no answer within {timeout:g} s", retry=True) from None
+        raise AskFailed(
+            "timeout", f"no answer within {timeout:g} s", retry=True
+        ) from None
 
 
-def _caller(function: Callable[..., object], params: dict[str, object], name: str) -> Call:
+def _caller(
+    function: Callable[..., object], params: dict[str, object], name: str
+) -> Call:
     """Find out how to call the function, before the first question."""
     try:
         signature = inspect.signature(function)
@@ -142,14 +153,18 @@ def _caller(function: Callable[..., object], params: dict[str, object], name: st
         return lambda query, k: function(query, k, **params)
     known = signature.parameters
     kinds = {one.kind for one in known.values()}
-    for given in params:
-        if given not in known and inspect.Parameter.VAR_KEYWORD not in kinds:
+    for param in params:
+        if param not in known and inspect.Parameter.VAR_KEYWORD not in kinds:
             raise InvalidInput(
-                f"{name}{signature} takes no parameter {given!r}; it takes {', '.join(known)}."
+                f"{name}{signature} takes no parameter {param!r}; it takes {', '.join(known)}."
             )
     free = [one for one in known.values() if one.name not in params]
     by_name = {one.name for one in free if one.kind is not one.POSITIONAL_ONLY}
-    placed = [one for one in free if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    placed = [
+        one
+        for one in free
+        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]
     k_name = next((one for one in K_NAMES if one in by_name), None)
     ways: list[Way] = []
     if k_name is not None:

@@ -103,7 +103,9 @@ def words_of(line: str, example: str) -> list[str]:
             f"The command {line!r:.80} cannot be read: {error}; close every quotation mark."
         ) from None
     if not words:
-        raise InvalidInput(f"The command is empty; write it after the colon, such as {example!r}.")
+        raise InvalidInput(
+            f"The command is empty; write it after the colon, such as {example!r}."
+        )
     return words
 
 
@@ -116,13 +118,17 @@ def shown_words(words: list[str], secrets: Secrets) -> str:
         if hide_next and not word.startswith(("-", "$")):
             secrets.add(word)
             shown.append(HIDDEN)
-        elif equals and LOOKS_SECRET.search(name.lstrip("-")) and not value.startswith("$"):
+        elif (
+            equals and LOOKS_SECRET.search(name.lstrip("-")) and not value.startswith("$")
+        ):
             secrets.add(value)
             shown.append(f"{name}={HIDDEN}")
         else:
             shown.append(word if " " not in word else join_words([word]))
         hide_next = (
-            word.startswith("-") and not equals and bool(LOOKS_SECRET.search(word.lstrip("-")))
+            word.startswith("-")
+            and not equals
+            and bool(LOOKS_SECRET.search(word.lstrip("-")))
         )
     return " ".join(shown)
 
@@ -156,7 +162,9 @@ class _Session(Session):
         self._end(patience=patience)
         left = self._waiting_line()
         if left:
-            raise self._broken(f"It printed a line after its last answer: {_shown(left)}.")
+            raise self._broken(
+                f"It printed a line after its last answer: {_shown(left)}."
+            )
 
     def _end(self, *, kill: bool = False, patience: float = PATIENCE_SECONDS) -> int:
         """End the process, at once or after it had time to exit, and return its exit code."""
@@ -198,7 +206,9 @@ class _Session(Session):
                 "path of a program that exists and may be run",
                 hopeless=True,
             ) from error
-        lines = threading.Thread(target=listen, args=(process.stdout, self.lines.put), daemon=True)
+        lines = threading.Thread(
+            target=listen, args=(process.stdout, self.lines.put), daemon=True
+        )
         complaints = threading.Thread(
             target=listen, args=(process.stderr, self.complaints.append), daemon=True
         )
@@ -213,9 +223,15 @@ class _Session(Session):
             self.process = self._start()
         early = self._waiting_line()
         if early:
-            raise self._broken(f"It printed a line that no question asked for: {_shown(early)}.")
+            raise self._broken(
+                f"It printed a line that no question asked for: {_shown(early)}."
+            )
         begun = time.monotonic()
-        line = None if early is not None else self._exchange(self.process, question, k, timeout)
+        line = (
+            None
+            if early is not None
+            else self._exchange(self.process, question, k, timeout)
+        )
         if line is None:
             raise self._ended()
         if len(line) > LARGEST_ANSWER:
@@ -227,7 +243,11 @@ class _Session(Session):
         return answer
 
     def _exchange(
-        self, process: subprocess.Popen[bytes], question: Question, k: int, timeout: float | None
+        self,
+        process: subprocess.Popen[bytes],
+        question: Question,
+        k: int,
+        timeout: float | None,
     ) -> bytes | None:
         """The next line after a question was sent; None if the process ended instead."""
         message = msgspec.json.encode({"id": question.id, "query": question.text, "k": k})
@@ -261,7 +281,7 @@ class _Session(Session):
         """The error of a question whose process ended instead of answering."""
         once = bool(self.sent)
         code = self._end()
-        stderr = b" / ".join(one for one in self.complaints if one)
+        stderr = b" / ".join(complaint for complaint in self.complaints if complaint)
         return AskFailed(
             "command",
             f"the command ended with code {code} instead of answering"
@@ -275,16 +295,24 @@ class _Session(Session):
         try:
             answer = decoded(line, "the line")
         except AskFailed:
-            raise self._broken(f"It printed a line that is not JSON: {_shown(line)}.") from None
+            raise self._broken(
+                f"It printed a line that is not JSON: {_shown(line)}."
+            ) from None
         echo = _echoed_id(answer)
         if echo == question.id:
             self.sent.add(question.id)
         elif echo is not None and (echo in self.sent or _is_ours(answer)):
-            raise self._broken(f"It answered question {echo!r:.60} when asked {question.id!r:.60}.")
+            raise self._broken(
+                f"It answered question {echo!r:.60} when asked {question.id!r:.60}."
+            )
         else:
             self.sent.add(question.id)
             self.trust.without_id = True
-        if isinstance(answer, dict) and _is_ours(answer) and answer.get("error") is not None:
+        if (
+            isinstance(answer, dict)
+            and _is_ours(answer)
+            and answer.get("error") is not None
+        ):
             raise AskFailed("command", beginning(str(answer["error"])))
         return answer
 
@@ -292,7 +320,9 @@ class _Session(Session):
         """The error that stops the run, because lines and questions no longer belong together."""
         self._end(kill=True)
         doubt = self.trust.without_id
-        advice = f'{ONE_LINE}, and repeat the question\'s id: {{"id": …, "retrieved": […]}}.'
+        advice = (
+            f'{ONE_LINE}, and repeat the question\'s id: {{"id": …, "retrieved": […]}}.'
+        )
         return ProtocolBroken(f"{sentence} {advice}", doubt=doubt)
 
 

@@ -46,7 +46,8 @@ HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "user-agent", "
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 PIECE = 1 << 16
 T = TypeVar("T")
-QUERY, K = "{query}", "{k}"
+QUERY = "{query}"
+K = "{k}"
 _PLACE = re.compile(r"\{query\}|\{k\}")
 
 
@@ -144,7 +145,11 @@ def _headers(given: Mapping[str, str], secrets: Secrets) -> dict[str, str]:
     sent = {"Accept": "application/json", "User-Agent": "calipers"}
     for name, text in given.items():
         value = secrets.expand(str(text), f"the header {name!r}").strip()
-        if any(ord(one) < 32 for one in f"{name}{value}") or not name.strip() or ":" in name:
+        if (
+            any(ord(one) < 32 for one in f"{name}{value}")
+            or not name.strip()
+            or ":" in name
+        ):
             raise InvalidInput(
                 f"The header {name!r} cannot be sent: its name or value holds a line break or a "
                 "control character; write it as 'Name: value'."
@@ -206,13 +211,19 @@ class RequestTemplate:
         return _mapped(self.value, fill)
 
 
-def _mapped(value: object, change: Callable[[str, str], object], name: str = "") -> object:
+def _mapped(
+    value: object, change: Callable[[str, str], object], name: str = ""
+) -> object:
     """Apply ``change`` to each string of a JSON value, with the name of its field."""
     if isinstance(value, str):
         return change(value, name)
     if isinstance(value, dict):
         return {key: _mapped(one, change, str(key)) for key, one in value.items()}
-    return [_mapped(one, change, name) for one in value] if isinstance(value, list) else value
+    return (
+        [_mapped(one, change, name) for one in value]
+        if isinstance(value, list)
+        else value
+    )
 
 
 def fill_address(text: str, query: str, k: int) -> str:
@@ -223,13 +234,18 @@ def fill_address(text: str, query: str, k: int) -> str:
     """
     values = {QUERY: query, K: str(k)}
     # One pass, so that a question with {k} in it stays as it is.
-    filled = _PLACE.sub(lambda found: quote(values[found[0]], safe="", errors="replace"), text)
+    filled = _PLACE.sub(
+        lambda found: quote(values[found[0]], safe="", errors="replace"), text
+    )
     return quote(filled, safe="%/?&=:@!$'()*+,;~[]-._")
 
 
-def _proxy_for(parts: SplitResult, secrets: Secrets) -> tuple[SplitResult, dict[str, str]] | None:
+def _proxy_for(
+    parts: SplitResult, secrets: Secrets
+) -> tuple[SplitResult, dict[str, str]] | None:
     """The proxy that the environment sets for an address, and its headers."""
-    host, named = parts.hostname or "", getproxies().get(parts.scheme)
+    host = parts.hostname or ""
+    named = getproxies().get(parts.scheme)
     if named is None or host in LOCAL_HOSTS or proxy_bypass(host):
         return None
     proxy = urlsplit(named if "://" in named else f"http://{named}")
@@ -238,7 +254,9 @@ def _proxy_for(parts: SplitResult, secrets: Secrets) -> tuple[SplitResult, dict[
             f"The proxy in {parts.scheme.upper()}_PROXY cannot be asked; give one such as "
             f"http://proxy:3128, or name {host} in NO_PROXY to ask it directly."
         )
-    return proxy, {"Proxy-Authorization": _basic(proxy, secrets)} if proxy.username else {}
+    return proxy, {
+        "Proxy-Authorization": _basic(proxy, secrets)
+    } if proxy.username else {}
 
 
 @dataclass(eq=False)
@@ -253,18 +271,23 @@ class _Session(Session):
     until: float | None = None
 
     def _connect(self) -> http.client.HTTPConnection:
-        host, port = self.parts.hostname or "", self.parts.port
+        host = self.parts.hostname or ""
+        port = self.parts.port
         place: tuple[str, int | None] = (host, port)
         if self.proxy is not None:
             place = self.proxy[0].hostname or "", self.proxy[0].port or 80
         if self.parts.scheme == "http":
             return http.client.HTTPConnection(*place)
-        connection = http.client.HTTPSConnection(*place, context=ssl.create_default_context())
+        connection = http.client.HTTPSConnection(
+            *place, context=ssl.create_default_context()
+        )
         if self.proxy is not None:
             connection.set_tunnel(host, port, self.proxy[1])
         return connection
 
-    def _compose(self, query: str, k: int) -> tuple[str, str, bytes | None, dict[str, str]]:
+    def _compose(
+        self, query: str, k: int
+    ) -> tuple[str, str, bytes | None, dict[str, str]]:
         path = fill_address(self.parts.path or "/", query, k)
         if self.parts.query:
             path += "?" + fill_address(self.parts.query, query, k)
@@ -278,7 +301,8 @@ class _Session(Session):
         return "POST", path, msgspec.json.encode(self.template.filled(query, k)), headers
 
     def close(self) -> None:
-        connection, self.connection = self.connection, None
+        connection = self.connection
+        self.connection = None
         if connection is not None:
             connection.close()
 
@@ -290,7 +314,9 @@ class _Session(Session):
             raise
         except TimeoutError:
             self.close()
-            raise AskFailed("timeout", f"no answer within {timeout:g} s", retry=True) from None
+            raise AskFailed(
+                "timeout", f"no answer within {timeout:g} s", retry=True
+            ) from None
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise _explained(error, self.parts) from error
@@ -340,7 +366,8 @@ class _Session(Session):
 
 
 def _check_status(response: http.client.HTTPResponse, content: bytes) -> None:
-    status, headers = response.status, response.headers
+    status = response.status
+    headers = response.headers
     if 200 <= status < 300:
         return
     if 300 <= status < 400:
@@ -379,7 +406,9 @@ def _explained(error: Exception, parts: SplitResult) -> AskFailed:
         )
     lost = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
     if isinstance(error, (*lost, http.client.IncompleteRead)):
-        return AskFailed("reset", f"{place} closed the connection before its answer", retry=True)
+        return AskFailed(
+            "reset", f"{place} closed the connection before its answer", retry=True
+        )
     if isinstance(error, http.client.HTTPException):
         why = f"{type(error).__name__} {beginning(str(error))}"
         return bad_answer(f"{place} does not speak HTTP: {why}")

@@ -27,7 +27,12 @@ from calipers.live.adapters.base import (
 )
 from calipers.live.adapters.callable import K_NAMES
 from calipers.live.adapters.command import TAIL_LINES, listen, shown_words, words_of
-from calipers.live.adapters.http import RequestTemplate, header_marks, read_address, shown_address
+from calipers.live.adapters.http import (
+    RequestTemplate,
+    header_marks,
+    read_address,
+    shown_address,
+)
 from calipers.live.answers import Layout
 from calipers.live.code import code_of_files
 from calipers.live.failures import AskFailed, beginning, explain
@@ -35,8 +40,23 @@ from calipers.names import LISTS, RESULT
 from calipers.version import __version__, pip_install
 from calipers.words import did_you_mean
 
-QUERY_NAMES = ("query", "q", "question", "searchquery", "search", "text", "input", "prompt")
-LIMIT_NAMES = (*(name.replace("_", "") for name in K_NAMES), "maxresults", "count", "topn", "num")
+QUERY_NAMES = (
+    "query",
+    "q",
+    "question",
+    "searchquery",
+    "search",
+    "text",
+    "input",
+    "prompt",
+)
+LIMIT_NAMES = (
+    *(name.replace("_", "") for name in K_NAMES),
+    "maxresults",
+    "count",
+    "topn",
+    "num",
+)
 ALONE = (*RESULT["id"], *RESULT["text"], *RESULT["document"])
 """Fields that mark a single result returned without a list around it."""
 START_SECONDS = 120.0
@@ -96,11 +116,14 @@ def from_mcp(
     if by_http:
         parts, sent = read_address(place, headers or {}, secrets)
         address = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-        shown, words = shown_address(place), []
+        shown = shown_address(place)
+        words = []
         connect = lambda stack, _: _by_http(stack, address, sent)  # noqa: E731
     else:
         if headers:
-            raise InvalidInput("The option 'headers' means nothing for the command of an MCP tool.")
+            raise InvalidInput(
+                "The option 'headers' means nothing for the command of an MCP tool."
+            )
         words = words_of(place, "mcp:./server#search")
         arguments = [secrets.expand(word, "the command") for word in words]
         shown = shown_words(words, secrets)
@@ -138,7 +161,8 @@ class _Session(Session):
     answered: bool = False
 
     def close(self) -> None:
-        connection, self.connection = self.connection, None
+        connection = self.connection
+        self.connection = None
         if connection is not None:
             connection.close()
 
@@ -173,7 +197,9 @@ class _Session(Session):
         seconds = NO_LIMIT if timeout is None else timeout
         arguments = self.arguments(question.text, k)
         try:
-            result = self.portal.call(self.client.call_tool, self.tool, arguments, seconds)
+            result = self.portal.call(
+                self.client.call_tool, self.tool, arguments, seconds
+            )
         except Exception as error:
             failed = self._explained(error, seconds, hopeless=False)
             self.close()
@@ -189,7 +215,9 @@ class _Session(Session):
         about = Implementation(name="calipers", version=__version__)
         async with AsyncExitStack() as stack:
             transport = await self.connect(stack, self.stderr)
-            opened = Client(transport, client_info=about, read_timeout_seconds=START_SECONDS)
+            opened = Client(
+                transport, client_info=about, read_timeout_seconds=START_SECONDS
+            )
             client = await stack.enter_async_context(opened)
             page = await client.list_tools()
             tools = page.tools
@@ -198,7 +226,9 @@ class _Session(Session):
                 tools += page.tools
             yield client, tools
 
-    def _explained(self, error: BaseException, seconds: float, *, hopeless: bool) -> AskFailed:
+    def _explained(
+        self, error: BaseException, seconds: float, *, hopeless: bool
+    ) -> AskFailed:
         from mcp import MCPError
         from mcp.types import REQUEST_TIMEOUT
 
@@ -213,14 +243,18 @@ class _Session(Session):
         if error.code == REQUEST_TIMEOUT:
             why = f"no answer within {seconds:g} s{heard}"
             # If no answer ever came, none will.
-            return AskFailed("timeout", why, retry=self.answered, hopeless=not self.answered)
+            return AskFailed(
+                "timeout", why, retry=self.answered, hopeless=not self.answered
+            )
         # Its code is not an HTTP status, whatever the number.
         why = beginning(" ".join(said_by(error).split()), 300) + heard
         said = f"the server answered with error {error.code}: {why}"
         return AskFailed("mcp", said, hopeless=hopeless)
 
 
-async def _by_pipes(stack: AsyncExitStack, arguments: list[str], stderr: deque[bytes]) -> object:
+async def _by_pipes(
+    stack: AsyncExitStack, arguments: list[str], stderr: deque[bytes]
+) -> object:
     from mcp import StdioServerParameters, stdio_client
 
     stderr.clear()
@@ -238,13 +272,17 @@ async def _by_pipes(stack: AsyncExitStack, arguments: list[str], stderr: deque[b
     return stdio_client(about, errlog=errors)
 
 
-async def _by_http(stack: AsyncExitStack, address: str, headers: dict[str, str]) -> object:
+async def _by_http(
+    stack: AsyncExitStack, address: str, headers: dict[str, str]
+) -> object:
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
     # Redirects are not followed: a key goes to no other address. The library sets the content type.
     sent = {name: value for name, value in headers.items() if name != "Accept"}
-    client = await stack.enter_async_context(httpx2.AsyncClient(headers=sent, timeout=None))
+    client = await stack.enter_async_context(
+        httpx2.AsyncClient(headers=sent, timeout=None)
+    )
     return streamable_http_client(address, http_client=client)
 
 
@@ -332,10 +370,10 @@ def _listed(found: object) -> Sequence[object] | object:
 def _decoded(text: str) -> object:
     """The JSON list or object in a text, or None."""
     try:
-        found = msgspec.json.decode(text)
+        stored_result = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
-    return found if isinstance(found, list | dict) else None
+    return stored_result if isinstance(stored_result, list | dict) else None
 
 
 def _resource(block: Any) -> dict[str, object]:

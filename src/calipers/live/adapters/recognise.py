@@ -56,7 +56,9 @@ def as_retriever(value: object, **options: Any) -> Retriever:
     if isinstance(value, Retriever):
         _check(options, (), "a retriever")
         return value
-    layout = Layout.from_texts({name: options.pop(name) for name in LAYOUT if name in options})
+    layout = Layout.from_texts(
+        {name: options.pop(name) for name in LAYOUT if name in options}
+    )
     if isinstance(value, str):
         scheme, _, target = value.partition(":")
         if f"{scheme}:" in KINDS:
@@ -73,7 +75,9 @@ def as_retriever(value: object, **options: Any) -> Retriever:
     return _from_object(value, layout, options, None, code_of(value))
 
 
-def _from_plugin(scheme: str, target: str, layout: Layout, options: dict[str, Any]) -> Retriever:
+def _from_plugin(
+    scheme: str, target: str, layout: Layout, options: dict[str, Any]
+) -> Retriever:
     """The retriever that a plug-in makes of the text after its name and a colon."""
     name = f"{scheme}:{target}" if target else scheme
     make = plugins.load(plugins.RETRIEVERS, scheme)
@@ -103,7 +107,9 @@ def _from_object(
     if ask is None:
         raise InvalidInput(_cannot_be_asked(value, name))
     _check(options, ("params",), "a function")
-    return from_callable(ask, name=name or name_of(value), layout=layout, code=code, **options)
+    return from_callable(
+        ask, name=name or name_of(value), layout=layout, code=code, **options
+    )
 
 
 def _method_of(value: object) -> Callable[..., object] | None:
@@ -127,7 +133,9 @@ def _cannot_be_asked(value: object, name: str | None) -> str:
         "give a function of (query, k) that returns what the client answers, such as "
         "lambda query, k: store.similarity_search_with_score(query, k=k), or a text that names one."
     )
-    if own and not isinstance(value, str | bytes | int | float | complex | Mapping | list | tuple):
+    if own and not isinstance(
+        value, str | bytes | int | float | complex | Mapping | list | tuple
+    ):
         some = ", ".join(own[:MOST_METHODS]) + (", …" if len(own) > MOST_METHODS else "")
         advice = (
             f"pass one of its methods ({some}) or a function of (query, k) that calls one, such as "
@@ -167,7 +175,10 @@ def load_target(target: str) -> tuple[Any, ModuleType]:
             "among the installed ones; run from the folder that holds it, or install it."
             f"{did_you_mean(error.name or place, beside)}"
         ) from None
-    except (Exception, SystemExit) as error:  # a user's module may raise anything when imported
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # a user's module may raise anything when imported
         raise InvalidInput(
             f"The retriever {target!r} cannot be loaded: it raises {type(error).__name__}: "
             f"{Secrets().redact(said_by(error))[:300]} while it is imported; repair it first (what "
@@ -176,7 +187,11 @@ def load_target(target: str) -> tuple[Any, ModuleType]:
     found: object = module
     for part in attribute.split("."):
         if not hasattr(found, part):
-            names = [name for name in getattr(found, "__dict__", ()) if not name.startswith("_")]
+            names = [
+                name
+                for name in getattr(found, "__dict__", ())
+                if not name.startswith("_")
+            ]
             raise InvalidInput(
                 f"There is no {attribute!r} in {place}; it has {', '.join(names[:8]) or 'nothing'}."
                 f"{did_you_mean(part, names)}"
@@ -225,12 +240,15 @@ def _users_modules(folder: Path) -> Iterator[None]:
         here = {one.stem for one in folder.iterdir()}
     for name, module in list(sys.modules.items()):
         # Thousands of modules may be loaded, and checking each on disk is slow.
-        place = getattr(module, "__file__", None) if name.partition(".")[0] in here else None
+        place = (
+            getattr(module, "__file__", None) if name.partition(".")[0] in here else None
+        )
         is_theirs = isinstance(place, str) and place.startswith(known)
         if is_theirs and file_named(name, folder) not in (None, file_of(module)):
             del sys.modules[name]
     # Python notices an edit only by size and whole seconds, so it keeps nothing compiled.
-    compiles, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    compiles = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
     sys.path.insert(0, str(folder))
     try:
         yield
@@ -239,8 +257,11 @@ def _users_modules(folder: Path) -> Iterator[None]:
         # In a user's own program its import path stays as it is.
         sys.path[:] = path if is_there or str(folder) in path else [*path, str(folder)]
         for name in () if is_there else here & sys.modules.keys():
-            real, mine = PathFinder.find_spec(name), file_named(name, folder)
-            if real is not None and file_of(sys.modules[name]) == mine != Path(real.origin or ""):
+            real = PathFinder.find_spec(name)
+            mine = file_named(name, folder)
+            if real is not None and file_of(sys.modules[name]) == mine != Path(
+                real.origin or ""
+            ):
                 del sys.modules[name]
 
 

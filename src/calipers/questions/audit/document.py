@@ -33,7 +33,7 @@ def document(health: Health) -> Document:
         standing=None,  # nothing is tested: a sign is a verdict
         blocks=[
             *([_findings(health)] if health.findings else []),
-            *(_finding(one) for one in health.findings),
+            *(_finding(finding) for finding in health.findings),
             *([_to_add(health)] if health.to_add else []),
         ],
         notes=[*answer.notes, *health.notes, *notes],
@@ -52,18 +52,27 @@ def _to_add(health: Health) -> Table:
         )
         for one in health.to_add
     ]
-    columns = (Column("to add", words=True), "asked", "distance", Column("nearest", words=True))
+    columns = (
+        Column("to add", words=True),
+        "asked",
+        "distance",
+        Column("nearest", words=True),
+    )
     return Table(columns, rows, "Real questions that are furthest from these")
 
 
 def looked_at(health: Health) -> Sentence:
     """The size of the input: queries, targets and chunks."""
     facts = health.facts
-    size = Fact(about="count", queries=facts["queries"], count=facts["targets"], text="targets")
+    size = Fact(
+        about="count", queries=facts["queries"], count=facts["targets"], text="targets"
+    )
     text = sentence("{it.queries:query|queries}, {it.count:target|targets}", it=size)
     chunks = Fact(about="count", count=facts.get("chunks"), text="chunks")
     corpus = sentence("{it.count:chunk|chunks} in the corpus", it=chunks)
-    return joined(joined(text, corpus if "chunks" in facts else None, by=", "), ".", by="")
+    return joined(
+        joined(text, corpus if "chunks" in facts else None, by=", "), ".", by=""
+    )
 
 
 def counts(health: Health) -> Sentence:
@@ -74,7 +83,9 @@ def counts(health: Health) -> Sentence:
         many = sum(finding.severity == severity for finding in health.findings)
         fact = Fact(about="count", count=many, text=severity)
         parts.append(sentence("{it.count:" + f"{name}|{name}s" + "}", it=fact))
-    passed = Fact(about="count", count=len(health.passed), text="checks that found nothing")
+    passed = Fact(
+        about="count", count=len(health.passed), text="checks that found nothing"
+    )
     return sentence(
         "{parts}; {it.count:check|checks} found nothing.",
         parts=joined(*parts, by=", "),
@@ -85,10 +96,18 @@ def counts(health: Health) -> Sentence:
 def _findings(health: Health) -> Table:
     """One row per finding: its severity, name and count."""
     rows: list[Cells] = [
-        (one.severity, Cell(one.name.replace("_", " "), strong=True), _often(one))
-        for one in health.findings
+        (
+            finding.severity,
+            Cell(finding.name.replace("_", " "), strong=True),
+            _often(finding),
+        )
+        for finding in health.findings
     ]
-    columns = (Column("", words=True), Column("finding", words=True), Column("found", words=True))
+    columns = (
+        Column("", words=True),
+        Column("finding", words=True),
+        Column("found", words=True),
+    )
     return Table(columns, rows)
 
 
@@ -101,7 +120,7 @@ def _finding(finding: HealthFinding) -> Lines:
     lines = [f"  {finding.kind.meaning}"]
     if finding.detail:
         lines.append(f"  {finding.detail}")
-    lines += [f"    · {_example(one)}" for one in finding.examples[:SHOWN]]
+    lines += [f"    · {_example(example)}" for example in finding.examples[:SHOWN]]
     # Fewer examples than the limit means no others exist; one example may count several times.
     known = len(finding.examples) < EXAMPLES
     more = (len(finding.examples) if known else finding.count) - SHOWN
@@ -116,7 +135,11 @@ def _noun(finding: HealthFinding) -> str:
     many = finding.kind.counts
     if finding.of is not None or finding.count != 1:
         return many
-    return many.replace("queries", "query", 1) if many == "queries" else many.replace("s ", " ", 1)
+    return (
+        many.replace("queries", "query", 1)
+        if many == "queries"
+        else many.replace("s ", " ", 1)
+    )
 
 
 def _example(example: Example) -> str:

@@ -42,23 +42,32 @@ def furthest(asked: list[str], real: list[str]) -> tuple[float, list[DistantQues
     """
     often = Counter(" ".join(text.split()) for text in real)
     texts = [text for text, _ in often.most_common()]
-    words = [one.split() for one in plain_words(pl.Series([*asked, *texts], dtype=pl.String))]
+    words = [
+        plain_word.split()
+        for plain_word in plain_words(pl.Series([*asked, *texts], dtype=pl.String))
+    ]
     counts = Counter(word for one in words for word in set(one))
-    number = {word: at for at, word in enumerate({w for one in words[: len(asked)] for w in one})}
+    number = {
+        word: at
+        for at, word in enumerate({w for word in words[: len(asked)] for w in word})
+    }
 
     def weigh(one: list[str]) -> dict[str, float]:
         found = {word: float(np.log1p(len(words) / counts[word])) for word in one}
         length = np.sqrt(sum(weight**2 for weight in found.values()))
         return {word: weight / length for word, weight in found.items()}
 
-    vectors = [weigh(one) for one in words]
+    vectors = [weigh(word) for word in words]
     table = np.zeros((len(number), len(asked)))
     for at, vector in enumerate(vectors[: len(asked)]):
         for word, weight in vector.items():
             table[number[word], at] = weight
-    likeness, nearest = np.zeros(len(texts)), np.full(len(texts), -1)
+    likeness = np.zeros(len(texts))
+    nearest = np.full(len(texts), -1)
     for at, vector in enumerate(vectors[len(asked) :]):
-        known = [(number[word], weight) for word, weight in vector.items() if word in number]
+        known = [
+            (number[word], weight) for word, weight in vector.items() if word in number
+        ]
         if known:
             rows, weights = zip(*known, strict=True)
             alike = np.array(weights) @ table[list(rows)]
@@ -72,7 +81,9 @@ def furthest(asked: list[str], real: list[str]) -> tuple[float, list[DistantQues
         mine = vectors[len(asked) + at]
         here = None if nearest[at] < 0 else asked[nearest[at]]
         chosen.append(
-            DistantQuestion(texts[at], often[texts[at]], round(1 - float(likeness[at]), 6), here)
+            DistantQuestion(
+                texts[at], often[texts[at]], round(1 - float(likeness[at]), 6), here
+            )
         )
         for other, vector in enumerate(vectors[len(asked) :]):
             same = sum(weight * vector.get(word, 0.0) for word, weight in mine.items())
@@ -82,7 +93,9 @@ def furthest(asked: list[str], real: list[str]) -> tuple[float, list[DistantQues
     return round(middle, 6), sorted(chosen, key=lambda one: (-one.distance, -one.asked))
 
 
-def write_to_add(found: Health, path: str) -> None:
+def write_to_add(health: Health, path: str) -> None:
     """Write the questions to add as JSON lines, to be answered and labelled."""
-    made = [{"query": one.query, "tags": {"asked": str(one.asked)}} for one in found.to_add]
+    made = [
+        {"query": one.query, "tags": {"asked": str(one.asked)}} for one in health.to_add
+    ]
     write_records(made, path)

@@ -72,7 +72,11 @@ def audit(
     """
     texts = asked(truth)
     known = _Known(list(truth.notes))
-    if match is not None and parse_matching(match).kind == "quote" and truth.kinds == {"item"}:
+    if (
+        match is not None
+        and parse_matching(match).kind == "quote"
+        and truth.kinds == {"item"}
+    ):
         truth = as_quotes(truth)
     if corpus is not None:
         _match_words(truth, texts, corpus, match, known)
@@ -143,7 +147,11 @@ def _recall(pair: Matched, metric: str) -> Floats:
 
 
 def _match_words(
-    truth: GroundTruth, texts: dict[str, str], corpus: Corpus, match: str | None, known: _Known
+    truth: GroundTruth,
+    texts: dict[str, str],
+    corpus: Corpus,
+    match: str | None,
+    known: _Known,
 ) -> None:
     """Measure what plain word matching and chance find."""
     if not texts:
@@ -154,7 +162,9 @@ def _match_words(
         return
     wanted = pl.DataFrame({"query": list(texts), "text": list(texts.values())})
     # An id that contains a space may be a quote in the wrong field.
-    plain = truth.kinds == {"item"} and not truth.targets["item"].str.contains(r"\s").any()
+    plain = (
+        truth.kinds == {"item"} and not truth.targets["item"].str.contains(r"\s").any()
+    )
     by_id = match is None or parse_matching(match).kind == "id"
     run, chunks = word_matching(wanted, corpus, with_texts=not (plain and by_id))
     try:
@@ -164,11 +174,13 @@ def _match_words(
         return
     found = _recall(pair, f"recall@{WORDS_FIND}")
     found = found[
-        ~np.isnan(found) & pair.ground_truth.queries["query"].is_in(list(texts)).to_numpy()
+        ~np.isnan(found)
+        & pair.ground_truth.queries["query"].is_in(list(texts)).to_numpy()
     ]
     if not found.size:
         return
-    reached, chance = exact_mean(found), min(1.0, WORDS_FIND / chunks)
+    reached = exact_mean(found)
+    chance = min(1.0, WORDS_FIND / chunks)
     won = int((found == 1.0).sum())
     known.facts["word_matching"] = {
         "metric": f"recall@{WORDS_FIND}",
@@ -188,11 +200,14 @@ def _match_words(
     )
 
 
-def _claim(found: Health) -> Claim:
+def _claim(health: Health) -> Claim:
     """The differences that the set cannot show, after the most severe problem if there is one."""
-    facts = found.facts
-    different, few = facts["different_queries"], fewest_queries(0.05)
-    size = Fact(about="count", queries=facts["queries"], value=different, text="different")
+    facts = health.facts
+    different = facts["different_queries"]
+    few = fewest_queries(0.05)
+    size = Fact(
+        about="count", queries=facts["queries"], value=different, text="different"
+    )
     apart = " ({it.value:,} different)" if round(different) < facts["queries"] else ""
     least = few / different if different else math.inf
     fact = sentence(
@@ -202,8 +217,8 @@ def _claim(found: Health) -> Claim:
     )
     matched, left = _by_words(facts.get("word_matching"))
     parts: list[str | None] = [joined(matched, left, by="; ") if matched else None]
-    standing: Standing = "no clear difference" if found.fails("warning") else "passed"
-    first = _gravest(found)
+    standing: Standing = "no clear difference" if health.fails("warning") else "passed"
+    first = _gravest(health)
     if first is not None:
         parts.insert(0, joined(fact, ".", by=""))
         is_error = first.severity == "error"
@@ -214,14 +229,16 @@ def _claim(found: Health) -> Claim:
             fact = joined(matched, "this set cannot rank retrievers", by=": ")
             parts[1] = left
     likely = joined(*parts)
-    return Claim(standing, joined(fact, ".", by=""), likely or None, _next(found, first))
+    return Claim(standing, joined(fact, ".", by=""), likely or None, _next(health, first))
 
 
 def _by_words(words: dict[str, Any] | None) -> tuple[Sentence | None, Sentence | None]:
     """What plain word matching finds, and what it leaves to better retrievers."""
     if not words:
         return None, None
-    matched = Fact(about="mean", value=words["mean"], k=WORDS_FIND, system="word matching")
+    matched = Fact(
+        about="mean", value=words["mean"], k=WORDS_FIND, system="word matching"
+    )
     left = Fact(
         about="count",
         count=words["queries"] - words["won"],
@@ -230,7 +247,9 @@ def _by_words(words: dict[str, Any] | None) -> tuple[Sentence | None, Sentence |
         text="left to better retrievers",
     )
     return (
-        sentence("Plain word matching finds {it.value:.0%} in the first {it.k}", it=matched),
+        sentence(
+            "Plain word matching finds {it.value:.0%} in the first {it.k}", it=matched
+        ),
         sentence(
             "{it.count} of {it.of} queries are left to better retrievers; chance finds "
             "{it.value:.0%}.",
@@ -239,37 +258,50 @@ def _by_words(words: dict[str, Any] | None) -> tuple[Sentence | None, Sentence |
     )
 
 
-def _fact(one: HealthFinding) -> Sentence:
+def _fact(health_finding: HealthFinding) -> Sentence:
     """A finding as a sentence: the count and what it means."""
-    what = one.kind.meaning.partition(". ")[0].rstrip(".")
-    count = Fact(about="count", count=one.count, of=one.of, text=f"{what[0].lower()}{what[1:]}")
-    of = "" if one.of is None else " of {it.of}"
-    return sentence("{it.count}" + of + " {kind}: {it.text}", it=count, kind=one.kind.counts)
+    what = health_finding.kind.meaning.partition(". ")[0].rstrip(".")
+    count = Fact(
+        about="count",
+        count=health_finding.count,
+        of=health_finding.of,
+        text=f"{what[0].lower()}{what[1:]}",
+    )
+    of = "" if health_finding.of is None else " of {it.of}"
+    return sentence(
+        "{it.count}" + of + " {kind}: {it.text}",
+        it=count,
+        kind=health_finding.kind.counts,
+    )
 
 
-def _gravest(found: Health) -> HealthFinding | None:
+def _gravest(health: Health) -> HealthFinding | None:
     """The most severe finding: an error, else a set that is too easy, else what adds noise."""
     severe = [
-        one
-        for one in found.findings
-        if one.severity == "error" or (one.severity == "warning" and one.kind in catalogue.BLURS)
+        finding
+        for finding in health.findings
+        if finding.severity == "error"
+        or (finding.severity == "warning" and finding.kind in catalogue.BLURS)
     ]
     return min(
         severe,
-        key=lambda one: (one.severity != "error", one.kind is not catalogue.WORD_MATCHING),
+        key=lambda one: (
+            one.severity != "error",
+            one.kind is not catalogue.WORD_MATCHING,
+        ),
         default=None,
     )
 
 
-def _next(found: Health, first: HealthFinding | None) -> str | None:
+def _next(health: Health, first: HealthFinding | None) -> str | None:
     """What to do next: the remedy of the most severe finding, or the input that is missing."""
     if first is not None:
         return first.kind.remedy
-    if found.fails("warning"):
-        one = found.findings[0]
+    if health.fails("warning"):
+        one = health.findings[0]
         # The first line already says that there are too few queries.
         few = one.kind is catalogue.TOO_FEW_QUERIES
         return one.kind.remedy if few else joined(_fact(one), one.kind.remedy, by=". ")
-    if "chunks" not in found.facts:
+    if "chunks" not in health.facts:
         return "Give --corpus FILE to see what plain word matching finds."
     return None

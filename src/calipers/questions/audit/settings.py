@@ -46,7 +46,9 @@ class AuditSettings(Settings):
 def audit(
     ground_truth: Annotated[
         GroundTruthInput,
-        Setting("", argument="[GROUND_TRUTH]", file="ground-truth", path=True, unchecked=True),
+        Setting(
+            "", argument="[GROUND_TRUTH]", file="ground-truth", path=True, unchecked=True
+        ),
     ],
     *,
     settings: AuditSettings,
@@ -69,7 +71,8 @@ def audit(
     from calipers.questions.audit import rule
     from calipers.questions.audit.real_questions import real_questions
 
-    memory, corpus = settings.files.memory, settings.corpus
+    memory = settings.files.memory
+    corpus = settings.corpus
     memory_in_bytes(memory)
     opened = None if corpus is None else open_corpus(corpus)
     columns = Columns.of(settings.files.columns)

@@ -24,9 +24,11 @@ SOURCES = MADE_FROM
 BY_DEFAULT = ("links", "headings", "docstrings")
 """Without faq, which misranked retrievers, and history, of which 31 of 50 questions were such that
 somebody would ask them. Headings stay on, as a smoke test."""
-FEWEST_WORDS, MOST_WORDS = 2, 30
+FEWEST_WORDS = 2
+MOST_WORDS = 30
 """Words of a question; stop words do not count towards the fewest."""
-SHORTEST_QUOTE, LONGEST_QUOTE = 40, 300
+SHORTEST_QUOTE = 40
+LONGEST_QUOTE = 300
 """Letters of a target; a sign of another script counts by what it says."""
 LONG_WORD = 10
 """Letters from which on one word says what others say in two, where a language joins words."""
@@ -66,7 +68,9 @@ def place(*about: object) -> bytes:
     return hashlib.sha256(msgspec.json.encode(about)).digest()
 
 
-def in_turns(items: Iterable[T], document: Callable[[T], str], at: Callable[[T], bytes]) -> list[T]:
+def in_turns(
+    items: Iterable[T], document: Callable[[T], str], at: Callable[[T], bytes]
+) -> list[T]:
     """In random order, one of each document before the second of any."""
     turns: Counter[str] = Counter()
     ordered = []
@@ -235,8 +239,14 @@ def first_words(
     What stands below code, a list, a table or a shorter paragraph is no answer: those are. Nor is a
     paragraph that only leads elsewhere.
     """
-    first = next((block for block in blocks(document, start, end) if block.is_prose), None)
-    if first is None or not first.is_long or _BLOCK.search(document.text[start : first.at]):
+    first = next(
+        (block for block in blocks(document, start, end) if block.is_prose), None
+    )
+    if (
+        first is None
+        or not first.is_long
+        or _BLOCK.search(document.text[start : first.at])
+    ):
         return ()
     if _leads_elsewhere(first.text, language):
         return ()

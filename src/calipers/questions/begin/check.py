@@ -32,7 +32,9 @@ class CheckedQuestions(Plain, ShowsItself):
     """What people said of a random part of made questions."""
 
     shown_by: ClassVar[str] = "calipers.questions.begin.check"
-    dict_keys: ClassVar[str] = "file questions drawn fit nobody_asks wrong_target dropped left"
+    dict_keys: ClassVar[str] = (
+        "file questions drawn fit nobody_asks wrong_target dropped left"
+    )
 
     file: str
     questions: int
@@ -56,9 +58,15 @@ def made_questions(path: str | os.PathLike[str]) -> list[dict[str, Any]] | None:
     """The records of a file that `init FOLDER` wrote; None for any other file."""
     try:
         lines = Path(path).read_bytes().splitlines()
-        records = [msgspec.json.decode(line, type=dict[str, Any]) for line in lines if line.strip()]
+        records = [
+            msgspec.json.decode(line, type=dict[str, Any])
+            for line in lines
+            if line.strip()
+        ]
     except OSError as error:
-        raise UnreadableFile(f"{path} cannot be read: {error.strerror}; check it.") from error
+        raise UnreadableFile(
+            f"{path} cannot be read: {error.strerror}; check it."
+        ) from error
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
     return records if records and all(map(_is_made, records)) else None
@@ -76,9 +84,14 @@ def check(path: Path, settings: "LabelsCheckSettings") -> CheckedQuestions:
     """Draw questions, note the answers, and drop those that are not fit if that is asked."""
     records = made_questions(path)
     if records is None:
-        raise InvalidInput(f"{path} holds no questions that calipers init FOLDER made; name those.")
-    named = {str(one.get("id")): one for one in records}
-    ordered = sorted(records, key=lambda one: place(settings.seed, one.get("id"), one["query"]))
+        raise InvalidInput(
+            f"{path} holds no questions that calipers init FOLDER made; name those."
+        )
+    named = {str(record.get("id")): record for record in records}
+    ordered = sorted(
+        records,
+        key=lambda record: place(settings.seed, record.get("id"), record["query"]),
+    )
     # The draw stands in the file before the first answer: nobody chooses what is checked.
     for one in ordered[: 0 if settings.drop else settings.most]:
         one["tags"].setdefault(CHECKED, TO_CHECK)
@@ -89,11 +102,11 @@ def check(path: Path, settings: "LabelsCheckSettings") -> CheckedQuestions:
                 f"drawn from {path}, with {', '.join(ANSWERS)}."
             )
         named[name]["tags"][CHECKED] = said
-    bad = [one for one in records if one["tags"].get(CHECKED) in (NOBODY, WRONG)]
+    bad = [record for record in records if record["tags"].get(CHECKED) in (NOBODY, WRONG)]
     if settings.drop:
         records = _dropped(path, records, bad)
     write_lines(path, records)
-    counts = Counter(one["tags"].get(CHECKED) for one in records)
+    counts = Counter(record["tags"].get(CHECKED) for record in records)
     return CheckedQuestions(
         file=str(path),
         questions=len(records),
@@ -110,9 +123,11 @@ def _dropped(path: Path, records: list[Any], bad: list[Any]) -> list[Any]:
     """The records without those that are not fit, which move to dropped.jsonl."""
     if not bad:
         raise InvalidInput("No question was found unfit; there is nothing to drop.")
-    kept = [one for one in records if one not in bad]
+    kept = [record for record in records if record not in bad]
     if not kept:
-        raise InvalidInput("Every question is unfit; make others with calipers init FOLDER.")
+        raise InvalidInput(
+            "Every question is unfit; make others with calipers init FOLDER."
+        )
     aside = path.with_name(DROPPED)
     before = aside.read_bytes() if aside.exists() else b""
     write_lines(aside, [{**one, "reason": one["tags"][CHECKED]} for one in bad], before)

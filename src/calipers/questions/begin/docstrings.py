@@ -18,7 +18,9 @@ from calipers.questions.begin.library import Library
 LEAST_WORDS = 5
 """Content words of a sentence that says more than the name of the function."""
 Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-IS_TEST = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+IS_TEST = re.compile(
+    r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$"
+)
 
 
 _ASIDE = re.compile(rf"{IS_TEST.pattern}|(?:^|/)examples?/|(?:^|/)(?:conf|setup)\.py$")
@@ -40,7 +42,9 @@ def from_docstrings(library: Library) -> Iterator[Candidate]:
             # A sentence with the name itself, or nothing but its words, says no more than that.
             name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", node.name).lower()
             words = content_words(question)
-            is_name = node.name in question.split() or set(words) <= set(re.findall("[a-z]+", name))
+            is_name = node.name in question.split() or set(words) <= set(
+                re.findall("[a-z]+", name)
+            )
             points = needs_context(question) or question.startswith((":", ".."))
             if len(words) < LEAST_WORDS or is_name or points or not node.body[1:]:
                 continue

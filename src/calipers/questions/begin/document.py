@@ -13,67 +13,81 @@ from calipers.statistics.queries_to_detect import usual_queries_to_detect
 from calipers.words import plural
 
 
-def document(made: FirstQuestions) -> Document:
+def document(questions: FirstQuestions) -> Document:
     """What word matching finds, by source, with the audit and what to do next."""
-    blocks: list[Block] = [_by_source(made), _account(made)]
-    if made.passed_over:
+    blocks: list[Block] = [_by_source(questions), _account(questions)]
+    if questions.passed_over:
         title = "Files that were passed over, or read with a guess"
-        blocks.append(Lines([*map(_left_out, made.passed_over)], title=title, detail=True))
+        blocks.append(
+            Lines([*map(_left_out, questions.passed_over)], title=title, detail=True)
+        )
     return Document(
-        _first_line(made), blocks=blocks, notes=[*_notes(made)], rows=lambda: made.sources
+        _first_line(questions),
+        blocks=blocks,
+        notes=[*_notes(questions)],
+        rows=lambda: questions.sources,
     )
 
 
-def _first_line(made: FirstQuestions) -> str:
+def _first_line(questions: FirstQuestions) -> str:
     """What kind of number it is, and the number."""
-    kind = "A smoke test" if made.is_smoke_test else "Questions of a model"
-    where = "as the first result" if made.k == 1 else f"in the first {made.k} results"
+    kind = "A smoke test" if questions.is_smoke_test else "Questions of a model"
+    where = (
+        "as the first result"
+        if questions.k == 1
+        else f"in the first {questions.k} results"
+    )
     ends = ""
-    if made.interval is not None:
-        low, high = made.interval.low, made.interval.high
+    if questions.interval is not None:
+        low = questions.interval.low
+        high = questions.interval.high
         ends = f" ({low:.0%}–{high:.0%})".replace("%–", "–")
-    targets = plural(made.questions, "target")
-    return f"{kind}: word matching finds {made.recall:.0%} of {targets} {where}{ends}."
+    targets = plural(questions.questions, "target")
+    return (
+        f"{kind}: word matching finds {questions.recall:.0%} of {targets} {where}{ends}."
+    )
 
 
-def _by_source(made: FirstQuestions) -> Table:
+def _by_source(questions: FirstQuestions) -> Table:
     """A row for each source; at rank 1 is said once."""
     heads: list[Column | str] = [Column("source", words=True), "questions", "documents"]
-    heads.append(f"in first {made.k}")
-    if made.k > 1:
+    heads.append(f"in first {questions.k}")
+    if questions.k > 1:
         heads.append("at rank 1")
     rows = []
-    for source in made.sources:
+    for source in questions.sources:
         cells = [source.source, f"{source.questions:,}", f"{source.documents:,}"]
         shares = [source.in_first, source.at_top]
         rows.append([*cells, *(f"{share:.3f}" for share in shares[: len(heads) - 3])])
     return Table(tuple(heads), rows)
 
 
-def _account(made: FirstQuestions) -> Table:
+def _account(questions: FirstQuestions) -> Table:
     """What became of everything that could be a question; the counts sum up."""
-    rows = [("kept", f"{made.questions:,}")]
-    rows += [(left.reason, f"{left.count:,}") for left in made.dropped]
-    rows.append(("in all", f"{made.considered:,}"))
+    rows = [("kept", f"{questions.questions:,}")]
+    rows += [(left.reason, f"{left.count:,}") for left in questions.dropped]
+    rows.append(("in all", f"{questions.considered:,}"))
     heads = (Column("headings, links and others", words=True), "count")
     return Table(heads, rows, "What became of them", detail=True)
 
 
-def _guesses(made: FirstQuestions) -> str:
+def _guesses(questions: FirstQuestions) -> str:
     """The encodings that had to be guessed, with an example of each; empty without one."""
     parts = []
-    for left in made.passed_over:
+    for left in questions.passed_over:
         if left.reason.startswith(GUESSED):
             example = printable(left.examples[0], 60)
-            parts.append(f"{left.reason.removeprefix(GUESSED)} ({left.count:,}, as {example})")
+            parts.append(
+                f"{left.reason.removeprefix(GUESSED)} ({left.count:,}, as {example})"
+            )
     return ", ".join(parts)
 
 
-def _notes(made: FirstQuestions) -> Iterator[Note]:
+def _notes(questions: FirstQuestions) -> Iterator[Note]:
     """Yield what an audit counts, how far to trust the number, and what to do next."""
-    if guesses := _guesses(made):
+    if guesses := _guesses(questions):
         yield Note("input", f"Not UTF-8, so the encoding is a guess: {guesses}.")
-    audit = made.audit
+    audit = questions.audit
     least = audit["detects"] or 1
     shows = cannot_show(least, usual_queries_to_detect())
     yield Note(
@@ -82,24 +96,33 @@ def _notes(made: FirstQuestions) -> Iterator[Note]:
         f"{audit['near_identical']:,}, ambiguous targets {audit['ambiguous']:,}; they "
         f"{shows}.",
     )
-    file = str(made.files.written[0]) if made.files else QUESTIONS
+    file = str(questions.files.written[0]) if questions.files else QUESTIONS
     labels = join_words(["calipers", "labels", "sample", file])
-    words = "The documents' own words" if made.is_smoke_test else "Questions made from text"
-    yield Note("doubt", f"{words} flatter keyword search. Labels remove unfit questions: {labels}")
-    if made.files is not None:
-        yield Note("next", _what_next(made))
+    words = (
+        "The documents' own words"
+        if questions.is_smoke_test
+        else "Questions made from text"
+    )
+    yield Note(
+        "doubt",
+        f"{words} flatter keyword search. Labels remove unfit questions: {labels}",
+    )
+    if questions.files is not None:
+        yield Note("next", _what_next(questions))
 
 
-def _what_next(made: FirstQuestions) -> str:
+def _what_next(questions: FirstQuestions) -> str:
     """What was written, and a command that works as it stands."""
-    files = made.files
+    files = questions.files
     if files is None:
         return ""
     names = ", ".join(printable(str(path)) for path in files.written)
     command = join_words(files.command)
     if files.left is not None:
         left = printable(str(files.left))
-        return f"Wrote {names}. {left} names other questions and stays as it is: {command}"
+        return (
+            f"Wrote {names}. {left} names other questions and stays as it is: {command}"
+        )
     if files.search is not None:
         own = printable(str(files.search))
         return f"Wrote {names}. Put your own search into {own}, then: {command}"
@@ -109,5 +132,7 @@ def _what_next(made: FirstQuestions) -> str:
 def _left_out(left: LeftOut) -> str:
     """What was left out, why, and the first examples."""
     more = left.count - len(left.examples)
-    names = printable(", ".join(left.examples), 200) + (f" and {more:,} more" if more > 0 else "")
+    names = printable(", ".join(left.examples), 200) + (
+        f" and {more:,} more" if more > 0 else ""
+    )
     return f"{left.count:,} {left.reason}" + (f": {names}" if left.examples else "")

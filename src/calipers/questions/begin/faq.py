@@ -34,7 +34,9 @@ def from_faq(library: Library) -> Iterator[Candidate]:
                 language = library.language(document)
                 answer = first_words(document, start, end, language)
                 line = document.line(at)
-                yield Candidate(question, "faq", document.name, line, answer, language=language)
+                yield Candidate(
+                    question, "faq", document.name, line, answer, language=language
+                )
 
 
 def _questions(document: TextDocument) -> Iterator[tuple[str, int, int, int]]:

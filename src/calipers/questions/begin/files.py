@@ -12,7 +12,9 @@ from calipers.errors import WriteFailed
 from calipers.io.files.write import whole_file
 from calipers.model.plain import plain
 
-QUESTIONS, SETTINGS, DROPPED = "questions.jsonl", "calipers.toml", "dropped.jsonl"
+QUESTIONS = "questions.jsonl"
+SETTINGS = "calipers.toml"
+DROPPED = "dropped.jsonl"
 SEARCH_FILES = ("search.py", "calipers_search.py")
 """File names for the search function; the first free one is used."""
 
@@ -167,4 +169,6 @@ def check_output(into: Path, documents: Path) -> None:
             "what is written there would be searched."
         )
     if (into / QUESTIONS).exists():
-        raise WriteFailed(f"{into / QUESTIONS} exists already; move it away, or give -o FOLDER.")
+        raise WriteFailed(
+            f"{into / QUESTIONS} exists already; move it away, or give -o FOLDER."
+        )

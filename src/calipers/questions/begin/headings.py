@@ -22,7 +22,9 @@ from calipers.questions.begin.library import Library
 
 FEW_WORDS = 3
 """Below this many words a heading is joined with what it stands under."""
-_VERSION = re.compile(r"\bv?\d+\.\d+|^\W*\d|\b(?:19|20)\d\d\b|\bversion \d", re.IGNORECASE)
+_VERSION = re.compile(
+    r"\bv?\d+\.\d+|^\W*\d|\b(?:19|20)\d\d\b|\bversion \d", re.IGNORECASE
+)
 _NUMBER = re.compile(
     r"^(?:(?:step|chapter|part|section|appendix|phase|schritt|kapitel|teil|abschnitt|étape|chapitre"
     r"|paso|capítulo|passo|stap|шаг|глава)?\s*[\dIVX]+(?:\.\d+)*[.):]?\s+"
@@ -56,7 +58,11 @@ def from_headings(library: Library) -> Iterator[Candidate]:
             if not heading:
                 continue
             question, reason = _asked(heading, section, document, library)
-            answer = () if reason else first_words(document, section.body, section.end, language)
+            answer = (
+                ()
+                if reason
+                else first_words(document, section.body, section.end, language)
+            )
             yield Candidate(
                 question,
                 "headings",
@@ -92,7 +98,9 @@ def _asked(
     return heading, SEVERAL if count >= 2 else "fewer than two words that say something"
 
 
-def _contexts(section: Section, document: TextDocument, library: Library) -> Iterator[str]:
+def _contexts(
+    section: Section, document: TextDocument, library: Library
+) -> Iterator[str]:
     """Yield what a heading stands under: page, heading above, both, and the whole library."""
     title = plain_heading(document.title)
     above = document.parent(section)

@@ -22,7 +22,8 @@ from calipers.questions.begin.docstrings import IS_TEST
 from calipers.questions.begin.library import Library
 
 MOST_COMMITS = 2_000
-MOST_FILES, MOST_CHANGED = 3, 60
+MOST_FILES = 3
+MOST_CHANGED = 60
 """A commit that changes more files or lines is a bulk change."""
 LEAST_WORDS = 4
 SECONDS = 60
@@ -43,9 +44,12 @@ _DULL = re.compile(
     r"|\bpre-commit\b|\bchangelog\b|\btypos?\b|\bv?\d+\.\d+(?:\.\d+)?\b|\bmypy\b|\bflake8\b",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(rf"{IS_TEST.pattern}|(?:^|/)(?:docs?/|setup\.py$|conf\.py$|__init__\.py$)")
+_ASIDE = re.compile(
+    rf"{IS_TEST.pattern}|(?:^|/)(?:docs?/|setup\.py$|conf\.py$|__init__\.py$)"
+)
 """Files that nobody searches for what a commit says."""
-_START, _FIELD = "\x01", "\x02"
+_START = "\x01"
+_FIELD = "\x02"
 
 
 def from_history(library: Library, folder: Path) -> Iterator[Candidate]:
@@ -81,18 +85,28 @@ def asked(subject: str, body: str) -> str | None:
     >>> asked("Bump version to 1.2.3", "")
     """
     plain = _NUMBER.sub("", _PREFIX.sub("", subject)).strip(" .`")
-    if _DULL.search(subject) or _DULL.search(plain) or len(content_words(plain)) < LEAST_WORDS:
+    if (
+        _DULL.search(subject)
+        or _DULL.search(plain)
+        or len(content_words(plain)) < LEAST_WORDS
+    ):
         return None
-    first = sentences(" ".join(body.partition("\n\n")[0].split()))[0] if body.strip() else ""
+    first = (
+        sentences(" ".join(body.partition("\n\n")[0].split()))[0] if body.strip() else ""
+    )
     is_plain = len(first.split()) > 2 and not re.search(r"https?:|[\w-]+:|[*#@]", first)
-    both = f"{plain}. {first}".rstrip(".") if is_plain and len(first.split()) <= 20 else plain
+    both = (
+        f"{plain}. {first}".rstrip(".")
+        if is_plain and len(first.split()) <= 20
+        else plain
+    )
     return both.replace("`", "")
 
 
 def _names_file(question: str, files: Iterable[str]) -> bool:
     """Whether a question names a file that changed: then nothing is left to search for."""
     names = [name.rpartition("/")[2].lower() for name in files]
-    return not {*names, *(one.partition(".")[0] for one in names)}.isdisjoint(
+    return not {*names, *(name.partition(".")[0] for name in names)}.isdisjoint(
         re.findall(r"[\w.]+", question.lower())
     )
 
@@ -113,8 +127,22 @@ def _place(quote: str, text: str) -> int | None:
 
 def _commits(folder: Path) -> Iterator[tuple[str, str, str]]:
     """Yield subject, body and patch of what led to the state that is checked out, newest first."""
-    command = ["git", "-C", str(folder), "log", f"--max-count={MOST_COMMITS}", "--no-merges"]
-    command += ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "-U3", "--patch"]
+    command = [
+        "git",
+        "-C",
+        str(folder),
+        "log",
+        f"--max-count={MOST_COMMITS}",
+        "--no-merges",
+    ]
+    command += [
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-renames",
+        "-U3",
+        "--patch",
+    ]
     command += ["--relative", f"--format={_START}%s{_FIELD}%b{_FIELD}", "--", "."]
     try:
         done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=True)  # noqa: S603

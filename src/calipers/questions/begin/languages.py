@@ -87,9 +87,12 @@ def language_of(text: str) -> str:
         if letters and len(script.findall(sample)) > 0.05 * letters:
             return code
     words = Counter(_WORD.findall(sample.lower()))
-    spaced = {code: entry.stop for code, entry in languages().items() if code not in _SCRIPTS}
+    spaced = {
+        code: entry.stop for code, entry in languages().items() if code not in _SCRIPTS
+    }
     counts = {
-        code: sum(words[word] for word in words.keys() & stop) for code, stop in spaced.items()
+        code: sum(words[word] for word in words.keys() & stop)
+        for code, stop in spaced.items()
     }
     best = max(counts, key=lambda code: (counts[code], code == USUAL))
     return best if counts[best] > counts[USUAL] else USUAL
@@ -103,7 +106,9 @@ def reading_length(text: str) -> float:
     """
     if text.isascii():
         return len(text)
-    return len(text) + sum(more * len(signs.findall(text)) for signs, more in _LETTERS_PER_SIGN)
+    return len(text) + sum(
+        more * len(signs.findall(text)) for signs, more in _LETTERS_PER_SIGN
+    )
 
 
 def words_without_spaces(run: str) -> list[str]:

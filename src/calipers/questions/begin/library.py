@@ -45,16 +45,22 @@ class Library:
     @cached_property
     def title(self) -> str:
         """What all of it is about: the title of the first page, if it is short; else empty."""
-        fronts = [one for one in self.documents if _FRONT.search(one.name) and one.title]
+        fronts = [
+            document
+            for document in self.documents
+            if _FRONT.search(document.name) and document.title
+        ]
         if not fronts:
             return ""
-        front = min(fronts, key=lambda one: one.name)
+        front = min(fronts, key=lambda front: front.name)
         title = re.split(r"[:|–—]| - ", _WELCOME.sub("", front.title))[0].strip(" !.,-")
         words = content_words(title, self.language(front))
         others = languages()[self.language(front)].generic
         says = [word for word in words if word not in others]
         # A name has no words such as "the", and no remark in brackets.
-        is_name = len(title.split()) <= min(MOST_IN_TITLE, len(words)) and "(" not in title
+        is_name = (
+            len(title.split()) <= min(MOST_IN_TITLE, len(words)) and "(" not in title
+        )
         return title if says and is_name else ""
 
     @cached_property

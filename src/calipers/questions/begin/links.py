@@ -104,7 +104,9 @@ class _Links:
             for anchor, section in document.by_anchor.items()
         }
 
-    def question(self, link: Link, at: int, paragraph: str, here: TextDocument) -> Candidate | None:
+    def question(
+        self, link: Link, at: int, paragraph: str, here: TextDocument
+    ) -> Candidate | None:
         """What the sentence of a link says, if it says something and leads somewhere else."""
         marked = f"{paragraph[: link.start - at]}{LINK}{paragraph[link.end - at :]}"
         sentence = next((part for part in sentences(marked) if LINK in part), "")
@@ -119,12 +121,16 @@ class _Links:
         own = " ".join(sentence.replace(LINK, here.text[link.start : link.end]).split())
         answer = first_words(other, section.body, section.end, language)
         if other is here and section == here.section_at(link.start):
-            return self._unfit(clause, here, link, "the link leads to its own section", language)
+            return self._unfit(
+                clause, here, link, "the link leads to its own section", language
+            )
         named = content_words(f"{link.words} {section.heading}", language)
         if set(content_words(clause, language)) <= set(named):
             return self._unfit(clause, here, link, "the heading in other words", language)
         if any(quote in own or own in quote for quote in answer):
-            return self._unfit(clause, here, link, "the link stands in its target", language)
+            return self._unfit(
+                clause, here, link, "the link stands in its target", language
+            )
         line = here.line(link.start)
         return Candidate(
             clause, "links", here.name, line, answer, other.name, own, language=language
@@ -137,7 +143,9 @@ class _Links:
         if not reason:
             return None
         line = here.line(link.start)
-        return Candidate(clause, "links", here.name, line, unfit=reason, language=language)
+        return Candidate(
+            clause, "links", here.name, line, unfit=reason, language=language
+        )
 
     def target(
         self, link: Link, here: TextDocument, clause: str, language: str
@@ -168,10 +176,16 @@ class _Links:
             return (other, section), ""
         # It names a page: of its sections the one that the words name is meant.
         words = {*content_words(clause, language), *content_words(link.words, language)}
-        best = max(headed[1:], key=lambda part: _named(part, words, language), default=None)
+        best = max(
+            headed[1:], key=lambda part: _named(part, words, language), default=None
+        )
         if best is not None:
             is_named = _named(best, words, language) >= _SHARED
-            return ((other, best), "") if is_named else (None, "the link names a page, no section")
+            return (
+                ((other, best), "")
+                if is_named
+                else (None, "the link names a page, no section")
+            )
         whole = headed[0] if headed else other.sections[0]
         return (other, whole), ""
 
@@ -221,7 +235,9 @@ def clause_of(sentence: str, language: str = USUAL) -> str | None:
             continue
         clause = match["clause"].strip(" ,;:.–—-，。、；：()（）")
         words = how_many_words(content_words(clause, language), language)
-        is_whole = not needs_context(clause, language) and not re.search(f"[{LINK},，]", clause)
+        is_whole = not needs_context(clause, language) and not re.search(
+            f"[{LINK},，]", clause
+        )
         if is_whole and words >= _LEAST and len(clause.split()) <= _MOST:
             return clause
     return None
@@ -234,7 +250,9 @@ def _english_clause(plain: str) -> str | None:
         if match is None:
             continue
         whole = match["clause"].strip(" ,;:.–—-")
-        clause = re.sub(r"^(?:on|about|for) ", "", _PREFACE.sub("", whole)).strip(" ,;:.–—-")
+        clause = re.sub(r"^(?:on|about|for) ", "", _PREFACE.sub("", whole)).strip(
+            " ,;:.–—-"
+        )
         # Without a preface it is a statement, and not what a reader looks for.
         says = pattern is not _BEFORE or clause != whole
         is_whole = not needs_context(clause) and not _CUT.search(clause)
@@ -247,12 +265,20 @@ def _english_clause(plain: str) -> str | None:
     return None
 
 
-def _document(path: str, here: str, known: Mapping[str, TextDocument]) -> TextDocument | None:
+def _document(
+    path: str, here: str, known: Mapping[str, TextDocument]
+) -> TextDocument | None:
     """The document that a path names, as files name each other or as a site does."""
     base = "" if path.startswith("/") else posixpath.dirname(here)
     bare = re.sub(r"\.(?:html?|md|rst)$", "", path.strip("/"))
     # A site shows a/b.md as the folder a/b/, so that its links lead one level further up.
     starts = (base, here.rpartition(".")[0])
-    joined = (posixpath.join(start, name) for start in starts for name in (path.strip("/"), bare))
-    names = (f"{posixpath.normpath(one)}{ending}" for one in joined for ending in _ENDINGS)
-    return next((known[one] for one in names if one in known), None)
+    joined = (
+        posixpath.join(start, name)
+        for start in starts
+        for name in (path.strip("/"), bare)
+    )
+    names = (
+        f"{posixpath.normpath(one)}{ending}" for one in joined for ending in _ENDINGS
+    )
+    return next((known[name] for name in names if name in known), None)

@@ -47,7 +47,8 @@ STYLES = {
 }
 """How questions are asked, in turn."""
 SHORTEST_PASSAGE = 120
-COPIES, COPIES_PARAPHRASED = 0.9, 0.5
+COPIES = 0.9
+COPIES_PARAPHRASED = 0.5
 """The share of a question's words in its quote from which it is a copy."""
 ALIKE = 0.8
 """The share of words that two questions have in common from which they are one."""
@@ -80,7 +81,9 @@ class Rejected:
 
 
 def written(
-    documents: Sequence[TextDocument], texts: Sequence[str], settings: "FirstQuestionsSettings"
+    documents: Sequence[TextDocument],
+    texts: Sequence[str],
+    settings: "FirstQuestionsSettings",
 ) -> tuple[list[Candidate], list[Rejected]]:
     """A model's questions that pass every filter, and the others with the reason.
 
@@ -89,9 +92,9 @@ def written(
     """
     chosen = in_turns(
         (
-            Passage(one, start, one.text[start:end].strip())
-            for one in documents
-            for start, end in one.chunks()
+            Passage(document, start, document.text[start:end].strip())
+            for document in documents
+            for start, end in document.chunks()
             if end - start >= SHORTEST_PASSAGE
         ),
         lambda one: one.document.name,
@@ -106,11 +109,17 @@ def written(
     ]
     if settings.agree is not None:
         # About four characters a token, answers included.
-        tokens = sum((len(INSTRUCTIONS) + len(one)) // 4 + TOKENS_OUT for one in prompts)
+        tokens = sum(
+            (len(INSTRUCTIONS) + len(prompt)) // 4 + TOKENS_OUT for prompt in prompts
+        )
         settings.agree(len(prompts), tokens)
     name = settings.model or ""
     machine = chat_model(
-        settings.endpoint or "", name, INSTRUCTIONS, read_written, key_env=settings.key_env
+        settings.endpoint or "",
+        name,
+        INSTRUCTIONS,
+        read_written,
+        key_env=settings.key_env,
     )
     replies, report = ask_model(machine, prompts, cache=settings.cache)
     kept: list[Candidate] = []
@@ -123,7 +132,8 @@ def written(
             if reply.text is None
             else _reason(one, style, found, kept, texts, words)
         )
-        file, line = one.document.name, one.document.line(one.start)
+        file = one.document.name
+        line = one.document.line(one.start)
         if reason is not None:
             rejected.append(Rejected(found.question, found.quote, style, file, reason))
         else:
@@ -151,17 +161,28 @@ def _reason(
         return "it speaks of the passage"
     asked = set(content_words(found.question))
     others = (set(content_words(one.question)) for one in kept)
-    if any(len(asked & one) >= ALIKE * len(asked | one) for one in others):
+    if any(len(asked & other) >= ALIKE * len(asked | other) for other in others):
         return "another question is almost the same"
     if style == "unanswerable":
-        return "a passage may answer it" if any(asked and asked <= one for one in words) else None
+        return (
+            "a passage may answer it"
+            if any(asked and asked <= word for word in words)
+            else None
+        )
     if (reason := why_rejected(found, passage.text)) is not None:
         return reason
     quote = normalise(found.quote or "")
     said = set(content_words(quote))
     share = len(asked & said) / max(len(asked), 1)
     # A few keywords are always in the text; more of them may be a copy of it.
-    if share > COPIES_PARAPHRASED if style == "paraphrase" else share > COPIES and len(asked) > 5:
+    if (
+        share > COPIES_PARAPHRASED
+        if style == "paraphrase"
+        else share > COPIES and len(asked) > 5
+    ):
         return "it copies the passage"
-    is_elsewhere = sum(quote in text for text in texts) > 1 or sum(said <= one for one in words) > 1
+    is_elsewhere = (
+        sum(quote in text for text in texts) > 1
+        or sum(said <= word for word in words) > 1
+    )
     return "another passage answers it as well" if is_elsewhere else None

@@ -78,7 +78,7 @@ class FirstQuestions(Plain, HasRows):
     @property
     def is_smoke_test(self) -> bool:
         """Whether all questions are the documents' own words, and none is a model's."""
-        return not any(is_machine(one.source) for one in self.sources)
+        return not any(is_machine(source.source) for source in self.sources)
 
     def write(
         self, folder: str | os.PathLike[str] = ".", *, retriever: str | None = None

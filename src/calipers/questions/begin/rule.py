@@ -51,7 +51,9 @@ TWICE = "asked in several places"
 EXAMPLES = 3
 
 
-def make(folder: str | os.PathLike[str], settings: "FirstQuestionsSettings") -> FirstQuestions:
+def make(
+    folder: str | os.PathLike[str], settings: "FirstQuestionsSettings"
+) -> FirstQuestions:
     """The questions of a folder, and what word matching finds of their targets."""
     where = Path(folder)
     sources = _checked_sources(settings.sources)
@@ -130,7 +132,11 @@ def _by_source(
         "history": partial(from_history, folder=folder),
     }
     chosen = BY_DEFAULT if sources is None else sources
-    return {name: _unique(makers[name](library), account) for name in SOURCES if name in chosen}
+    return {
+        name: _unique(makers[name](library), account)
+        for name in SOURCES
+        if name in chosen
+    }
 
 
 def _unique(candidates: Iterable[Candidate], account: Counter[str]) -> list[Candidate]:
@@ -168,7 +174,10 @@ def _drawn(
         about = candidate.source, candidate.document, candidate.question, candidate.line
         return place(seed, *about)
 
-    ordered = [in_turns(some, lambda one: one.target or one.document, at) for some in made.values()]
+    ordered = [
+        in_turns(some, lambda one: one.target or one.document, at)
+        for some in made.values()
+    ]
     # One of each source, then the next of each; a source that has no more leaves its turns.
     turns = chain.from_iterable(zip_longest(*ordered))
     drawn: dict[str, Candidate] = {}
@@ -186,7 +195,11 @@ def _drawn(
     order = list(made)
     return sorted(
         drawn.values(),
-        key=lambda candidate: (order.index(candidate.source), candidate.document, candidate.line),
+        key=lambda candidate: (
+            order.index(candidate.source),
+            candidate.document,
+            candidate.line,
+        ),
     )
 
 
@@ -200,17 +213,21 @@ def _stands_once(quote: str, texts: Sequence[str]) -> bool:
     return seen == 1
 
 
-def _record(one: Candidate) -> dict[str, Any]:
+def _record(candidate: Candidate) -> dict[str, Any]:
     """A question as a record, with where it came from as tags."""
-    name = place(one.source, one.document, one.question).hex()[:8]
-    group = {"group": "any"} if len(one.quotes) > 1 else {}
-    tags = {"source": one.source, "file": one.document, "line": one.line}
+    name = place(candidate.source, candidate.document, candidate.question).hex()[:8]
+    group = {"group": "any"} if len(candidate.quotes) > 1 else {}
+    tags = {
+        "source": candidate.source,
+        "file": candidate.document,
+        "line": candidate.line,
+    }
     return {
-        "id": f"{one.source.removeprefix(MACHINE)}-{name}",
-        "query": one.question,
-        "tags": {**tags, **({"style": one.style} if one.style else {})},
-        "ground_truth": [{"quote": quote, **group} for quote in one.quotes],
-        **({"excluded": [{"quote": one.excluded}]} if one.excluded else {}),
+        "id": f"{candidate.source.removeprefix(MACHINE)}-{name}",
+        "query": candidate.question,
+        "tags": {**tags, **({"style": candidate.style} if candidate.style else {})},
+        "ground_truth": [{"quote": quote, **group} for quote in candidate.quotes],
+        **({"excluded": [{"quote": candidate.excluded}]} if candidate.excluded else {}),
     }
 
 
@@ -220,7 +237,9 @@ def _measured(truth: GroundTruth, corpus: Corpus, k: int) -> tuple[Any, Any, int
     # Beyond the depth: what is excluded makes room.
     run = index.run(truth.queries.select("query", "text"), 2 * k)
     pair = match_pair(truth, run)
-    values = [compute(pair.matches, parse(f"recall@{at}"), pair.policy)[:, 0] for at in (k, 1)]
+    values = [
+        compute(pair.matches, parse(f"recall@{at}"), pair.policy)[:, 0] for at in (k, 1)
+    ]
     return values[0], values[1], index.chunks.height
 
 
@@ -231,7 +250,9 @@ def _counted(
     for name in sources:
         mine = np.array([one.source == name for one in drawn])
         if mine.any():
-            documents = {one.target or one.document for one in drawn if one.source == name}
+            documents = {
+                one.target or one.document for one in drawn if one.source == name
+            }
             shares = (exact_mean(one[mine & defined]) for one in (in_first, at_top))
             yield SourceCount(name, int(mine.sum()), len(documents), *shares)
 
@@ -239,7 +260,7 @@ def _counted(
 def _audited(truth: GroundTruth, corpus: Corpus) -> dict[str, Any]:
     """What an audit counts of the new set."""
     health = audit.audit(truth, corpus=corpus)
-    counts = {one.kind.name: one.count for one in health.findings}
+    counts = {finding.kind.name: finding.count for finding in health.findings}
     different = health.facts["different_queries"]
     return {
         "copied": counts.get("copied_wording", 0),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _names(given: str) -> list[str]:
-    return [one.strip() for one in given.split(",") if one.strip()]
+    return [word.strip() for word in given.split(",") if word.strip()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,9 @@ class FirstQuestionsSettings(Settings):
     key_env: Annotated[
         str | None,
         Setting(
-            "The environment variable that holds its key.", metavar="VARIABLE", needs=("endpoint",)
+            "The environment variable that holds its key.",
+            metavar="VARIABLE",
+            needs=("endpoint",),
         ),
     ] = None
     cache: Annotated[
@@ -85,7 +87,9 @@ class FirstQuestionsSettings(Settings):
 
 @operation(page="begin-with-nothing", command="init")
 def first_questions(
-    folder: Annotated[str | os.PathLike[str], Setting("", argument="[FOLDER]", path=True)],
+    folder: Annotated[
+        str | os.PathLike[str], Setting("", argument="[FOLDER]", path=True)
+    ],
     *,
     settings: FirstQuestionsSettings,
 ) -> "FirstQuestions":
@@ -106,7 +110,9 @@ class LabelsCheckSettings(Settings):
 
     answers: Annotated[
         Mapping[str, str] | None,
-        Setting("What is known: yes, nobody asks or wrong target, by the id of a question."),
+        Setting(
+            "What is known: yes, nobody asks or wrong target, by the id of a question."
+        ),
     ] = None
     most: Annotated[int, Setting("How many questions to draw.", least=1)] = 30
     seed: Annotated[int, Setting("The seed that draws them.", least=0)] = 0

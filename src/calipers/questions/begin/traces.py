@@ -43,7 +43,12 @@ class TracedQuestion:
     def record(self) -> dict[str, Any]:
         """The question as a record that ``draft`` takes as a run."""
         tags = {**self.tags, "asked": str(self.asked)}
-        made = {"id": self.id, "query": self.query, "tags": tags, "retrieved": [*self.retrieved]}
+        made = {
+            "id": self.id,
+            "query": self.query,
+            "tags": tags,
+            "retrieved": [*self.retrieved],
+        }
         if self.ground_truth is not None:
             tags |= {"source": "clicks", JUDGED_BY: JUDGE}
             made["ground_truth"] = dict(self.ground_truth)
@@ -67,7 +72,7 @@ class TracedQuestions(Plain, HasRows):
         """Write the questions as JSON lines, for ``draft`` and for ``retrieve``."""
         from calipers.io.records.entries import write_records
 
-        write_records([one.record() for one in self.questions], str(path))
+        write_records([question.record() for question in self.questions], str(path))
 
 
 def sample_traces(
@@ -90,18 +95,25 @@ def sample_traces(
             raise InvalidInput(Ubi.without_calls)
         raise InvalidInput(NO_CALLS)
     found = [_question(key, several) for key, several in askings.items()]
-    chosen, many = found, len(found)
+    chosen = found
+    many = len(found)
     if n is not None:
         drawn = random.Random(seed).sample(range(many), min(n, many))  # noqa: S311 - no secret
         chosen = [found[at] for at in sorted(drawn)]
     notes = []
     if behaviour is not None and behaviour.clicked:
         grades = grades_by_clicks(behaviour, _key)
-        chosen = [replace(one, ground_truth=grades.get(_key(one.query))) for one in chosen]
+        chosen = [
+            replace(one, ground_truth=grades.get(_key(one.query))) for one in chosen
+        ]
         notes.append(NOTE)
     elif behaviour is not None and behaviour.others:
-        actions = ", ".join(f"{name} ({many:,})" for name, many in behaviour.others.items())
-        notes.append(f"No event is a click, so there are no labels; the events are {actions}.")
+        actions = ", ".join(
+            f"{name} ({many:,})" for name, many in behaviour.others.items()
+        )
+        notes.append(
+            f"No event is a click, so there are no labels; the events are {actions}."
+        )
     total = sum(map(len, askings.values()))
     return TracedQuestions(tuple(chosen), total, len(found), tuple(notes))
 
@@ -118,7 +130,9 @@ def _question(key: str, askings: Sequence[tuple[str, Record]]) -> TracedQuestion
         for one in record.retrieved if isinstance(record.retrieved, list) else ():
             result = one if isinstance(one, Result) else Result(id=one)
             facts = {"id": result.id, "text": result.text, "document": result.document}
-            plain = {name: str(value) for name, value in facts.items() if value is not None}
+            plain = {
+                name: str(value) for name, value in facts.items() if value is not None
+            }
             results.setdefault(next(filter(None, plain.values()), "None"), plain)
         tags |= {name: str(value) for name, value in (record.tags or {}).items()}
         tags["source"] = source
@@ -132,7 +146,7 @@ def _question(key: str, askings: Sequence[tuple[str, Record]]) -> TracedQuestion
 
 
 def grades_by_clicks(
-    found: Behaviour, key: Callable[[str], str]
+    behaviour: Behaviour, key: Callable[[str], str]
 ) -> Mapping[str, Mapping[str, float]]:
     """Grade results by clicks over expected clicks, which corrects for the place of a result.
 
@@ -144,16 +158,19 @@ def grades_by_clicks(
     """
     shown: Counter[int] = Counter()
     clicks: Counter[int] = Counter()
-    for search in found.searches:
-        clicked = found.clicked.get(search.id, frozenset())
+    for search in behaviour.searches:
+        clicked = behaviour.clicked.get(search.id, frozenset())
         for rank, item in enumerate(search.hits):
             shown[rank] += 1
             clicks[rank] += item in clicked
     expected: dict[str, Counter[str]] = {}
     counted: dict[str, Counter[str]] = {}
-    for search in found.searches:
-        question, clicked = key(search.question), found.clicked.get(search.id, frozenset())
-        hoped, got = (each.setdefault(question, Counter()) for each in (expected, counted))
+    for search in behaviour.searches:
+        question = key(search.question)
+        clicked = behaviour.clicked.get(search.id, frozenset())
+        hoped, got = (
+            each.setdefault(question, Counter()) for each in (expected, counted)
+        )
         for rank, item in enumerate(search.hits):
             hoped[item] += clicks[rank] / shown[rank]  # type: ignore[assignment]
             got[item] += item in clicked
@@ -182,21 +199,32 @@ def _grade(clicks: int, expected: float) -> float:
 SHOWN = 5
 
 
-def document(found: TracedQuestions) -> Document:
+def document(traced_questions: TracedQuestions) -> Document:
     """How many questions came from how many requests, with a few examples."""
     lines = []
-    for one in found.questions[:SHOWN]:
+    for one in traced_questions.questions[:SHOWN]:
         about = f"asked {one.asked}×" if one.asked > 1 else "asked once"
         lines.append(f"{printable(one.query, 90)}  ({about})")
     notes = []
-    labelled = [one.ground_truth for one in found.questions if one.ground_truth is not None]
+    labelled = [
+        question.ground_truth
+        for question in traced_questions.questions
+        if question.ground_truth is not None
+    ]
     if labelled:
         none = sum(not one for one in labelled)
         words = f"Clicks label {len(labelled) - none:,} of the questions"
-        without = f"; {none:,} others have no target and do not count in recall" if none else ""
+        without = (
+            f"; {none:,} others have no target and do not count in recall" if none else ""
+        )
         notes.append(Note("counted", f"{words}{without}."))
-    notes += [Note("doubt", one) for one in found.notes]
-    many = len(found.questions)
-    sentence = f"{many:,} of {found.unique:,} different questions, from {found.traces:,} askings."
+    notes += [Note("doubt", note) for note in traced_questions.notes]
+    many = len(traced_questions.questions)
+    sentence = (
+        f"{many:,} of {traced_questions.unique:,} different questions, from "
+        f"{traced_questions.traces:,} askings."
+    )
     shown = [Lines(lines, f"The first {SHOWN}" if many > SHOWN else "")]
-    return Document(sentence, blocks=shown, notes=notes, rows=lambda: found.questions)
+    return Document(
+        sentence, blocks=shown, notes=notes, rows=lambda: traced_questions.questions
+    )

@@ -33,7 +33,9 @@ def answer(comparison: Comparison) -> tuple[Standing | None, Sentence]:
             systems=several_names(comparison.systems),
             it=count,
         )
-    hidden = next(filter(None, (_hidden(comparison, one) for one in comparison.deciding)), None)
+    hidden = next(
+        filter(None, (_hidden(comparison, one) for one in comparison.deciding)), None
+    )
     return "no clear difference", hidden or _undecided(comparison)
 
 
@@ -46,7 +48,9 @@ def several_names(names: Sequence[str]) -> Sentence:
     if len(names) <= NAMED:
         return Sentence(listed(names), [Fact(about="name", text=name) for name in names])
     rest = Fact(about="count", count=len(names) - NAMED, text="more systems")
-    first = Sentence(", ".join(names[:NAMED]), [Fact(about="name", text=one) for one in names])
+    first = Sentence(
+        ", ".join(names[:NAMED]), [Fact(about="name", text=name) for name in names]
+    )
     return sentence("{first} and {rest.count} more", first=first, rest=rest)
 
 
@@ -59,22 +63,26 @@ def _decided(
     text = _group(comparison, first, standing)
     if better and worse:
         verb = "is" if len(worse) == 1 else "are"
-        also = sentence("{names} {verb} worse", names=_named(comparison, worse), verb=verb)
+        also = sentence(
+            "{names} {verb} worse", names=_named(comparison, worse), verb=verb
+        )
         text = joined(text, also, by="; ")
     return standing, joined(text, ".", by="")
 
 
 def _named(comparison: Comparison, rows: Sequence[Difference]) -> Sentence:
     """The names of the systems of some rows, with the difference of each as a fact."""
-    facts = [fact_of(one, comparison.facts_of(one.metric)) for one in rows]
-    names = several_names([one.system for one in rows])
+    facts = [fact_of(row, comparison.facts_of(row.metric)) for row in rows]
+    names = several_names([row.system for row in rows])
     return Sentence(names, [*names.facts, *facts])
 
 
-def _group(comparison: Comparison, rows: Sequence[Difference], standing: Standing) -> Sentence:
+def _group(
+    comparison: Comparison, rows: Sequence[Difference], standing: Standing
+) -> Sentence:
     """Systems that are all better or all worse than the baseline, and in what."""
     metric = rows[0].metric
-    alike = [comparison.difference(one.system, metric) for one in rows]
+    alike = [comparison.difference(row.system, metric) for row in rows]
     verb = "is" if len(rows) == 1 else "are"
     head = sentence(
         "{names} {verb} {standing} than {baseline}",
@@ -84,7 +92,7 @@ def _group(comparison: Comparison, rows: Sequence[Difference], standing: Standin
         baseline=comparison.baseline,
     )
     if any(one.verdict != standing for one in alike):
-        each = [f"{one.system} in {one.metric}" for one in rows[:NAMED]]
+        each = [f"{row.system} in {row.metric}" for row in rows[:NAMED]]
         return joined(head, ", ".join(each), by=": ")
     facts = [fact_of(one, comparison.facts_of(metric)) for one in alike[:NAMED]]
     text = sentence(
@@ -102,7 +110,7 @@ def _opposite(comparison: Comparison, row: Difference) -> Sentence | None:
     """The metrics in which a system that is worse is better, or the other way round."""
     other = "better" if row.verdict == "worse" else "worse"
     rows = [comparison.difference(row.system, metric) for metric in comparison.asked]
-    turned = [one for one in rows if one.verdict == other]
+    turned = [row for row in rows if row.verdict == other]
     if not turned:
         return None
     facts = [fact_of(one, comparison.facts_of(one.metric)) for one in turned]
@@ -145,9 +153,15 @@ def _undecided(comparison: Comparison) -> Sentence:
         )
         first = large[0]
         alike = [
-            one for one in large if one.metric == first.metric and one.direction == first.direction
+            one
+            for one in large
+            if one.metric == first.metric and one.direction == first.direction
         ]
-        return _moved_alike(alike) if len(alike) > 1 else moved_by_chance(first, whose=several)
+        return (
+            _moved_alike(alike)
+            if len(alike) > 1
+            else moved_by_chance(first, whose=several)
+        )
     others = Fact(about="count", count=len(comparison.others), text="other systems")
     queries = Fact(about="count", count=comparison.queries.height, text="queries")
     whom = sentence("the {it.count} other systems", it=others)
@@ -166,7 +180,7 @@ def _moved_alike(facts: Sequence[Fact]) -> Sentence:
         "{it.metric} of {names} {how} from {it.before} to {values} on "
         "{it.queries:query|queries}; this may be chance.",
         it=facts[0],
-        names=several_names([one.system or "" for one in facts]),
+        names=several_names([fact.system or "" for fact in facts]),
         values=_values(facts[:NAMED]),
         how=how,
     )
@@ -174,7 +188,7 @@ def _moved_alike(facts: Sequence[Fact]) -> Sentence:
 
 def _values(facts: Sequence[Fact]) -> Sentence:
     """The values of some systems, as a list in words."""
-    texts = [sentence("{it.value}", it=one) for one in facts]
+    texts = [sentence("{it.value}", it=fact) for fact in facts]
     every = [fact for text in texts for fact in text.facts]
     return Sentence(listed(texts), every)
 

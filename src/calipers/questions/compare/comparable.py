@@ -36,13 +36,19 @@ class Aligned:
 
     def gains(self, system: str, over: str, metric: str) -> Floats:
         """The difference of each query, positive where the system is better."""
-        at = [one.name for one in self.facts].index(metric)
-        gains: Floats = self.facts[at].turn * (self.values[system] - self.values[over])[:, at]
+        at = [fact.name for fact in self.facts].index(metric)
+        gains: Floats = (
+            self.facts[at].turn * (self.values[system] - self.values[over])[:, at]
+        )
         return gains
 
 
 def align(
-    systems: Mapping[str, Scores], wanted: Sequence[str] | None, *, anyway: bool, repair: str
+    systems: Mapping[str, Scores],
+    wanted: Sequence[str] | None,
+    *,
+    anyway: bool,
+    repair: str,
 ) -> Aligned:
     """Bring results together that were measured in the same way; others are an error.
 
@@ -51,7 +57,8 @@ def align(
     blocked = obstacles(systems)
     if blocked and not anyway:
         raise InvalidInput(f"These cannot be compared: {' '.join(blocked)} {repair}")
-    queries, facts = shared_queries(systems), facts_shared(systems, wanted)
+    queries = shared_queries(systems)
+    facts = facts_shared(systems, wanted)
     values = {
         name: np.column_stack([scores.of(metric.name) for metric in facts])[
             scores.rows_of(queries["query"])
@@ -71,7 +78,10 @@ def obstacles(systems: Mapping[str, Scores]) -> list[str]:
     (a, first), *others = systems.items()
     found: list[str] = []
     for b, second in others:
-        found += [*_different_queries(a, first, b, second), *different_ways(a, first, b, second)]
+        found += [
+            *_different_queries(a, first, b, second),
+            *different_ways(a, first, b, second),
+        ]
     return found
 
 
@@ -83,7 +93,9 @@ def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
     (a, first), *others = systems.items()
     shared = first.queries.select("query", "text")
     for b, second in others:
-        shared = shared.join(second.queries, on="query", how="semi", maintain_order="left")
+        shared = shared.join(
+            second.queries, on="query", how="semi", maintain_order="left"
+        )
         if not shared.height:
             ours, theirs = (some_queries(one.queries["query"]) for one in (first, second))
             raise InvalidInput(
@@ -100,9 +112,13 @@ def facts_shared(
     each = {name: facts_by_name(scores) for name, scores in systems.items()}
     first = next(iter(each.values()))
     if wanted is None:
-        wanted = [name for name in first if all(name in others for others in each.values())]
+        wanted = [
+            name for name in first if all(name in others for others in each.values())
+        ]
         if not wanted:
-            listed = "; ".join(f"{name} has {', '.join(facts)}" for name, facts in each.items())
+            listed = "; ".join(
+                f"{name} has {', '.join(facts)}" for name, facts in each.items()
+            )
             raise InvalidInput(
                 f"The systems share no metric: {listed}. Measure them with the same metrics."
             )
@@ -136,16 +152,25 @@ def weights_shared(
 
 def _having(systems: Mapping[str, Scores], tag: str | None) -> Scores:
     """The first system that has a tag; else the first."""
-    return next((one for one in systems.values() if tag in one.tags), next(iter(systems.values())))
+    return next(
+        (system for system in systems.values() if tag in system.tags),
+        next(iter(systems.values())),
+    )
 
 
 def _different_queries(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
     """Queries that only one has, other questions, and other ground truth."""
-    both = first.queries.join(second.queries, on="query", how="inner", maintain_order="left")
+    both = first.queries.join(
+        second.queries, on="query", how="inner", maintain_order="left"
+    )
     parts = []
     for name, one in ((a, first), (b, second)):
-        only = one.queries.join(both, on="query", how="anti", maintain_order="left")["query"]
-        parts += [f"{len(only):,} only in {name} ({some_queries(only)})"] if len(only) else []
+        only = one.queries.join(both, on="query", how="anti", maintain_order="left")[
+            "query"
+        ]
+        parts += (
+            [f"{len(only):,} only in {name} ({some_queries(only)})"] if len(only) else []
+        )
     if parts:
         yield f"{a} and {b} were measured on different queries: {'; '.join(parts)}."
     pairs = [("text", "text", "with different questions")]
@@ -168,13 +193,19 @@ def _different_queries(a: str, first: Scores, b: str, second: Scores) -> Iterato
 
 def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
     """One sentence per policy, setting or definition in which two results differ."""
-    both = {facts.name for facts in first.metrics} & {facts.name for facts in second.metrics}
+    both = {facts.name for facts in first.metrics} & {
+        facts.name for facts in second.metrics
+    }
     ours, theirs = (
         {
             **{f"policy {name}": value for name, value in one.policy.to_dict().items()},
             **{f"setting {name}": value for name, value in one.settings.items()},
             # A metric that only one side has is not compared.
-            **{f"definition of {m.name}": m.definition for m in one.metrics if m.name in both},
+            **{
+                f"definition of {m.name}": m.definition
+                for m in one.metrics
+                if m.name in both
+            },
         }
         for one in (first, second)
     )
@@ -189,14 +220,18 @@ def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[st
             )
 
 
-def undefined_in_some(metric: str, columns: Mapping[str, Any], queries: pl.Series) -> list[str]:
+def undefined_in_some(
+    metric: str, columns: Mapping[str, Any], queries: pl.Series
+) -> list[str]:
     """A sentence where a metric is defined for a query in one system and undefined in another.
 
     Such a query would drop out of the pairs, which biases the comparison: a system that finds
     nothing would be compared on the other queries only.
     """
     missing = {name: np.isnan(values) for name, values in columns.items()}
-    some = np.any(list(missing.values()), axis=0) & ~np.all(list(missing.values()), axis=0)
+    some = np.any(list(missing.values()), axis=0) & ~np.all(
+        list(missing.values()), axis=0
+    )
     if not some.any():
         return []
     worst = max(missing, key=lambda name: int((missing[name] & some).sum()))

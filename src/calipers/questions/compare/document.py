@@ -29,7 +29,12 @@ from calipers.present.charts import (
 )
 from calipers.present.escape import printable, query_name
 from calipers.questions.compare.answer import answer, several_names
-from calipers.questions.compare.paired_claim import counts_of, fact_of, in_words, outweighed
+from calipers.questions.compare.paired_claim import (
+    counts_of,
+    fact_of,
+    in_words,
+    outweighed,
+)
 from calipers.questions.compare.result import Comparison, Difference, SystemMean
 from calipers.statistics.paired_rows import FEWEST_FOR_INTERVAL
 from calipers.words import number, signed
@@ -62,11 +67,14 @@ def systems_table(comparison: Comparison) -> Table:
     names = [comparison.baseline, *comparison.others]
     if len(names) > 2 and comparison.ranking:
         names = list(comparison.ranking)
-    metrics = comparison.asked or tuple(one.name for one in comparison.metrics)
+    metrics = comparison.asked or tuple(metric.name for metric in comparison.metrics)
     table: list[Cells] = [
         [
             Cell(printable(name, LONGEST), strong=True),
-            *(_cell(comparison, name, one, leads=not at) for at, one in enumerate(metrics)),
+            *(
+                _cell(comparison, name, one, leads=not at)
+                for at, one in enumerate(metrics)
+            ),
         ]
         for name in names
     ]
@@ -78,11 +86,11 @@ def _cell(comparison: Comparison, system: str, metric: str, *, leads: bool) -> C
     shown = "undefined" if mean is None else number(mean)
     if system == comparison.baseline:
         return f"{shown}  baseline" if leads else shown
-    found = comparison.difference(system, metric)
-    if found.difference is None:
+    difference = comparison.difference(system, metric)
+    if difference.difference is None:
         return shown
-    standing = found.claim.standing if found.claim else None
-    return Cell(f"{shown}  {signed(found.difference):>6}", standing)
+    standing = difference.claim.standing if difference.claim else None
+    return Cell(f"{shown}  {signed(difference.difference):>6}", standing)
 
 
 def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
@@ -109,15 +117,30 @@ def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
 
 TESTED = ("p_value", "p_adjusted", "wins", "losses", "ties", "verdict")
 IN_TABLES = {
-    *("metric", "system", "baseline", "mean", "low", "high", "n", "difference", "difference_low"),
+    *(
+        "metric",
+        "system",
+        "baseline",
+        "mean",
+        "low",
+        "high",
+        "n",
+        "difference",
+        "difference_low",
+    ),
     *("difference_high", *TESTED, "primary", "overridden"),
 }
 """What a printed table has in a shorter form, or leaves out; it has every other column as it is."""
 
 
-def _ends(one: SystemMean | Difference | None, low: str, high: str) -> dict[str, float | None]:
+def _ends(
+    one: SystemMean | Difference | None, low: str, high: str
+) -> dict[str, float | None]:
     ends = None if one is None else one.interval
-    return {low: None if ends is None else ends.low, high: None if ends is None else ends.high}
+    return {
+        low: None if ends is None else ends.low,
+        high: None if ends is None else ends.high,
+    }
 
 
 def _every_metric(comparison: Comparison) -> Table:
@@ -126,16 +149,22 @@ def _every_metric(comparison: Comparison) -> Table:
     further = [name for name in rows[0] if name not in IN_TABLES]
     table: list[Cells] = []
     for row in rows:
-        name, metric = row["system"], row["metric"]
-        mean, changed = comparison.mean(name, metric), ["", "", "", ""]
+        name = row["system"]
+        metric = row["metric"]
+        mean = comparison.mean(name, metric)
+        changed = ["", "", "", ""]
         if name != comparison.baseline:
-            found = comparison.difference(name, metric)
-            p = found.p_value if found.p_adjusted is None else found.p_adjusted
+            difference = comparison.difference(name, metric)
+            p = (
+                difference.p_value
+                if difference.p_adjusted is None
+                else difference.p_adjusted
+            )
             changed = [
-                "" if found.difference is None else signed(found.difference),
-                in_words(found.interval) or "",
+                "" if difference.difference is None else signed(difference.difference),
+                in_words(difference.interval) or "",
                 "" if p is None else p_text(p).removeprefix("p = ").removeprefix("p "),
-                f"{found.wins}/{found.losses}/{found.ties}",
+                f"{difference.wins}/{difference.losses}/{difference.ties}",
             ]
         table.append(
             [
@@ -148,7 +177,14 @@ def _every_metric(comparison: Comparison) -> Table:
             ]
         )
     words = (Column("metric", words=True), Column("system", words=True))
-    numbers = ("mean", Column("interval", spare=True), "difference", "likely", "p", "+/-/=")
+    numbers = (
+        "mean",
+        Column("interval", spare=True),
+        "difference",
+        "likely",
+        "p",
+        "+/-/=",
+    )
     return Table([*words, *numbers, *further], table, "Every metric", detail=True)
 
 
@@ -157,13 +193,13 @@ def _moved(comparison: Comparison) -> Iterator[Lines]:
     metric = comparison.leading
     for name in comparison.others:
         for title, wins in (("gained most", True), ("lost most", False)):
-            found = comparison.largest(name, metric, wins=wins, count=EXAMPLES)
-            if found:
+            moved = comparison.largest(name, metric, wins=wins, count=EXAMPLES)
+            if moved:
                 yield Lines(
                     [
-                        f"{signed(one.difference):>7}  {number(one.baseline)} → "
-                        f"{number(one.system)}  {query_name(one.query, one.text)}"
-                        for one in found
+                        f"{signed(query.difference):>7}  {number(query.baseline)} → "
+                        f"{number(query.system)}  {query_name(query.query, query.text)}"
+                        for query in moved
                     ],
                     f"{printable(name, LONGEST)}: the queries that {title} in {metric}",
                     detail=True,
@@ -214,7 +250,9 @@ def _detects(comparison: Comparison) -> Sentence | None:
     seen = comparison.visibility
     if seen is None or seen.smallest is None:
         return None
-    least = Fact(about="detects", metric=comparison.primary, value=seen.smallest, queries=seen.n)
+    least = Fact(
+        about="detects", metric=comparison.primary, value=seen.smallest, queries=seen.n
+    )
     text = sentence(
         "{it.queries:query|queries} reliably detect differences of {it.value:.2g} or more in "
         "{it.metric}",
@@ -232,8 +270,12 @@ def _method(comparison: Comparison) -> Iterator[Note]:
         yield Note("method", sentence("{it.text} count as one.", it=count))
     tests = Fact(about="setting", count=recorded.tests, text="tests")
     level = Fact(about="setting", value=round(1 - recorded.confidence, 12), text="level")
-    fewest = Fact(about="setting", count=FEWEST_FOR_INTERVAL, text="changed for an interval")
-    adjusted = sentence(", p adjusted for {it.count} tests by shared sign flips", it=tests)
+    fewest = Fact(
+        about="setting", count=FEWEST_FOR_INTERVAL, text="changed for an interval"
+    )
+    adjusted = sentence(
+        ", p adjusted for {it.count} tests by shared sign flips", it=tests
+    )
     yield Note(
         "method",
         sentence(
@@ -246,15 +288,15 @@ def _method(comparison: Comparison) -> Iterator[Note]:
     )
 
 
-def change_in_words(one: Difference, facts: MetricFacts) -> Sentence:
+def change_in_words(difference: Difference, facts: MetricFacts) -> Sentence:
     """How many queries moved which way, the likely difference, and what decides it."""
-    fact = fact_of(one, facts)
+    fact = fact_of(difference, facts)
     likely = None
-    if one.verdict in ("better", "worse") and in_words(one.interval):
+    if difference.verdict in ("better", "worse") and in_words(difference.interval):
         likely = sentence("likely {it.low:+} to {it.high:+} on new ones", it=fact)
-    decides = outweighed(fact) if one.one_outweighs else None
+    decides = outweighed(fact) if difference.one_outweighs else None
     moved = joined(joined(counts_of(fact), likely, decides, by="; "), ".", by="")
-    return joined(moved, one.claim.next if one.claim else None)
+    return joined(moved, difference.claim.next if difference.claim else None)
 
 
 def _not_separated(comparison: Comparison) -> Sentence | None:
@@ -264,7 +306,10 @@ def _not_separated(comparison: Comparison) -> Sentence | None:
     if not near or len(near) == len(rest):
         return None
     queries = comparison.mean(best, comparison.asked[0]).n
-    facts = [Fact(about="not separated", system=one, against=best, queries=queries) for one in near]
+    facts = [
+        Fact(about="not separated", system=one, against=best, queries=queries)
+        for one in near
+    ]
     names = [printable(one, LONGEST) for one in near]
     return sentence(
         "{near} may be as good as {best}: {it.queries:query|queries} cannot separate {which}.",
@@ -287,9 +332,11 @@ def differences_chart(comparison: Comparison) -> Chart:
     """Each system minus the baseline in the deciding metrics, marked by verdict."""
     bounded = {facts.name for facts in comparison.metrics if facts.bounds == (0, 1)}
     drawn = [
-        (one, one.difference)
-        for one in comparison.differences
-        if one.difference is not None and one.claim and one.metric in bounded
+        (difference, difference.difference)
+        for difference in comparison.differences
+        if difference.difference is not None
+        and difference.claim
+        and difference.metric in bounded
     ]
     known = [difference for _, difference in drawn]
     for one, _ in drawn:
@@ -308,7 +355,9 @@ def differences_chart(comparison: Comparison) -> Chart:
             marks += interval_row(dot, one.interval)
         title = f"{printable(name, 40)} − {printable(comparison.baseline, 40)}"
         panels.append(Panel(x, y, marks, title, rows=len(mine)))
-    found = [verdict for verdict in SIGNS if any(one.verdict == verdict for one, _ in drawn)]
+    found = [
+        verdict for verdict in SIGNS if any(one.verdict == verdict for one, _ in drawn)
+    ]
     return Chart(
         answer(comparison)[1],
         panels,

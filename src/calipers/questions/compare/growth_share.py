@@ -29,7 +29,12 @@ def growth_explains(
     sizes = {name: one.recorded.corpus_size for name, one in scores.items()}
     known = {name: size for name, size in sizes.items() if size}
     metric = comparison.primary
-    if len(sizes) != 2 or len(known) != 2 or len(set(known.values())) != 2 or metric is None:
+    if (
+        len(sizes) != 2
+        or len(known) != 2
+        or len(set(known.values())) != 2
+        or metric is None
+    ):
         return None
     smaller, larger = sorted(known, key=lambda name: known[name])
     value = name_systems(systems)[larger]
@@ -75,6 +80,8 @@ def _thinned(
     return growth[0] if growth and growth[0].printed else None
 
 
-def _beside(value: object, ground_truth: GroundTruthInput | None) -> GroundTruthInput | None:
+def _beside(
+    value: object, ground_truth: GroundTruthInput | None
+) -> GroundTruthInput | None:
     """The ground truth, but for an evaluation of the history, which has its own."""
     return None if isinstance(value, str) and value.startswith("@") else ground_truth

@@ -50,26 +50,26 @@ def difference_of(
     )
 
 
-def fact_of(one: Difference, facts: MetricFacts, place: str = "") -> Fact:
+def fact_of(difference: Difference, facts: MetricFacts, place: str = "") -> Fact:
     """A paired difference as a fact; ``place`` is the slice."""
-    gain = facts.turn * (one.difference or 0.0)
+    gain = facts.turn * (difference.difference or 0.0)
     direction: Direction = "better" if gain > 0 else "worse" if gain < 0 else "same"
     return Fact(
         about="difference",
-        system=one.system,
-        against=one.baseline,
-        metric=one.metric,
+        system=difference.system,
+        against=difference.baseline,
+        metric=difference.metric,
         slice=place or None,
-        value=one.now,
-        before=one.before,
-        difference=one.difference,
-        low=None if one.interval is None else one.interval.low,
-        high=None if one.interval is None else one.interval.high,
-        queries=one.n,
-        better=one.wins,
-        worse=one.losses,
+        value=difference.now,
+        before=difference.before,
+        difference=difference.difference,
+        low=None if difference.interval is None else difference.interval.low,
+        high=None if difference.interval is None else difference.interval.high,
+        queries=difference.n,
+        better=difference.wins,
+        worse=difference.losses,
         direction=direction,
-        sure=one.verdict in ("better", "worse"),
+        sure=difference.verdict in ("better", "worse"),
     )
 
 
@@ -116,9 +116,10 @@ def claim_of(
 def _over_time(fact: Fact, over: tuple[str, str], standing: Standing) -> Sentence:
     """How a name that is measured again and again changed since the reference."""
     gained = fact.direction == "better" and fact.sure
-    said = {"failed": "got worse", "no clear difference": "shows no clear difference"}.get(
-        standing, "is better" if gained else "is no worse"
-    )
+    said = {
+        "failed": "got worse",
+        "no clear difference": "shows no clear difference",
+    }.get(standing, "is better" if gained else "is no worse")
     alike = f"{fact.value:.3f}" == f"{fact.before:.3f}"
     was = "as" if alike else "it was {it.before}"
     return sentence(
@@ -164,9 +165,16 @@ def _since(fact: Fact, facts: MetricFacts, what: str, standing: Standing) -> Sen
     """How a result changed since its baseline."""
     counts = counts_of(fact)
     how = "fell" if (fact.difference or 0.0) < 0 else "rose"
-    parts: dict[str, Part] = {"what": named(what), "it": fact, "counts": counts, "how": how}
+    parts: dict[str, Part] = {
+        "what": named(what),
+        "it": fact,
+        "counts": counts,
+        "how": how,
+    }
     if standing in ("failed", "worse"):
-        return sentence("{what.text} {how} from {it.before} to {it.value}; {counts}.", **parts)
+        return sentence(
+            "{what.text} {how} from {it.before} to {it.value}; {counts}.", **parts
+        )
     if standing == "no clear difference" and is_large(fact, facts):
         return sentence(
             "{what.text} {how} from {it.before} to {it.value}; {counts}; this may be chance.",
@@ -174,7 +182,8 @@ def _since(fact: Fact, facts: MetricFacts, what: str, standing: Standing) -> Sen
         )
     if standing == "no clear difference":
         return sentence(
-            "No clear difference in {what.text} ({it.before}, now {it.value}): {counts}.", **parts
+            "No clear difference in {what.text} ({it.before}, now {it.value}): {counts}.",
+            **parts,
         )
     return sentence("No worse than the baseline in {what.text}: {counts}.", **parts)
 
@@ -206,13 +215,19 @@ def outweighed(fact: Fact) -> Sentence | None:
         text = "that one decides the mean"
     else:
         text = "one of them outweighs all others together"
-    return Sentence(text, [Fact(about="outweighed", metric=fact.metric, system=fact.system)])
+    return Sentence(
+        text, [Fact(about="outweighed", metric=fact.metric, system=fact.system)]
+    )
 
 
 def _range(row: PairedRow, fact: Fact) -> Sentence | None:
     """The likely difference on new queries, and whether one query decides it."""
     likely = None
-    if fact.low is not None and fact.high is not None and signed(fact.low) != signed(fact.high):
+    if (
+        fact.low is not None
+        and fact.high is not None
+        and signed(fact.low) != signed(fact.high)
+    ):
         likely = sentence(
             "The true difference is likely between {it.low:+} and {it.high:+}", it=fact
         )
@@ -227,7 +242,9 @@ def _range(row: PairedRow, fact: Fact) -> Sentence | None:
 def _decides(fact: Fact) -> Sentence:
     """That one query decides the mean, as a sentence of its own."""
     about = Fact(about="outweighed", metric=fact.metric, system=fact.system)
-    return Sentence("One query outweighs all others together: it decides the mean.", [about])
+    return Sentence(
+        "One query outweighs all others together: it decides the mean.", [about]
+    )
 
 
 def in_words(ends: Interval | None) -> str | None:

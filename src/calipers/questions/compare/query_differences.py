@@ -9,7 +9,12 @@ from calipers.errors import InvalidInput
 from calipers.present.paging import PAGE_SIZE, Page, page_of
 from calipers.questions.compare.result import Comparison
 
-ONLY = {"": "all", "worse": "only worse", "better": "only better", "different": "only different"}
+ONLY = {
+    "": "all",
+    "worse": "only worse",
+    "better": "only better",
+    "different": "only different",
+}
 """The filters on queries, and their labels on a page."""
 
 
@@ -45,12 +50,15 @@ def contrast(
             f"There is no choice {only!r:.60}; choose {', '.join(filter(None, ONLY))}."
         )
     column = [facts.name for facts in comparison.metrics].index(metric)
-    values = np.column_stack([comparison.values[name][:, column] for name in comparison.systems])
+    values = np.column_stack(
+        [comparison.values[name][:, column] for name in comparison.systems]
+    )
     at = comparison.systems.index(comparison.baseline)
     gain = np.nan_to_num((values - values[:, [at]]) * comparison.metrics[column].turn)
     # A query is worse if any system lost; the largest of the chosen differences comes first.
     weight = {"worse": -gain, "better": gain}.get(only, np.abs(gain))
-    furthest, apart = weight.argmax(axis=1), weight.max(axis=1)
+    furthest = weight.argmax(axis=1)
+    apart = weight.max(axis=1)
     fits = apart > 0 if only else np.ones(len(values), dtype=bool)
     names = comparison.queries
     if words := text.strip().lower():

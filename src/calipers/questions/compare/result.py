@@ -129,7 +129,9 @@ class Comparison(HasRows):
         Systems that are better come first, then those that are worse, each by best mean.
         """
         rows = {
-            name: sorted((self.difference(name, metric) for metric in self.asked), key=self._weight)
+            name: sorted(
+                (self.difference(name, metric) for metric in self.asked), key=self._weight
+            )
             for name in self.others
         }
         places = {name: at for at, name in enumerate([*self.ranking, *self.others][::-1])}
@@ -140,22 +142,23 @@ class Comparison(HasRows):
         leading = [rows[name][0] for name in order]
         return (*leading, *(row for name in order for row in rows[name][1:]))
 
-    def _weight(self, one: Difference) -> int:
-        leads, moved = one.metric == self.primary, one.wins + one.losses > 0
+    def _weight(self, difference: Difference) -> int:
+        leads = difference.metric == self.primary
+        moved = difference.wins + difference.losses > 0
         priority = (
-            one.verdict == "worse",
-            leads and self.fell(one),
-            one.verdict == "better",
+            difference.verdict == "worse",
+            leads and self.fell(difference),
+            difference.verdict == "better",
             leads and moved,
             moved,
             True,
         )
         return priority.index(True)
 
-    def fell(self, one: Difference) -> bool:
+    def fell(self, difference: Difference) -> bool:
         """Whether the mean got worse on these queries, significant or not."""
-        turn = self.metrics[self._column(one.metric)].turn
-        return one.difference is not None and turn * one.difference < 0
+        turn = self.metrics[self._column(difference.metric)].turn
+        return difference.difference is not None and turn * difference.difference < 0
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -188,7 +191,8 @@ class Comparison(HasRows):
         """System minus baseline, one value per query; NaN where undefined."""
         column = self._column(metric)
         difference: Floats = (
-            self.values[self._known(system)][:, column] - self.values[self.baseline][:, column]
+            self.values[self._known(system)][:, column]
+            - self.values[self.baseline][:, column]
         )
         return difference
 
@@ -226,7 +230,9 @@ class Comparison(HasRows):
                 for name in self.others
             }
             tables.append(
-                table.with_columns(pl.Series(name, v).fill_nan(None) for name, v in values.items())
+                table.with_columns(
+                    pl.Series(name, v).fill_nan(None) for name, v in values.items()
+                )
             )
         return pl.concat(tables)
 
@@ -247,7 +253,10 @@ class Comparison(HasRows):
             "near_best": list(self.near_best),
             "visibility": plain(self.visibility),
             "means": plain(self.means),
-            "differences": [self._with_examples(one, examples) for one in self.differences],
+            "differences": [
+                self._with_examples(difference, examples)
+                for difference in self.differences
+            ],
             "latency_ms": dict(self.latency_ms),
             "fingerprints": plain(self.fingerprints),
             "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
@@ -256,7 +265,9 @@ class Comparison(HasRows):
 
     def _with_examples(self, difference: Difference, count: int) -> dict[str, Any]:
         found = {
-            name: self.largest(difference.system, difference.metric, wins=wins, count=count)
+            name: self.largest(
+                difference.system, difference.metric, wins=wins, count=count
+            )
             for name, wins in (("largest_wins", True), ("largest_losses", False))
         }
         return {**plain(difference), **plain(found)}
@@ -267,7 +278,10 @@ class Comparison(HasRows):
 
     @cached_property
     def _differences(self) -> dict[tuple[str, str], Difference]:
-        return {(one.system, one.metric): one for one in self.differences}
+        return {
+            (difference.system, difference.metric): difference
+            for difference in self.differences
+        }
 
     def _column(self, metric: str) -> int:
         return [facts.name for facts in self.metrics].index(self._measured(metric))

@@ -62,7 +62,9 @@ def compare_scores(
     """
     baseline = _checked_baseline(systems, baseline)
     found = align(systems, metrics, anyway=anyway, repair=REPAIR)
-    facts, queries, values = found.facts, found.queries, found.values
+    facts = found.facts
+    queries = found.queries
+    values = found.values
     # Set a value to NaN wherever any system has none, so that means stay comparable.
     gone = np.any([np.isnan(table) for table in values.values()], axis=0)
     complete = {name: np.where(gone, np.nan, table) for name, table in values.items()}
@@ -73,7 +75,8 @@ def compare_scores(
     weight_by = weight_by or systems[baseline].recorded.weight_by
     weights = weights_shared(systems, queries, weight_by)
     means = _means(complete, facts, level, clusters, weights)
-    alpha, others = round(1.0 - level, 12), [name for name in systems if name != baseline]
+    alpha = round(1.0 - level, 12)
+    others = [name for name in systems if name != baseline]
 
     def rows(columns: Sequence[Floats], marked: Sequence[bool]) -> list[PairedRow]:
         return paired_rows(columns, units, alpha=alpha, marked=marked, weights=weights)
@@ -121,7 +124,9 @@ def compare_scores(
         ranking=ranking,
         near_best=tuple(filter(is_near, ranking)),
         overridden=tuple(found.overridden),
-        fingerprints={name: dict(scores.fingerprints) for name, scores in systems.items()},
+        fingerprints={
+            name: dict(scores.fingerprints) for name, scores in systems.items()
+        },
         latency_ms=latency_ms or {},
         settings={
             "calipers": __version__,
@@ -139,7 +144,7 @@ Tested = dict[tuple[str, str], PairedRow]
 
 
 def _visibility(
-    found: Aligned,
+    aligned: Aligned,
     tested: Tested,
     baseline: str,
     asked: Sequence[str],
@@ -147,19 +152,24 @@ def _visibility(
     weights: Floats | None,
 ) -> Visibility | None:
     """The smallest detectable difference, for the system whose differences vary most."""
-    first = {name: row for (name, one), row in tested.items() if [one] == asked[:1] and row.n}
+    first = {
+        name: row for (name, one), row in tested.items() if [one] == asked[:1] and row.n
+    }
     if not first:
         return None
     hardest = max(first, key=lambda name: first[name].spread)
-    gains = found.gains(hardest, baseline, asked[0])
-    low, high = next(one.bounds for one in found.facts if one.name == asked[0])
+    gains = aligned.gains(hardest, baseline, asked[0])
+    low, high = next(fact.bounds for fact in aligned.facts if fact.name == asked[0])
     if weights is not None:
         # Plain values that vary like the weighted mean.
-        gains, units = as_units(gains, units, weights).values, None
+        gains = as_units(gains, units, weights).values
+        units = None
     largest = None if high is None else high - low
     row = first[hardest]
     seen = visibility(gains, row.alpha, clusters=units, largest=largest)
-    return replace(seen, takes=queries_to_detect(row, seen.wanted)) if seen.wanted else seen
+    return (
+        replace(seen, takes=queries_to_detect(row, seen.wanted)) if seen.wanted else seen
+    )
 
 
 def _notes(systems: Mapping[str, Scores]) -> list[str]:
@@ -202,11 +212,15 @@ def _differences(
     by_name = {metric.name: metric for metric in facts}
     found = []
     for (system, name), row in tested.items():
-        metric, decides, names = by_name[name], name in asked, (baseline, system)
+        metric = by_name[name]
+        decides = name in asked
+        names = (baseline, system)
         both = (at[baseline, name], at[system, name])
         unit = "cluster" if cluster else "query"
         claim = claim_of(row, metric, *both, names=names, unit=unit) if decides else None
-        found.append(difference_of(row, metric, names, both, decides=decides, claim=claim))
+        found.append(
+            difference_of(row, metric, names, both, decides=decides, claim=claim)
+        )
     return tuple(found)
 
 
@@ -214,9 +228,11 @@ def _ranked(
     means: Sequence[SystemMean], facts: Sequence[MetricFacts], asked: Sequence[str]
 ) -> tuple[str, ...]:
     """The systems by the first deciding metric, best first; empty where it is undefined."""
-    turn = next((one.turn for one in facts if one.name in asked[:1]), 1.0)
-    known = [one for one in means if one.metric in asked[:1] and one.mean is not None]
-    return tuple(one.system for one in sorted(known, key=lambda one: -turn * (one.mean or 0.0)))
+    turn = next((fact.turn for fact in facts if fact.name in asked[:1]), 1.0)
+    known = [mean for mean in means if mean.metric in asked[:1] and mean.mean is not None]
+    return tuple(
+        one.system for one in sorted(known, key=lambda one: -turn * (one.mean or 0.0))
+    )
 
 
 def _means(
@@ -231,7 +247,8 @@ def _means(
     for at, metric in enumerate(facts):
         each = None if metric.aggregate == "sum" else weights
         for name, table in values.items():
-            column, n = table[:, at], int(np.count_nonzero(~np.isnan(table[:, at])))
+            column = table[:, at]
+            n = int(np.count_nonzero(~np.isnan(table[:, at])))
             mean = as_units(column, None, each).mean if n else None
             ends = interval_of_metric(column, metric, level, clusters, each)
             found.append(SystemMean(name, metric.name, mean, ends, n, len(column) - n))

@@ -66,7 +66,9 @@ def compare(
     from calipers.questions.systems import measure_systems
 
     measures = settings.measures
-    measured = measure_systems(systems, ground_truth, settings.matching, measures, settings.primary)
+    measured = measure_systems(
+        systems, ground_truth, settings.matching, measures, settings.primary
+    )
     comparison = compare_scores(
         measured.scores,
         baseline=settings.baseline,
@@ -100,7 +102,9 @@ class DiffSettings(Settings):
 
     files: Files = Files()
 
-    k: Annotated[int, Setting("How many results of each query to compare.", "-k", file="k")] = 10
+    k: Annotated[
+        int, Setting("How many results of each query to compare.", "-k", file="k")
+    ] = 10
     ground_truth: Annotated[
         GroundTruthInput | None,
         Setting(
@@ -138,15 +142,19 @@ def diff(
     from calipers.questions.inputs import kept_before, plain_run, run_within
 
     said = Columns.of(settings.files.columns)
-    given, truth = settings.ground_truth, None
+    given = settings.ground_truth
+    truth = None
     if given is not None:
         truth = load(given, "ground_truth", said).ground_truth
-    runs, where = [], (said, settings.files.memory)
+    runs = []
+    where = (said, settings.files.memory)
     for name, one in (("old", old), ("new", new)):
         if isinstance(one, Matched):
             runs.append(one.run)
             continue
-        found = run_within(plain_run(kept_before(one, settings.store)), name, *where)
-        runs.append(replace(found, name=str(one) if isinstance(one, str | PathLike) else name))
+        run = run_within(plain_run(kept_before(one, settings.store)), name, *where)
+        runs.append(
+            replace(run, name=str(one) if isinstance(one, str | PathLike) else name)
+        )
     said.check_used()
     return diff_runs(*runs, k=settings.k, truth=truth)

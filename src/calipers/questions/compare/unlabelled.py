@@ -75,16 +75,22 @@ class Diff(HasRows):
     def to_dict(self) -> dict[str, Any]:
         """The whole difference as plain values: what ``--json`` prints."""
         found = {**vars(self), "queries": self.total, "per_query": self.queries}
-        kept = {name: one for name, one in found.items() if name not in ("total", "notes")}
+        kept = {
+            name: one for name, one in found.items() if name not in ("total", "notes")
+        }
         shown: dict[str, Any] = plain(kept)
         return {**shown, **sentences_of(self)}
 
 
-def diff_runs(old: Run, new: Run, *, k: int = 10, truth: GroundTruth | None = None) -> Diff:
+def diff_runs(
+    old: Run, new: Run, *, k: int = 10, truth: GroundTruth | None = None
+) -> Diff:
     """Compare the first k results of two runs; ``truth`` supplies texts of the questions."""
     check_cutoff(k)
     asked_as = [new.queries, old.queries, *([] if truth is None else [truth.queries])]
-    texts = {query: text for one in asked_as for query, text in _texts_in(one).items()}
+    texts = {
+        query: text for asked_a in asked_as for query, text in _texts_in(asked_a).items()
+    }
     frames = [_first(run, k) for run in (old, new)]
     before, after = (_queries_of(*one) for one in zip((old, new), frames, strict=True))
     shared = before.filter(before.is_in(after.implode()))
@@ -97,14 +103,19 @@ def diff_runs(old: Run, new: Run, *, k: int = 10, truth: GroundTruth | None = No
     numbers: list[Floats] = []
     for names, both in by_queries(frames, shared):
         was, now = map(_listed, both)
-        found = [_row(one, texts.get(one), was.get(one, []), now.get(one, [])) for one in names]
+        found = [
+            _row(name, texts.get(name), was.get(name, []), now.get(name, []))
+            for name in names
+        ]
         counts = [(q.overlap, q.changed, len(q.new), len(q.lost)) for q in found]
         numbers.append(np.array(counts, dtype=np.float64))
         listed = sorted([*listed, *found], key=lambda one: (one.overlap, not one.changed))
         listed = listed[:MOST_LISTED]
     every = np.concatenate(numbers)
     # Sum in one order, whatever that of the files: another would round differently.
-    overlap, changed, came, went = (sum(column.tolist()) for column in np.sort(every, axis=0).T)
+    overlap, changed, came, went = (
+        sum(column.tolist()) for column in np.sort(every, axis=0).T
+    )
     said = (*(() if truth is None else truth.notes), *old.notes, *new.notes)
     return Diff(
         old=old.name or "old",
@@ -160,7 +171,9 @@ def _listed(frame: pl.DataFrame) -> dict[str, list[str]]:
     return {query: list(some) for query, some in found.items()}
 
 
-def _row(query: str, text: str | None, old: Sequence[str], new: Sequence[str]) -> QueryDiff:
+def _row(
+    query: str, text: str | None, old: Sequence[str], new: Sequence[str]
+) -> QueryDiff:
     """How much the results for one query changed."""
     moved = (_without(new, old), _without(old, new))
     return QueryDiff(query, text, overlap_at(old, new), old != new, *moved)
@@ -178,13 +191,15 @@ def _texts_in(queries: pl.DataFrame | None) -> dict[str, str]:
     return {query: text for query, text in rows if text is not None}
 
 
-LONGEST, MOST_MOVED, EXAMPLES = 70, 3, 5
+LONGEST = 70
+MOST_MOVED = 3
+EXAMPLES = 5
 """Characters of a question, results of a query, and queries that are printed."""
 
 
 def document(diff: Diff, examples: int = EXAMPLES) -> Document:
     """How many queries changed, by how much, and the most changed of them."""
-    changed = [one for one in diff.queries if one.changed][:examples]
+    changed = [query for query in diff.queries if query.changed][:examples]
     rest = diff.changed - len(changed)
     lines = [line for one in changed for line in _query(one)]
     n = plural(diff.total, "query", "queries")
@@ -193,17 +208,26 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
         what = f"{plural(diff.new_results, 'new result')}, {diff.lost_results:,} lost"
         if not diff.new_results and not diff.lost_results:
             what = "the same results in another order"
-        answer = f"{diff.changed:,} of {n} changed in the {first_results(diff.k)}: {what}."
+        answer = (
+            f"{diff.changed:,} of {n} changed in the {first_results(diff.k)}: {what}."
+        )
     only = {"the old run": len(diff.only_old), "the new": len(diff.only_new)}
     return Document(
         answer,
         blocks=[
-            *([Lines(lines, f"The most changed, with their overlap@{diff.k}")] if lines else []),
+            *(
+                [Lines(lines, f"The most changed, with their overlap@{diff.k}")]
+                if lines
+                else []
+            ),
         ],
         notes=[
-            *(Note("input", one) for one in diff.notes),
+            *(Note("input", note) for note in diff.notes),
             *(
-                Note("missing", f"{plural(n, 'query', 'queries')} only in {run}: not compared.")
+                Note(
+                    "missing",
+                    f"{plural(n, 'query', 'queries')} only in {run}: not compared.",
+                )
                 for run, n in only.items()
                 if n
             ),
@@ -218,11 +242,14 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
     )
 
 
-def _query(one: QueryDiff) -> Iterator[str]:
-    yield f"{number(one.overlap)}  {printable(one.text or one.query, LONGEST)}"
-    for what, some in (("new", one.new), ("lost", one.lost)):
+def _query(query_diff: QueryDiff) -> Iterator[str]:
+    yield f"{number(query_diff.overlap)}  {printable(query_diff.text or query_diff.query, LONGEST)}"
+    for what, some in (("new", query_diff.new), ("lost", query_diff.lost)):
         if some:
-            named = [f"{printable(two.item, 40)} (rank {two.rank})" for two in some[:MOST_MOVED]]
+            named = [
+                f"{printable(two.item, 40)} (rank {two.rank})"
+                for two in some[:MOST_MOVED]
+            ]
             rest = len(some) - MOST_MOVED
             more = f" and {rest} more" if rest > 0 else ""
             yield f"       {what}: {', '.join(named)}{more}"

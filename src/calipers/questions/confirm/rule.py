@@ -49,7 +49,9 @@ from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.words import plural
 
 
-def look_at(columns: Sequence[Floats], units: Ints | None, error: float) -> list[PairedRow]:
+def look_at(
+    columns: Sequence[Floats], units: Ints | None, error: float
+) -> list[PairedRow]:
     """Test each column of gains at the error of one look; "better" is a confirmation."""
     return paired_rows(columns, units, alpha=error, marked=[False] * len(columns))
 
@@ -114,7 +116,8 @@ def take_a_look(
     with held(known.path) as record:
         known = read_ledger(known.path)
         found = known.answered(key)
-        repeated, left = found is not None, known.left
+        repeated = found is not None
+        left = known.left
         if found is None:
             found = _look(known, row, facts.name, names, key)
             record(found)
@@ -149,9 +152,9 @@ def take_a_look(
     )
 
 
-def document(found: Confirmation) -> Document:
+def document(confirmation: Confirmation) -> Document:
     """The answer, and the looks left."""
-    return of_claim(found.claim)
+    return of_claim(confirmation.claim)
 
 
 def _claim(
@@ -168,7 +171,9 @@ def _claim(
     if not look.confirmed:
         fact = f"Not confirmed {on}: {new} may be no better than {old} in {facts.name}."
         return Claim(
-            "no clear difference", fact, "Details stay hidden so that nobody can tune on them."
+            "no clear difference",
+            fact,
+            "Details stay hidden so that nobody can tune on them.",
         )
     known = ~np.isnan(before) & ~np.isnan(now)
     means = (exact_mean(before[known]), exact_mean(now[known]))
@@ -176,7 +181,9 @@ def _claim(
     return replace(claim, fact=f"Confirmed {on}: {claim.fact}")
 
 
-def _checked(path: Path, ledger: str | os.PathLike[str] | None) -> tuple[GroundTruth, LookLedger]:
+def _checked(
+    path: Path, ledger: str | os.PathLike[str] | None
+) -> tuple[GroundTruth, LookLedger]:
     """Read the sealed queries and their ledger, and check that the queries are unchanged."""
     kept = Path(ledger) if ledger is not None else ledger_beside(path)
     truth = load(path, "ground_truth", sealed=True).ground_truth
@@ -228,7 +235,9 @@ def _measured(
     """The values of both runs per query, and the facts of the metric."""
     from calipers.engines.scoring import score
 
-    pairs = matched_systems(names, truth, replace(matching, fingerprints=True), measured=False)
+    pairs = matched_systems(
+        names, truth, replace(matching, fingerprints=True), measured=False
+    )
     for name, pair in pairs.items():
         lacking = with_status(pair.matches.status, MISSING)
         if lacking.any():
@@ -253,8 +262,10 @@ def _measured(
 
 
 def _key(facts: MetricFacts, old: Floats, new: Floats) -> str:
-    digests = [hashlib.sha256((np.ascontiguousarray(one) + 0.0).tobytes()) for one in (old, new)]
-    return fingerprint_settings([facts.name, *(one.hexdigest() for one in digests)])
+    digests = [
+        hashlib.sha256((np.ascontiguousarray(one) + 0.0).tobytes()) for one in (old, new)
+    ]
+    return fingerprint_settings([facts.name, *(digest.hexdigest() for digest in digests)])
 
 
 def _look(
@@ -262,7 +273,8 @@ def _look(
 ) -> TakenLook:
     """A new look at the sealed queries; an error where the budget is spent."""
     if not ledger.left:
-        taken, last = plural(len(ledger.looks), "look"), ledger.looks[-1].time[:10]
+        taken = plural(len(ledger.looks), "look")
+        last = ledger.looks[-1].time[:10]
         raise InvalidInput(
             f"The budget of {ledger.path} is spent: {taken} of {ledger.seal.looks} "
             f"{'was' if len(ledger.looks) == 1 else 'were'} taken, the last on {last}. "

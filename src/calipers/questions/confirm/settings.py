@@ -23,10 +23,15 @@ class ConfirmSettings(Settings):
     sealed: Annotated[
         Place | None,
         Setting(
-            "The sealed part that `calipers seal` wrote.", metavar="FILE", file="sealed", path=True
+            "The sealed part that `calipers seal` wrote.",
+            metavar="FILE",
+            file="sealed",
+            path=True,
         ),
     ] = None
-    metric: Annotated[str, Setting("The one metric to ask about.", "-m", "METRIC")] = "recall@10"
+    metric: Annotated[str, Setting("The one metric to ask about.", "-m", "METRIC")] = (
+        "recall@10"
+    )
     ledger: Annotated[
         Place | None,
         Setting("Its ledger. [default: the one beside the sealed part]", metavar="FILE"),

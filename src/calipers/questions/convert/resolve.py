@@ -43,7 +43,9 @@ class Located(Plain):
     @property
     def outcome(self) -> Outcome:
         """Whether it was found once, several times or not at all."""
-        return "none" if not self.places else "once" if len(self.places) == 1 else "several"
+        return (
+            "none" if not self.places else "once" if len(self.places) == 1 else "several"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The quote, whether it was found, and its places."""
@@ -63,7 +65,7 @@ class Resolution(Plain, HasRows):
     @property
     def counts(self) -> dict[str, int]:
         """Quotes found once, several times, not at all."""
-        counted = Counter(one.outcome for one in self.quotes)
+        counted = Counter(quote.outcome for quote in self.quotes)
         return {outcome: counted[outcome] for outcome in get_args(Outcome)}
 
     def write(self, path: str | Path) -> None:
@@ -76,7 +78,7 @@ class Resolution(Plain, HasRows):
             {
                 "quotes": len(self.quotes),
                 "counts": self.counts,
-                "unclear": [one for one in self.quotes if one.outcome != "once"],
+                "unclear": [quote for quote in self.quotes if quote.outcome != "once"],
                 "notes": self.notes,
                 **sentences_of(self),
             }
@@ -97,7 +99,9 @@ def resolve_truth(data: Dataset, corpus: Corpus) -> Resolution:
         )
     if "quote" not in truth.kinds:
         shown = ", ".join(repr(one) for one in truth.targets["item"].drop_nulls().head(3))
-        what = f"ids such as {shown}" if shown else "spans" if truth.kinds else "no target"
+        what = (
+            f"ids such as {shown}" if shown else "spans" if truth.kinds else "no target"
+        )
         raise InvalidInput(
             f"There is no quote to resolve in the ground truth: found {what}; a target to resolve "
             'is {"quote": "a passage of the text"}.'
@@ -164,7 +168,8 @@ def resolve_quotes(
     by_quote: dict[str, list[int]] = defaultdict(list)
     for at, quote in enumerate(quotes):
         by_quote[quote].append(at)
-    finder, askers = QuoteFinder(tuple(by_quote)), [*by_quote.values()]
+    finder = QuoteFinder(tuple(by_quote))
+    askers = [*by_quote.values()]
     # In order of appearance, without repeats from overlapping chunks.
     places: list[dict[QuotePlace, None]] = [{} for _ in wanted]
     unplaced: set[str] = set()
@@ -205,7 +210,11 @@ def document(resolution: Resolution) -> Document:
     return Document(
         verdict(resolution),
         blocks=[
-            *([Table(("quotes", Column("", words=True)), rows)] if resolution.quotes else []),
+            *(
+                [Table(("quotes", Column("", words=True)), rows)]
+                if resolution.quotes
+                else []
+            ),
             *_examples(resolution),
         ],
         notes=[*(Note("missing", one) for one in _advice(resolution)), *resolution.notes],
@@ -215,7 +224,7 @@ def document(resolution: Resolution) -> Document:
 
 def _examples(resolution: Resolution) -> Iterator[Lines]:
     for outcome, title in (("several", "Found in several places"), ("none", "Not found")):
-        lines = [_line(one) for one in resolution.quotes if one.outcome == outcome]
+        lines = [_line(quote) for quote in resolution.quotes if quote.outcome == outcome]
         if lines:
             yield Lines(lines[:SHOWN], title)
 
@@ -233,23 +242,28 @@ def _advice(resolution: Resolution) -> Iterator[str]:
 
 def verdict(resolution: Resolution) -> str:
     """How many of the quotes are resolved."""
-    once, total = resolution.counts["once"], len(resolution.quotes)
+    once = resolution.counts["once"]
+    total = len(resolution.quotes)
     if not total:
         return "No quote is open: each has its place, or there is none."
     if once == total:
         return f"{plural(total, 'quote')}, found once each in the documents."
-    return (
-        f"{once:,} of {plural(total, 'quote')} stand once in the documents; the others need a look."
-    )
+    of = plural(total, "quote")
+    return f"{once:,} of {of} stand once in the documents; the others need a look."
 
 
-def _line(one: Located) -> str:
-    line = f"· query {printable(one.query, QUOTED)}: “{printable(one.quote, QUOTED)}”"
-    if one.document is not None:
-        line += f" in {printable(one.document, QUOTED)}"
-    if one.places:
-        shown = [f"{printable(at.document, QUOTED)} {at.start}–{at.end}" for at in one.places[:3]]
-        least = "at least " if len(one.places) >= MOST_PLACES else ""
-        more = ", …" if len(one.places) > 3 else ""
-        line += f": {least}{plural(len(one.places), 'place')}, {', '.join(shown)}{more}"
+def _line(located: Located) -> str:
+    line = f"· query {printable(located.query, QUOTED)}: “{printable(located.quote, QUOTED)}”"
+    if located.document is not None:
+        line += f" in {printable(located.document, QUOTED)}"
+    if located.places:
+        shown = [
+            f"{printable(at.document, QUOTED)} {at.start}–{at.end}"
+            for at in located.places[:3]
+        ]
+        least = "at least " if len(located.places) >= MOST_PLACES else ""
+        more = ", …" if len(located.places) > 3 else ""
+        line += (
+            f": {least}{plural(len(located.places), 'place')}, {', '.join(shown)}{more}"
+        )
     return line

@@ -50,7 +50,9 @@ class Conversion(Plain, ShowsItself):
     """What to tell the user, one sentence each."""
 
 
-def convert(inputs: "ToConvert", output: str | os.PathLike[str], to: str | None) -> Conversion:
+def convert(
+    inputs: "ToConvert", output: str | os.PathLike[str], to: str | None
+) -> Conversion:
     """Write a ground truth, a run or both in another format; see ``calipers.convert``."""
     if not str(output):
         raise InvalidInput("No output is named; name the file to write.")
@@ -87,7 +89,9 @@ class ToConvert:
 
     def read(self) -> Dataset:
         """Read the input."""
-        if self.data is not None and (self.ground_truth is not None or self.run is not None):
+        if self.data is not None and (
+            self.ground_truth is not None or self.run is not None
+        ):
             raise InvalidInput(
                 "Several inputs are given; give one file that holds everything, or a ground truth "
                 "and a run."
@@ -116,12 +120,12 @@ class ToConvert:
 
     def _opened(self, value: Any, role: Role) -> Dataset:
         if not isinstance(value, str | os.PathLike):
-            found = read_value(value, role, ARGUMENT[role], self.columns, self.room)
-            return found or load(value, role)
-        sight = Probe(Source(Path(value)), self.columns, room=self.room)
-        form = registry.named(self.form) if self.form else registry.recognise(sight, role)
+            dataset = read_value(value, role, ARGUMENT[role], self.columns, self.room)
+            return dataset or load(value, role)
+        probe = Probe(Source(Path(value)), self.columns, room=self.room)
+        form = registry.named(self.form) if self.form else registry.recognise(probe, role)
         self.forms.append(form.name)
-        return form.read(sight, role)
+        return form.read(probe, role)
 
 
 def _only(part: Dataset, role: Role) -> Dataset:
@@ -139,7 +143,10 @@ def _only(part: Dataset, role: Role) -> Dataset:
 
 
 def _write(
-    inputs: ToConvert, path: Path, writer: Writer, together: Callable[[Scan], Scan] | None = None
+    inputs: ToConvert,
+    path: Path,
+    writer: Writer,
+    together: Callable[[Scan], Scan] | None = None,
 ) -> Conversion:
     remarks = Remarks()
     counts: Counts = Counter()
@@ -155,7 +162,8 @@ def _write(
     form, output = writer
     files = form.write(output, counted(data, counts), path, remarks)
     found = {facet: counts[facet] for facet in FACETS if counts[facet]}
-    lost, said = _lost(found, output), (*inputs.notes, *remarks.sentences())
+    lost = _lost(found, output)
+    said = (*inputs.notes, *remarks.sentences())
     return Conversion(
         read=tuple(inputs.forms),
         form=output.name,
@@ -169,7 +177,9 @@ def _write(
 
 def _left_out(lost: Mapping[str, int], output: Output) -> Iterator[str]:
     if lost:
-        counts = ", ".join(f"{FACETS[facet]} ({count:,})" for facet, count in lost.items())
+        counts = ", ".join(
+            f"{FACETS[facet]} ({count:,})" for facet, count in lost.items()
+        )
         yield f"Left out, as {output.title} cannot hold it: {counts}."
 
 

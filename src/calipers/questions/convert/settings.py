@@ -75,7 +75,9 @@ def convert(
 
 @operation(page="ground-truth", command="convert")
 def resolve(
-    ground_truth: Annotated[GroundTruthInput, Setting("", argument="GROUND_TRUTH", unchecked=True)],
+    ground_truth: Annotated[
+        GroundTruthInput, Setting("", argument="GROUND_TRUTH", unchecked=True)
+    ],
     corpus: Annotated[
         CorpusInput,
         Setting(

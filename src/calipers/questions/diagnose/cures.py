@@ -79,7 +79,9 @@ class Seen:
 
     def moved(self, place: Ints) -> "Seen":
         """The run with every result at its new rank."""
-        return replace(self, matches=self.matches_at(place), lists=self.lists.moved(place))
+        return replace(
+            self, matches=self.matches_at(place), lists=self.lists.moved(place)
+        )
 
     def matches_at(self, place: Ints) -> Matches:
         """The matches with every result at its new rank."""
@@ -192,14 +194,19 @@ def shuffled(seen: Seen, depth: int | None) -> Floats:
 
     ``depth``: only the first so many results are shuffled.
     """
-    lists, matches = seen.lists, seen.matches
+    lists = seen.lists
+    matches = seen.matches
     last = np.iinfo(np.int64).max if depth is None else depth
     shown = (lists.rank <= last) & ~lists.text_repeats
     length = np.bincount(lists.query[shown], minlength=lists.n_queries)
     places = np.minimum(length, seen.k)
     room = np.divide(places, length, out=np.zeros(length.size), where=length > 0)
-    discounts = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, seen.k + 2)))])
-    discount = np.divide(discounts[places], length, out=np.zeros(length.size), where=length > 0)
+    discounts = np.concatenate(
+        [[0.0], np.cumsum(1.0 / np.log2(np.arange(2, seen.k + 2)))]
+    )
+    discount = np.divide(
+        discounts[places], length, out=np.zeros(length.size), where=length > 0
+    )
     there = matches.edge_rank <= last
     target, first = np.unique(matches.edge_target[there], return_index=True)
     query = matches.edge_query[there][first]
@@ -224,7 +231,8 @@ def without_repetitions(seen: Seen) -> Iterator[Trial]:
     for name, repeats, words in ways:
         again = int(repeats[lists.rank <= seen.k].sum())
         if not again or (
-            name == "repeated_texts" and again == int(lists.repeats[lists.rank <= seen.k].sum())
+            name == "repeated_texts"
+            and again == int(lists.repeats[lists.rank <= seen.k].sum())
         ):
             continue
         place = lists.without(repeats)
@@ -236,7 +244,15 @@ def without_repetitions(seen: Seen) -> Iterator[Trial]:
             seen.measured_at(place),
             Sentence(
                 f"{share:.0%} of the first {seen.k} results repeat one above them: without these",
-                [Fact(about="count", count=again, value=share, k=seen.k, text="repetitions")],
+                [
+                    Fact(
+                        about="count",
+                        count=again,
+                        value=share,
+                        k=seen.k,
+                        text="repetitions",
+                    )
+                ],
             ),
             "remove them before the cut",
             after=partial(seen.moved, place),
@@ -359,7 +375,8 @@ def hub(seen: Seen) -> Iterator[Trial]:
 
 def best_order(seen: Seen, depth: int | None = None) -> Iterator[Trial]:
     """What was returned, in the best order: a perfect reranker, perhaps of a few results."""
-    lists, matches = seen.lists, seen.matches
+    lists = seen.lists
+    matches = seen.matches
     edges = matches.relevant(seen.pair.rel)[matches.edge_target]
     if depth is not None:
         edges &= matches.edge_rank <= depth

@@ -53,23 +53,31 @@ def document(diagnosis: Diagnosis) -> Document:
         notes.append(Note("left out", sentence(template, it=without)))
     notes.append(Note("counted", _counted(diagnosis)))
     notes.append(Note("next", diagnosis.next))
-    return Document(diagnosis.sentence, blocks=blocks, notes=notes, rows=lambda: diagnosis.cures)
+    return Document(
+        diagnosis.sentence, blocks=blocks, notes=notes, rows=lambda: diagnosis.cures
+    )
 
 
 def _table(cures: Sequence[TriedCure]) -> Table:
     """One row for each cure: the deciding metrics, and how it is done."""
     names = [value.metric.partition("@")[0] for value in cures[0].values]
     cut = cures[0].values[0].metric.partition("@")[2]
-    same = all(value.metric.endswith(f"@{cut}") for one in cures for value in one.values)
+    same = all(
+        value.metric.endswith(f"@{cut}") for cure in cures for value in cure.values
+    )
     heads = [f"{name}@{cut}" if same and cut else name for name in names]
-    rows: list[Cells] = [(one.title, *map(_value, one.values), _how(one)) for one in cures]
+    rows: list[Cells] = [
+        (cure.title, *map(_value, cure.values), _how(cure)) for cure in cures
+    ]
     columns: Heads = (Column("cure", words=True), *heads, Column("how", words=True))
     return Table(columns, rows)
 
 
 def _value(value: CuredValue) -> Cell:
     """The mean after the cure, and what it gains."""
-    gain = f"{value.gain:+.3f}".replace("-", "−") if abs(value.gain) >= 0.0005 else "0.000"
+    gain = (
+        f"{value.gain:+.3f}".replace("-", "−") if abs(value.gain) >= 0.0005 else "0.000"
+    )
     standing = value.standing if value.standing in ("better", "worse") else None
     return Cell(f"{number(value.after)}  {gain}", standing)
 
@@ -89,7 +97,8 @@ def leak_line(leaks: Sequence[Leak]) -> Sentence:
     percents = whole_percents([leak.targets for leak in leaks])
     words = [f"{percents[0]}% found"]
     words += [
-        f"{percent}% {leak.means}" for leak, percent in zip(first[1:], percents[1:], strict=False)
+        f"{percent}% {leak.means}"
+        for leak, percent in zip(first[1:], percents[1:], strict=False)
     ]
     rest = sum(percents[len(first) :])
     words += [f"{rest}% for other reasons"] if len(leaks) > len(first) else []
@@ -102,15 +111,23 @@ def _tried(tried: Sequence[TriedCure]) -> Table:
     """Every cure that was tried, for ``--explain``."""
     rows: list[Cells] = [(one.title, *map(_value, one.values), one.kind) for one in tried]
     columns = (Column("tried", words=True), "recall", "ndcg", Column("", words=True))
-    return Table(columns, rows, "What was tried on the run as it was recorded", detail=True)
+    return Table(
+        columns, rows, "What was tried on the run as it was recorded", detail=True
+    )
 
 
 def _counted(diagnosis: Diagnosis) -> Sentence:
     """The main metrics as they are."""
     known = [
-        Fact(about="mean", metric=one.metric, value=one.mean, queries=one.n, k=diagnosis.k)
-        for one in diagnosis.summaries
-        if one.mean is not None and not one.metric.startswith("judged")
+        Fact(
+            about="mean",
+            metric=summary.metric,
+            value=summary.mean,
+            queries=summary.n,
+            k=diagnosis.k,
+        )
+        for summary in diagnosis.summaries
+        if summary.mean is not None and not summary.metric.startswith("judged")
     ]
     means = ", ".join(f"{fact.metric} {number(fact.value or 0.0)}" for fact in known)
     queries = Fact(about="count", count=diagnosis.n, k=diagnosis.k, text="queries")

@@ -77,7 +77,10 @@ def _mean(seen: Seen) -> Fact:
     """The recall as it is."""
     known = seen.values[seen.measured_queries, 0]
     return Fact(
-        about="mean", metric=str(seen.metrics[0]), value=exact_mean(known), queries=known.size
+        about="mean",
+        metric=str(seen.metrics[0]),
+        value=exact_mean(known),
+        queries=known.size,
     )
 
 
@@ -104,7 +107,7 @@ def first_line(
     seen: Seen,
     study: Study,
     advised: list[Tested],
-    asked: list[Group],
+    groups: list[Group],
     leaks: Sequence[Leak],
     shown: list[TriedCure],
 ) -> First:
@@ -112,19 +115,23 @@ def first_line(
     if advised:
         best = advised[0]
         value = best.leading
-        sentence = joined(best.trial.says, _promised(value, int(seen.measured_queries.sum())))
+        sentence = joined(
+            best.trial.says, _promised(value, int(seen.measured_queries.sum()))
+        )
         options = [one.cure.option for one in advised if one.cure.option]
         # A later --map-ids holds the earlier one.
         command = f"Try it: `calipers eval {options[0]}`" if options else ""
         return First(sentence, best.cure.name, command or _TO_DO[best.cure.name])
     missing = np.where(seen.measured_queries, 1.0 - seen.values[:, 0], 0.0)
-    for group in asked:
+    for group in groups:
         if missing[group.which].sum() > 0.5 * missing.sum() and missing.sum():
             return First(group.says, group.name, group.next)
     return _leaking(seen, study, leaks, shown)
 
 
-def _leaking(seen: Seen, study: Study, leaks: Sequence[Leak], shown: list[TriedCure]) -> First:
+def _leaking(
+    seen: Seen, study: Study, leaks: Sequence[Leak], shown: list[TriedCure]
+) -> First:
     """The largest leak, be it targets that are lost or an order that is not the best."""
     lost = [leak for leak in leaks[1:] if leak.share >= LEAST_LEAK]
     ndcg = _best_of_first(seen)
@@ -143,7 +150,8 @@ def _leaking(seen: Seen, study: Study, leaks: Sequence[Leak], shown: list[TriedC
         return too_many
     percents = whole_percents([leak.targets for leak in leaks])
     share = Sentence(
-        f"{percents[leaks.index(largest)]}% of the targets", [leak_fact(largest, study.targets)]
+        f"{percents[leaks.index(largest)]}% of the targets",
+        [leak_fact(largest, study.targets)],
     )
     why = "Why: `calipers misses`"
     if largest.name == "below_k":
@@ -156,7 +164,9 @@ def _leaking(seen: Seen, study: Study, leaks: Sequence[Leak], shown: list[TriedC
                 [_choice(larger), replace(_mean(seen), k=seen.k)],
             )
             command = f"Try it: `calipers eval -k {larger.k}`"
-            return First(joined(share, rest), "larger_k", Sentence(command, [_choice(larger)]))
+            return First(
+                joined(share, rest), "larger_k", Sentence(command, [_choice(larger)])
+            )
         below = Sentence(f"are ranked below {seen.k}.", [_k(seen)])
         return First(joined(share, below), "below_k", why)
     if largest.name == "not_returned":
@@ -197,7 +207,9 @@ def _more_targets_than_places(seen: Seen) -> First | None:
     bound = Fact(about="bound", metric=str(seen.metrics[0]), k=seen.k, value=highest)
     room = Fact(about="setting", k=enough, value=0.95, count=95, of=100, text="queries")
     following = f"k = {enough} holds all targets of 95 of 100 queries."
-    return First(Sentence(text, [_mean(seen), bound]), "k_too_small", Sentence(following, [room]))
+    return First(
+        Sentence(text, [_mean(seen), bound]), "k_too_small", Sentence(following, [room])
+    )
 
 
 def _rerank(seen: Seen) -> str:
@@ -207,7 +219,9 @@ def _rerank(seen: Seen) -> str:
     if unjudged < 0.5:
         return "Rerank the results."
     text = f"Rerank, or judge what stands above: {unjudged:.0%} of the results were never judged."
-    return Sentence(text, [Fact(about="mean", metric="unjudged", value=unjudged, k=seen.k)])
+    return Sentence(
+        text, [Fact(about="mean", metric="unjudged", value=unjudged, k=seen.k)]
+    )
 
 
 def _from_both_ends(seen: Seen) -> Floats:
@@ -240,7 +254,9 @@ def _not_returned(seen: Seen, study: Study, share: Sentence, why: str) -> First:
         rest = f"are not in the results, which are only {short:.3g} per query: retrieve more."
         return First(joined(share, Sentence(rest, [length])), "too_few_results", why)
     lacking = "--candidates" if "candidates" not in study.given else "--corpus"
-    known = "" if {"candidates", "corpus"} <= study.given else f"; give {lacking} to see why"
+    known = (
+        "" if {"candidates", "corpus"} <= study.given else f"; give {lacking} to see why"
+    )
     return First(joined(share, f"are not in the results{known}."), "not_returned", why)
 
 
@@ -252,7 +268,9 @@ def _length_where_missed(seen: Seen, study: Study) -> float:
     return float(some.mean()) if some.size else 0.0
 
 
-def gap_between(seen: Seen, advice: RecallAdvice | None, price: float | None) -> Sentence | None:
+def gap_between(
+    seen: Seen, advice: RecallAdvice | None, price: float | None
+) -> Sentence | None:
     """The gap between precision and recall, where it says what to do."""
     found = float(np.nanmean(seen.values[:, 0]))
     matching = Found.of(seen.matches, seen.pair.rel)
@@ -269,13 +287,16 @@ def gap_between(seen: Seen, advice: RecallAdvice | None, price: float | None) ->
         if advice is not None and advice.best_guess > seen.k:
             more = f"k = {advice.best_guess} finds {advice.best_guess_recall:.0%}"
             facts.append(_advised_k(advice))
-        text = f"Gap between precision and recall: {both}, so it is too selective; {more}."
+        text = (
+            f"Gap between precision and recall: {both}, so it is too selective; {more}."
+        )
         return Sentence(text, facts)
     if advice is None or found - precise < WIDE:
         return None
     if seen.k - advice.best_guess < WORTH * seen.k:
         return None
-    now, then = seen.lists.tokens_at(seen.k), seen.lists.tokens_at(advice.best_guess)
+    now = seen.lists.tokens_at(seen.k)
+    then = seen.lists.tokens_at(advice.best_guess)
     saved = f"{1 - advice.best_guess / seen.k:.0%} of the results"
     less = 1 - advice.best_guess / seen.k
     if now and then is not None:
@@ -303,5 +324,8 @@ def gap_between(seen: Seen, advice: RecallAdvice | None, price: float | None) ->
 def _advised_k(advice: RecallAdvice) -> Fact:
     """The k that sweep advises, and what it finds."""
     return Fact(
-        about="choice", metric="recall", k=advice.best_guess, value=advice.best_guess_recall
+        about="choice",
+        metric="recall",
+        k=advice.best_guess,
+        value=advice.best_guess_recall,
     )

@@ -44,7 +44,12 @@ def groups(seen: Seen, scores: Scores) -> Iterator[Group]:
 
 _STATUSES = (
     (FAILED, "the retriever failed on {}", "no failures", "look at their errors"),
-    (EMPTY, "nothing was returned for {}", "no empty lists", "check filters and thresholds"),
+    (
+        EMPTY,
+        "nothing was returned for {}",
+        "no empty lists",
+        "check filters and thresholds",
+    ),
     (MISSING, "{} not in the run", "no missing queries", "run every query"),
 )
 
@@ -56,13 +61,22 @@ def _by_status(seen: Seen) -> Iterator[Group]:
         n = int(which.sum())
         if not n:
             continue
-        queries = f"{n:,} of {plural(int(seen.measured_queries.sum()), 'query', 'queries')}"
+        queries = (
+            f"{n:,} of {plural(int(seen.measured_queries.sum()), 'query', 'queries')}"
+        )
         verb = " are" if n > 1 else " is"
         what = words.format(queries + (verb if status == MISSING else ""))
         rest = _recall(seen, ~which)
         facts = [
-            Fact(about="count", count=n, of=int(seen.measured_queries.sum()), text=status),
-            Fact(about="slice", slice=f"not {status}", metric=str(seen.metrics[0]), value=rest),
+            Fact(
+                about="count", count=n, of=int(seen.measured_queries.sum()), text=status
+            ),
+            Fact(
+                about="slice",
+                slice=f"not {status}",
+                metric=str(seen.metrics[0]),
+                value=rest,
+            ),
         ]
         text = f"{what[:1].upper()}{what[1:]}; the others have {seen.metrics[0]} {number(rest)}."
         yield Group(
@@ -86,7 +100,9 @@ def _same_list(seen: Seen) -> Iterator[Group]:
     hashes = np.zeros(lists.n_queries, dtype=np.uint64)
     np.add.at(hashes, code, lists.name[shown] * (weight | np.uint64(1)))
     answered = (lists.lengths > 0) & seen.measured_queries
-    _, place, counts = np.unique(hashes[answered], return_inverse=True, return_counts=True)
+    _, place, counts = np.unique(
+        hashes[answered], return_inverse=True, return_counts=True
+    )
     most = int(np.argmax(counts)) if counts.size else 0
     if not counts.size or counts[most] < max(3, ALIKE * answered.sum()):
         return
@@ -101,7 +117,14 @@ def _same_list(seen: Seen) -> Iterator[Group]:
         Sentence(
             f"{int(counts[most]):,} of {plural(int(answered.sum()), 'query', 'queries')} get the "
             "same list of results, though they look for different things.",
-            [Fact(about="count", count=int(counts[most]), of=int(answered.sum()), text="queries")],
+            [
+                Fact(
+                    about="count",
+                    count=int(counts[most]),
+                    of=int(answered.sum()),
+                    text="queries",
+                )
+            ],
         ),
         "like the rest",
         "Why: `calipers misses`",
@@ -120,7 +143,11 @@ def _needs(seen: Seen, which: Bools) -> int:
 
 def _slices(scores: Scores) -> Iterator[Group]:
     """Slices whose recall is significantly below that of the rest, the worst first."""
-    few = [name for name, values in scores.tags.items() if 1 < values.n_unique() <= MOST_SLICES]
+    few = [
+        name
+        for name, values in scores.tags.items()
+        if 1 < values.n_unique() <= MOST_SLICES
+    ]
     cuts = list(dict.fromkeys([*few, *auto_cuts(scores)]))
     if not cuts:
         return

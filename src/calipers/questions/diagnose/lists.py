@@ -47,7 +47,9 @@ class Lists:
         if not parts:
             none = np.empty(0, dtype=np.int64)
             hashes = np.empty(0, dtype=np.uint64)
-            return cls(none, none, none, none, none, hashes, None, _NO_TOPS, None, n_queries)
+            return cls(
+                none, none, none, none, none, hashes, None, _NO_TOPS, None, n_queries
+            )
         before = np.cumsum([0, *(part.query.size for part in parts)])[:-1]
         scores = [part.score for part in parts if part.score is not None]
         tokens = [part.tokens for part in parts if part.tokens is not None]
@@ -55,8 +57,12 @@ class Lists:
             np.concatenate([part.query for part in parts]),
             np.concatenate([part.rank for part in parts]),
             np.arange(sum(part.query.size for part in parts)),
-            np.concatenate([part.same_id + at for part, at in zip(parts, before, strict=True)]),
-            np.concatenate([part.same_text + at for part, at in zip(parts, before, strict=True)]),
+            np.concatenate(
+                [part.same_id + at for part, at in zip(parts, before, strict=True)]
+            ),
+            np.concatenate(
+                [part.same_text + at for part, at in zip(parts, before, strict=True)]
+            ),
             np.concatenate([part.name for part in parts]),
             np.concatenate(scores) if len(scores) == len(parts) else None,
             pl.concat([part.tops for part in parts]).unique("hash", maintain_order=True),
@@ -156,7 +162,9 @@ class Lists:
         """The mean tokens of the first k results; None where tokens are not known."""
         if self.tokens is None:
             return None
-        return float(self.tokens[self.rank <= k].sum()) / max(1, int((self.lengths > 0).sum()))
+        return float(self.tokens[self.rank <= k].sum()) / max(
+            1, int((self.lengths > 0).sum())
+        )
 
     def moved(self, place: Ints) -> "Lists":
         """The lists with each result at its new rank."""
@@ -188,7 +196,9 @@ def _first_with(query: Ints, frame: pl.DataFrame, column: str, own: Ints) -> Int
     if not few.size:
         return own
     rows = known[few]
-    groups = pl.DataFrame({"query": query[rows], "value": values.gather(few), "row": rows})
+    groups = pl.DataFrame(
+        {"query": query[rows], "value": values.gather(few), "row": rows}
+    )
     first = groups.select(pl.col("row").first().over("query", "value")).to_series()
     found = own.copy()
     found[rows] = first.to_numpy()
@@ -230,7 +240,9 @@ def matches_after(matches: Matches, lists: Lists, place: Ints, *, by_id: bool) -
     if by_id or lists.repeats.any():
         order = np.lexsort((rank, target))
         best = order[np.flatnonzero(np.diff(target[order], prepend=-1))]
-        edge, rank, target = edge[best], rank[best], target[best]
+        edge = edge[best]
+        rank = rank[best]
+        target = target[best]
     query = matches.edge_query[edge]
     order = np.lexsort((target, rank, query))
     retrieved = matches.retrieved

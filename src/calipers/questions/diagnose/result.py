@@ -72,7 +72,9 @@ class Leak:
 
 def leak_fact(leak: Leak, targets: int) -> Fact:
     """How many of the targets are where."""
-    return Fact(about="count", count=leak.targets, of=targets, value=leak.share, text=leak.means)
+    return Fact(
+        about="count", count=leak.targets, of=targets, value=leak.share, text=leak.means
+    )
 
 
 def whole_percents(counts: Sequence[int]) -> list[int]:
@@ -128,7 +130,9 @@ class Diagnosis(Plain, HasRows):
         """The certain cure that the first line is about; None where there is none."""
         first = next(iter(self.cures), None)
         is_named = first is not None and first.name == self.named
-        return first if is_named and first is not None and first.kind == "would be" else None
+        return (
+            first if is_named and first is not None and first.kind == "would be" else None
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The whole diagnosis as plain values: what ``--json`` prints."""

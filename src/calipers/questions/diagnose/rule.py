@@ -120,7 +120,9 @@ def _read(
         # Read once more, only where a rule for ids is tried.
         return NearPairs.joined([*over_contexts(pair, _elsewhere)])
 
-    study = study_misses(pair, k, corpus=corpus, candidates=candidates, beside=beside, names=False)
+    study = study_misses(
+        pair, k, corpus=corpus, candidates=candidates, beside=beside, names=False
+    )
     recorded = Lists.joined(lists, pair.matches.n_queries)
     metrics = tuple(metric.with_rel(pair.rel) for metric in parse(DECIDING, [k]))
     return study, Seen(
@@ -177,7 +179,8 @@ def _other_k(seen: Seen, advice: RecallAdvice | None) -> list[TriedCure]:
     values = compute(seen.matches, metrics, seen.pair.policy)
     cured = []
     for at, metric in enumerate(metrics):
-        before, after = seen.values[:, at], values[:, at]
+        before = seen.values[:, at]
+        after = values[:, at]
         known = ~np.isnan(before) & ~np.isnan(after)
         cured.append(
             CuredValue(
@@ -190,7 +193,8 @@ def _other_k(seen: Seen, advice: RecallAdvice | None) -> list[TriedCure]:
                 None,
             )
         )
-    now, then = seen.lists.tokens_at(seen.k), seen.lists.tokens_at(k)
+    now = seen.lists.tokens_at(seen.k)
+    then = seen.lists.tokens_at(k)
     more = None if now is None or then is None else then - now
     larger = k > seen.k
     advice_text = "more results" if larger else "fewer results"
@@ -212,7 +216,9 @@ def _other_k(seen: Seen, advice: RecallAdvice | None) -> list[TriedCure]:
 
 def _group_trial(tester: Tester, seen: Seen, group: Group) -> list[Tested]:
     """A group of queries as good as the rest."""
-    trial = as_the_rest(seen, group.which, group.name, group.title, group.says, group.advice)
+    trial = as_the_rest(
+        seen, group.which, group.name, group.title, group.says, group.advice
+    )
     return tester.tried(seen, list(trial), tested=False)
 
 
@@ -236,7 +242,9 @@ def _that_matter(
                 option=one.cure.option,
             )
         )
-    useful = [one for one in others if one.gain >= LEAST or one.name == "smaller_k"]
+    useful = [
+        other for other in others if other.gain >= LEAST or other.name == "smaller_k"
+    ]
     if advised:
         # What the first cure mends as well is no cure of its own.
         left = {
@@ -246,7 +254,8 @@ def _that_matter(
         useful = [
             one
             for one in useful
-            if one.name not in ("larger_k", "smaller_k") and left.get(one.name, 1.0) >= LEAST
+            if one.name not in ("larger_k", "smaller_k")
+            and left.get(one.name, 1.0) >= LEAST
         ]
     return [*rows, *sorted(useful, key=lambda one: -one.gain)][:MOST_CURES]
 
@@ -254,7 +263,9 @@ def _that_matter(
 def _leaks(study: Study) -> tuple[Leak, ...]:
     """All targets: found, then those that were lost by reason, the most first."""
     total = max(1, study.targets)
-    found = Leak("found", f"found in the first {study.facts.k}", study.found, study.found / total)
+    found = Leak(
+        "found", f"found in the first {study.facts.k}", study.found, study.found / total
+    )
     means = {reason.name: reason for reason in REASONS}
     lost = [
         Leak(name, means[name].means, count, count / total, means[name].remedy)

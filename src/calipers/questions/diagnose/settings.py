@@ -67,7 +67,9 @@ def diagnose(data: Data = None, *, settings: DiagnoseSettings) -> "Diagnosis":
         files = replace(reading.matching.files, columns=columns)
         reading = replace(reading, matching=replace(reading.matching, files=files))
     pair = matched(data, reading, again=True, looks=below(settings.k))
-    before = None if settings.candidates is None else load(settings.candidates, "run", columns)
+    before = (
+        None if settings.candidates is None else load(settings.candidates, "run", columns)
+    )
     if settings.candidates is not None:
         columns.check_used()
     return diagnose_pair(

@@ -56,7 +56,8 @@ class Tested:
         """The metric that the first line names: recall where it gains enough, else ndcg."""
         pairs = zip(self.cure.values, self.significant, strict=True)
         return next(
-            (value for value, sure in pairs if sure and value.gain >= LEAST), self.cure.values[0]
+            (value for value, sure in pairs if sure and value.gain >= LEAST),
+            self.cure.values[0],
         )
 
 
@@ -67,7 +68,9 @@ class Tester:
     scores: Scores
     alpha: float
 
-    def tried(self, seen: Seen, trials: Iterable[Trial], *, tested: bool = True) -> list[Tested]:
+    def tried(
+        self, seen: Seen, trials: Iterable[Trial], *, tested: bool = True
+    ) -> list[Tested]:
         """Each cure with the means before and after; all of them are one family of tests."""
         listed = list(trials)
         columns: list[Floats] = []
@@ -77,7 +80,11 @@ class Tester:
                 gains = np.column_stack([trial.at_full_depth] * gains.shape[1])
             beyond = gains if trial.beyond_chance is None else trial.beyond_chance
             columns += [*gains.T, *beyond.T]
-        rows = paired_rows(columns, clusters_in(self.scores), alpha=self.alpha) if tested else []
+        rows = (
+            paired_rows(columns, clusters_in(self.scores), alpha=self.alpha)
+            if tested
+            else []
+        )
         width = 2 * len(seen.metrics)
         return [
             self._tested(seen, trial, rows[at * width : (at + 1) * width])
@@ -90,7 +97,8 @@ class Tester:
         significant: list[bool] = []
         n = len(seen.metrics)
         for at, metric in enumerate(seen.metrics):
-            before, after = seen.values[:, at], trial.values[:, at]
+            before = seen.values[:, at]
+            after = trial.values[:, at]
             known = ~np.isnan(before) & ~np.isnan(after)
             row = rows[at] if rows else None
             sure = bool(rows) and rows[at].standing == rows[n + at].standing == "better"
@@ -105,7 +113,9 @@ class Tester:
                     int((after[known] > before[known]).sum()),
                     int((after[known] < before[known]).sum()),
                     None if row is None else row.adjusted,
-                    "no clear difference" if standing == "better" and not sure else standing,
+                    "no clear difference"
+                    if standing == "better" and not sure
+                    else standing,
                 )
             )
             significant.append(sure)

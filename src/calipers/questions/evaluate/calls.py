@@ -70,18 +70,24 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
     for nth in sorted(frame["call"].unique()):
         results = frame.filter(frame["call"] == nth)
         listed = results.drop("call", "first", "code")
-        found = match_call(pair, Run.from_frame(listed, order="rank", queries=run.queries))
+        found = match_call(
+            pair, Run.from_frame(listed, order="rank", queries=run.queries)
+        )
         held = unit[found.edge_target[found.edge_rank <= most]]
         is_found[held[held >= 0]] = True
         shown = results["code"].filter(results["rank"] <= most)
         made = np.bincount(shown.to_numpy(), minlength=matches.n_queries)
-        after = _mean(np.bincount(unit_query[is_found], minlength=matches.n_queries), wanted)
+        after = _mean(
+            np.bincount(unit_query[is_found], minlength=matches.n_queries), wanted
+        )
         steps.append(
             Call(
                 call=nth,
                 queries=int(np.count_nonzero(made)),
                 recall=after,
-                added=None if after is None else after - (steps[-1].recall or 0 if steps else 0),
+                added=None
+                if after is None
+                else after - (steps[-1].recall or 0 if steps else 0),
                 results=float(made[made > 0].mean()),
             )
         )
@@ -97,45 +103,49 @@ def _mean(found: Ints, wanted: Ints) -> float | None:
 COLUMNS = ("call", "queries", "recall@calls", "added", "results")
 
 
-def document(found: CallTable) -> Document:
+def document(call_table: CallTable) -> Document:
     """What the calls add, and one row per call: recall after it, what it added, its results."""
     rows = [
         (
-            f"{one.call}",
-            f"{one.queries:,}",
+            f"{call.call}",
+            f"{call.queries:,}",
             *(
                 "–" if value is None else number(value)
-                for value in (one.recall, one.added, one.results)
+                for value in (call.recall, call.added, call.results)
             ),
         )
-        for one in found.calls
+        for call in call_table.calls
     ]
     return Document(
-        _verdict(found),
+        _verdict(call_table),
         blocks=[Table(COLUMNS, rows)],
-        notes=[_over(found)],
-        rows=lambda: found.calls,
+        notes=[_over(call_table)],
+        rows=lambda: call_table.calls,
     )
 
 
-def _verdict(found: CallTable) -> str:
+def _verdict(call_table: CallTable) -> str:
     """What the first call finds, and what all of them find."""
-    first, last = found.calls[0], found.calls[-1]
+    first = call_table.calls[0]
+    last = call_table.calls[-1]
     if first.recall is None or last.recall is None:
         return "Nothing can be said: no query has anything to find."
     if first is last:
         return f"One call finds {share(first.recall)} of what it should."
     return (
         f"The first call finds {share(first.recall)} of what it should, all "
-        f"{len(found.calls)} together {share(last.recall)}."
+        f"{len(call_table.calls)} together {share(last.recall)}."
     )
 
 
-def _over(found: CallTable) -> Note:
+def _over(call_table: CallTable) -> Note:
     """Which queries and results the columns are computed over."""
-    shown = "all results" if found.k is None else f"the {first_results(found.k)}"
+    shown = (
+        "all results" if call_table.k is None else f"the {first_results(call_table.k)}"
+    )
     return Note(
         "marks",
         "Recall after each call and all before it, over "
-        f"{plural(found.queries, 'query', 'queries')} with an answer, with {shown} of each call.",
+        f"{plural(call_table.queries, 'query', 'queries')} with an answer, with {shown} of "
+        "each call.",
     )

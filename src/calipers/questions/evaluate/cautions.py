@@ -35,9 +35,9 @@ def _whole_corpus(pair: Matched, scores: Scores) -> Iterator[str]:
     every = pair.matches.retrieved
     depth = int(every.min()) if every.size else 0
     whole = [
-        one.name
-        for one in scores.metrics
-        if one.kind == "recall" and (one.k is None or one.k >= depth)
+        metric.name
+        for metric in scores.metrics
+        if metric.kind == "recall" and (metric.k is None or metric.k >= depth)
     ]
     if len(every) < 2 or depth < 2 or depth != every.max() or not whole:
         return
@@ -68,11 +68,15 @@ def _ties(pair: Matched, scores: Scores) -> Iterator[str]:
     """A note where the order of equal scores moves a mean by much."""
     if scores.recorded.weight_by:
         return
-    ordered = [one for kind in ORDER for one in scores.metrics if one.kind == kind]
+    ordered = [
+        metric for kind in ORDER for metric in scores.metrics if metric.kind == kind
+    ]
     if not ordered:
         return
     first = ordered[0].kind
-    name = max((one for one in ordered if one.kind == first), key=lambda one: one.k or 0).name
+    name = max(
+        (one for one in ordered if one.kind == first), key=lambda one: one.k or 0
+    ).name
     metric = parse(name)[0]
     worst = scores.of(name).copy()
     best = worst.copy()
@@ -84,7 +88,8 @@ def _ties(pair: Matched, scores: Scores) -> Iterator[str]:
     known = ~np.isnan(worst) & ~np.isnan(best)
     if not known.any():
         return
-    low, high = exact_mean(worst[known]), exact_mean(best[known])
+    low = exact_mean(worst[known])
+    high = exact_mean(best[known])
     if high - low >= FAR:
         yield (
             f"Equal scores decide {name}: it is {number(low)} in their worst order and "

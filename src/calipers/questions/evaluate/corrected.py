@@ -75,7 +75,8 @@ def sample_of_people(
     said = truth.tags.get(CHECKED)
     if said is not None and {*said.drop_nulls()} <= {TO_CHECK, FIT, NOBODY, WRONG}:
         return _as_checked(truth, said)
-    judged, source = truth.tags.get(JUDGED_BY), truth.tags.get("source")
+    judged = truth.tags.get(JUDGED_BY)
+    source = truth.tags.get("source")
     if judged is not None:
         truth = _only_peoples(truth, judged)
     elif source is not None and source.cast(pl.String).str.starts_with(MACHINE).any():
@@ -113,7 +114,9 @@ def sample_of_people(
 
 def _as_checked(truth: GroundTruth, said: pl.Series) -> SampleOfPeople:
     """The questions of `calipers init FOLDER` that people found fit, once all drawn are checked."""
-    drawn, left, fit = len(said.drop_nulls()), (said == TO_CHECK).sum(), (said == FIT).sum()
+    drawn = len(said.drop_nulls())
+    left = (said == TO_CHECK).sum()
+    fit = (said == FIT).sum()
     if left or fit < FEWEST:
         raise InvalidInput(
             f"Go on with `calipers labels sample`: {left} of {drawn} drawn questions are not "
@@ -138,7 +141,7 @@ def _as_drawn(truth: GroundTruth, fingerprint: str | None) -> SampleOfPeople:
     tags = truth.tags[DRAWN]
     truth = truth.only(tags.is_not_null())
     try:
-        drawn = [from_tag(one) for one in tags.drop_nulls()]
+        drawn = [from_tag(drop_null) for drop_null in tags.drop_nulls()]
     except ValueError:
         raise _edited() from None
     places = pl.Series([one.place for one in drawn], dtype=pl.Int64)
@@ -154,7 +157,7 @@ def _as_drawn(truth: GroundTruth, fingerprint: str | None) -> SampleOfPeople:
             f"that it is to correct ({fingerprint[:12]}), so it tells nothing about it; give that "
             "one, or draw a sample of this."
         )
-    last = max((one for one in draw.looks if one <= judged), default=None)
+    last = max((look for look in draw.looks if look <= judged), default=None)
     if last is None:
         raise InvalidInput(
             f"People judged {plural(judged, 'query', 'queries')} of the sample, and nothing can be "
@@ -212,7 +215,7 @@ class CorrectedScores(Plain, HasRows):
     """The share of results in the sample without a human label, as they come from another run."""
 
     def __getitem__(self, name: str) -> CorrectedMetric:
-        return next(one for one in self.metrics if one.metric == name)
+        return next(metric for metric in self.metrics if metric.metric == name)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: what ``--json`` prints."""
@@ -245,7 +248,8 @@ def correct_scores(
         )
     rows = people.rows_of(machine.queries["query"])
     judged = rows >= 0
-    found, skipped = [], []
+    found = []
+    skipped = []
     for facts in machine.metrics:
         mine = machine.of(facts.name)
         theirs = np.where(judged, people.of(facts.name)[rows], np.nan)
@@ -254,7 +258,8 @@ def correct_scores(
             continue
         alone = judged if checked else np.ones_like(judged)
         result = corrected_mean(
-            *(mine[alone], theirs[alone], confidence, value_bounds(facts), looks), judged[alone]
+            *(mine[alone], theirs[alone], confidence, value_bounds(facts), looks),
+            judged[alone],
         )
         kind: Method = "score" if value_bounds(facts) else "t"
         found.append(
@@ -288,59 +293,67 @@ def correct_scores(
     )
 
 
-def document(found: CorrectedScores) -> Document:
+def document(corrected: CorrectedScores) -> Document:
     """One row per metric: corrected, by machine labels, and by human labels alone."""
-    columns = (Column("as people would judge", words=True), "mean", "interval", "machine", "people")
+    columns = (
+        Column("as people would judge", words=True),
+        "mean",
+        "interval",
+        "machine",
+        "people",
+    )
     rows = [
         (
-            Cell(one.metric, strong=True),
-            number(one.value),
-            one.interval.shown,
-            number(one.machine),
-            number(one.people),
+            Cell(metric.metric, strong=True),
+            number(metric.value),
+            metric.interval.shown,
+            number(metric.machine),
+            number(metric.people),
         )
-        for one in found.metrics
+        for metric in corrected.metrics
     ]
-    one = found.metrics[0]
-    machine = "all made questions" if "checked" in found.settings else "machine alone"
+    one = corrected.metrics[0]
+    machine = "all made questions" if "checked" in corrected.settings else "machine alone"
     return Document(
         f"{one.metric}: {machine} {number(one.machine)}; corrected by people's labels of "
         f"{plural(one.sampled, 'query', 'queries')} {number(one.value)} ({one.interval.shown}).",
         blocks=[Table(columns, rows)],
-        notes=_notes(found),
-        rows=lambda: found.metrics,
+        notes=_notes(corrected),
+        rows=lambda: corrected.metrics,
     )
 
 
-def _notes(found: CorrectedScores) -> list[Note]:
+def _notes(corrected: CorrectedScores) -> list[Note]:
     """Notes on what the correction is based on."""
-    checked = found.recorded.checked
+    checked = corrected.recorded.checked
     lines = [
         Note(
             "method",
-            f"People checked {checked:,} of {plural(found.queries, 'made question')}; "
-            f"{found.sampled:,} are fit, and the corrected mean is theirs. It does not say how "
+            f"People checked {checked:,} of {plural(corrected.queries, 'made question')}; "
+            f"{corrected.sampled:,} are fit, and the corrected mean is theirs. It does not say how "
             "people would have worded them.",
         )
         if checked
         else Note(
             "method",
-            f"People judged {found.sampled:,} of {plural(found.queries, 'query', 'queries')}; the "
-            f"mean is corrected by what they found there. The {found.recorded.confidence:.0%} "
+            f"People judged {corrected.sampled:,} of "
+            f"{plural(corrected.queries, 'query', 'queries')}; the "
+            f"mean is corrected by what they found there. The {corrected.recorded.confidence:.0%} "
             "interval counts the errors of the machine that they saw, and those that so small a "
             "sample may lack.",
         )
     ]
-    if found.unjudged:
+    if corrected.unjudged:
         lines.append(
             Note(
                 "unjudged",
-                f"{found.unjudged:.0%} of the results that count here were not among those that "
+                f"{corrected.unjudged:.0%} of the results that count here were not among those "
+                "that "
                 "people judged, as another run was drawn for; they count as not relevant. Draw a "
                 "sample of this run, too.",
             )
         )
-    if found.skipped:
-        skipped = ", ".join(found.skipped)
+    if corrected.skipped:
+        skipped = ", ".join(corrected.skipped)
         lines.append(Note("doubt", f"Not corrected, as too little is known: {skipped}."))
     return lines

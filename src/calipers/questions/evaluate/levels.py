@@ -30,8 +30,14 @@ class Levels(Plain, HasRows):
 
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """The whole result as plain values."""
-        levels = {name: one.to_dict(per_query=per_query) for name, one in self.scores.items()}
-        return {"levels": levels, "not_computed": list(self.not_computed), **sentences_of(self)}
+        levels = {
+            name: one.to_dict(per_query=per_query) for name, one in self.scores.items()
+        }
+        return {
+            "levels": levels,
+            "not_computed": list(self.not_computed),
+            **sentences_of(self),
+        }
 
 
 def score_at_levels(
@@ -48,10 +54,18 @@ def score_at_levels(
     excuses: list[str] = []
     for level in levels:
         by_characters = level not in ("page", "document")
-        possible = [one for one in metrics if by_characters or one.definition.view is not Coverage]
+        possible = [
+            metric
+            for metric in metrics
+            if by_characters or metric.definition.view is not Coverage
+        ]
         if len(possible) < len(metrics):
-            left_out = ", ".join(str(one) for one in metrics if one not in possible)
-            excuses.append(f"Not at the level of {level}s, which have no spans: {left_out}.")
+            left_out = ", ".join(
+                str(metric) for metric in metrics if metric not in possible
+            )
+            excuses.append(
+                f"Not at the level of {level}s, which have no spans: {left_out}."
+            )
         if not possible:
             continue
         try:
@@ -80,7 +94,9 @@ def level_names(at: str | Iterable[str]) -> tuple[Level, ...]:
         return tuple(one for one in LEVELS if one != "page")
     given = at.split(",") if isinstance(at, str) else [*at]
     if not given:
-        raise InvalidInput(f"No level is named; name all, or some of {', '.join(LEVELS)}.")
+        raise InvalidInput(
+            f"No level is named; name all, or some of {', '.join(LEVELS)}."
+        )
     return tuple(dict.fromkeys(check_level(name.strip()) for name in given))
 
 
@@ -88,7 +104,10 @@ def document(levels: Levels) -> Document:
     """The verdict over all levels, their means, and what could not be computed."""
     names = dict.fromkeys(name for scores in levels.scores.values() for name in scores)
     rows: list[Cells] = [
-        (Cell(name, strong=True), *(_cell(scores, name) for scores in levels.scores.values()))
+        (
+            Cell(name, strong=True),
+            *(_cell(scores, name) for scores in levels.scores.values()),
+        )
         for name in names
     ]
     return Document(
@@ -117,7 +136,11 @@ def _notes(levels: Levels) -> Iterator[str]:
     """How the input was read, and which levels are missing or the same."""
     notes = (note for scores in levels.scores.values() for note in scores.recorded.notes)
     yield from dict.fromkeys([*notes, *levels.not_computed])
-    by = {scores.recorded.match for level, scores in levels.scores.items() if level != "document"}
+    by = {
+        scores.recorded.match
+        for level, scores in levels.scores.items()
+        if level != "document"
+    }
     if by == {"id"} and {"evidence", "chunk"} <= set(levels.scores):
         yield "The targets are ids of chunks, so evidence and chunk are the same here."
 
@@ -127,11 +150,16 @@ def _right_document(levels: Levels) -> str | None:
     scores = levels.scores
     if not {"evidence", "document"} <= set(scores):
         return None
-    at = [m.k for m in scores["document"].metrics if m.stem == "hit_rate" and m.k is not None]
+    at = [
+        m.k
+        for m in scores["document"].metrics
+        if m.stem == "hit_rate" and m.k is not None
+    ]
     if not at:
         return None
     name = f"hit_rate@{max(at)}"
-    found, evidence = scores["document"].of(name), scores["evidence"].of(name)
+    found = scores["document"].of(name)
+    evidence = scores["evidence"].of(name)
     n = int((found == found).sum())
     wrong = int(((found == 1) & (evidence == 0)).sum())
     return f"Right document, wrong chunk: {wrong:,} of {plural(n, 'query', 'queries')}."

@@ -119,7 +119,9 @@ def _may_be_whole(pair: Matched, scores: Scores) -> bool:
     every = pair.matches.retrieved
     alike = every.size > 1 and every.min() == every.max()
     return bool(alike) and any(
-        scores[one.name].mean == 1.0 for one in scores.metrics if one.kind == "recall"
+        scores[metric.name].mean == 1.0
+        for metric in scores.metrics
+        if metric.kind == "recall"
     )
 
 
@@ -141,7 +143,9 @@ def measure_levels(data: DataInput | None, settings: "LevelsSettings") -> "Level
     return score_at_levels(read, names, chosen, intervals)
 
 
-def measure_corrected(data: DataInput | None, settings: "CorrectedSettings") -> "CorrectedScores":
+def measure_corrected(
+    data: DataInput | None, settings: "CorrectedSettings"
+) -> "CorrectedScores":
     """Correct each metric by human labels of a sample of the queries."""
     measures = settings.measures
     chosen = _chosen(measures, like_of(data, settings.reading))
@@ -169,7 +173,9 @@ def _corrected(
     sample = sample_of_people(people, sampled, queries, pair.as_read[0].fingerprint)
     by_people = score(judged_by(pair, sample.truth), metrics)
     machine = score(pair, metrics)
-    return correct_scores(machine, by_people, intervals.confidence, sample.looks, sample.checked)
+    return correct_scores(
+        machine, by_people, intervals.confidence, sample.looks, sample.checked
+    )
 
 
 def answer(data: DataInput | None, settings: "EvaluateSettings") -> EvaluationAnswer:
@@ -210,7 +216,9 @@ def _slices(scores: Scores, settings: "EvaluateSettings") -> "Slices":
 
     named = settings.evaluating.measures.metrics is not None
     metrics = [*scores.summaries] if named else None
-    return slice_scores(scores, list(settings.by), metrics=metrics, primary=settings.primary)
+    return slice_scores(
+        scores, list(settings.by), metrics=metrics, primary=settings.primary
+    )
 
 
 def report_of(found: EvaluationAnswer, settings: "EvaluateSettings") -> "Report":

@@ -226,7 +226,9 @@ class EvaluateSettings(Settings):
     sampled: Sampled = None
     html: Annotated[
         str | None,
-        _output("Write a page with everything that is known.", excludes=("corrected_by",)),
+        _output(
+            "Write a page with everything that is known.", excludes=("corrected_by",)
+        ),
     ] = None
     price: Price = None
     corpus: Annotated[

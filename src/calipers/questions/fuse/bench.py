@@ -26,7 +26,9 @@ class Bench:
     k: int
 
     @classmethod
-    def of(cls, pairs: Mapping[str, Matched], metrics: Sequence[Metric], k: int) -> "Bench":
+    def of(
+        cls, pairs: Mapping[str, Matched], metrics: Sequence[Metric], k: int
+    ) -> "Bench":
         """Build a bench from matched pairs with the same ground truth."""
         first = next(iter(pairs.values()))
         asked = first.ground_truth.queries["query"]
@@ -54,17 +56,19 @@ class Bench:
         for block in self.lanes.blocks():
             ends = [block.first, block.first + len(block.there)]
             edges = slice(*np.searchsorted(known.edge_query, ends))
-            row, column = known.edge_query[edges] - block.first, known.edge_rank[edges] - 1
+            row = known.edge_query[edges] - block.first
+            column = known.edge_rank[edges] - 1
             fuser = Fuser(block, depths)
             for at, way in enumerate(ways):
                 ranks[at, edges] = ranks_of(fuser(way), row, column)
-        return [at_ranks(known, one) for one in ranks]
+        return [at_ranks(known, rank) for rank in ranks]
 
     def ranking(
         self, way: Way, k: int | None, depths: Sequence[int | None] = ()
     ) -> tuple[Ints, Floats]:
         """The rows of the first k candidates of each query under a setting, and their scores."""
-        rows, scores = [], []
+        rows = []
+        scores = []
         for block in self.lanes.blocks():
             fused = Fuser(block, depths)(way)
             for at, order in enumerate(first_of(fused, k)):
@@ -78,9 +82,13 @@ class Bench:
 
     def means(self, values: Floats) -> dict[str, float]:
         """The mean of each metric over the queries that have a value."""
-        columns = {str(one): column for one, column in zip(self.metrics, values.T, strict=True)}
+        columns = {
+            str(one): column for one, column in zip(self.metrics, values.T, strict=True)
+        }
         return {
-            name: exact_mean(column[~np.isnan(column)]) if not np.isnan(column).all() else 0.0
+            name: exact_mean(column[~np.isnan(column)])
+            if not np.isnan(column).all()
+            else 0.0
             for name, column in columns.items()
         }
 

@@ -101,7 +101,8 @@ class _Trial:
         rows = iter(self.tested(columns))
         every = range(len(self.metrics))
         winners = [
-            _Choice(gain.winner, [next(rows) for _ in every], by) for by, gain in gains.items()
+            _Choice(gain.winner, [next(rows) for _ in every], by)
+            for by, gain in gains.items()
         ]
         alone = [_Choice(lane, [next(rows) for _ in every]) for lane in lanes]
         return winners, alone
@@ -118,7 +119,9 @@ class _Trial:
             for at in range(len(self.metrics)):
                 yield self.over[lane, :, at]
 
-    def advised(self, best: _Choice | None, lane: _Choice, gain: WinnerGain) -> _Choice | None:
+    def advised(
+        self, best: _Choice | None, lane: _Choice, gain: WinnerGain
+    ) -> _Choice | None:
         """The best setting, or the lane that is as good and simpler; None where neither wins."""
         if best is None or not lane.wins or self.settings[best.setting].kind == "alone":
             return best or (lane if lane.wins else None)
@@ -150,7 +153,9 @@ def decide(
     alones = (at for at, setting in enumerate(settings) if setting.kind == "alone")
     winners, alone = trial.choices(gains, [at for at in alones if at != lane_in_use])
     lane = max(alone, key=lambda choice: (choice.wins, choice.gain))
-    sure = (winner for winner in winners if _sure(gains[winner.by], trial.alpha, len(metrics)))
+    sure = (
+        winner for winner in winners if _sure(gains[winner.by], trial.alpha, len(metrics))
+    )
     best = next((winner for winner in sure if winner.wins), None)
     shown = best or winners[0]
     gain = gains[shown.by]
@@ -183,7 +188,9 @@ def _sure(gain: WinnerGain, alpha: float, metrics: int) -> bool:
     """Whether the interval of the gain is above 0, at the level at which that of each metric is."""
     if gain.interval is None:
         return gain.expected > 0
-    level, each = (t_quantile(1.0 - alpha / two, gain.units - 1) for two in (2, 2 * metrics))
+    level, each = (
+        t_quantile(1.0 - alpha / two, gain.units - 1) for two in (2, 2 * metrics)
+    )
     return gain.expected > (gain.expected - gain.interval.low) * each / level
 
 
@@ -235,7 +242,9 @@ def _keep(
                 f"{name} ({number(now.means[name])}, it was {number(settings[0].means[name])})"
                 for name in (metrics[better].name, metrics[worse].name)
             )
-            fact = f"Keep {default}: {now.name} is better in {gained} but worse in {lost}."
+            fact = (
+                f"Keep {default}: {now.name} is better in {gained} but worse in {lost}."
+            )
             return "no clear difference", fact, 0
     if lane and n >= FEWEST_TO_DROP and lane.as_good:
         fact = f"{settings[lane.setting].name} is enough: {default} adds nothing on {queries}."

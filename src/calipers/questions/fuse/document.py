@@ -20,92 +20,113 @@ from calipers.questions.fuse.result import Fusion
 from calipers.words import number, plural, signed
 
 
-def document(found: Fusion) -> Document:
+def document(fusion: Fusion) -> Document:
     """The answer, the deciding settings, the lanes, and what is left to gain."""
     made = of_claim(
-        found.claim,
-        *_notes(found),
+        fusion.claim,
+        *_notes(fusion),
         blocks=[
-            _settings(found),
-            _lanes(found),
-            *_details(found),
-            Picture(lambda: over_weight(found)),
+            _settings(fusion),
+            _lanes(fusion),
+            *_details(fusion),
+            Picture(lambda: over_weight(fusion)),
             *(
-                Lines(text.split("\n"), f"{engine}: {found.advised.name}", detail=True)
-                for engine, text in found.snippets.items()
+                Lines(text.split("\n"), f"{engine}: {fusion.advised.name}", detail=True)
+                for engine, text in fusion.snippets.items()
             ),
         ],
         rows=lambda: [
-            {"setting": one.name, "kind": one.kind, **one.means} for one in found.settings
+            {"setting": setting.name, "kind": setting.kind, **setting.means}
+            for setting in fusion.settings
         ],
     )
     # A sentence may begin with the name of a lane, which is written as it is.
-    return replace(made, sentence=found.claim.fact)
+    return replace(made, sentence=fusion.claim.fact)
 
 
-def _settings(found: Fusion) -> Table:
+def _settings(fusion: Fusion) -> Table:
     """The default, the advised and the best setting and each lane, with gains over the default."""
-    singles = [one for one in found.settings if one.kind == "alone"]
-    shown = {one.name: one for one in (found.default, found.advised, found.best, *singles)}
-    usual, rows = found.default, list[Cells]()
+    singles = [setting for setting in fusion.settings if setting.kind == "alone"]
+    shown = {
+        one.name: one for one in (fusion.default, fusion.advised, fusion.best, *singles)
+    }
+    usual = fusion.default
+    rows = list[Cells]()
     for name, one in shown.items():
-        cells: list[Cell | str] = [Cell(name, strong=name == found.advised.name)]
-        for metric in found.metrics:
+        cells: list[Cell | str] = [Cell(name, strong=name == fusion.advised.name)]
+        for metric in fusion.metrics:
             gain = signed(one.means[metric] - usual.means[metric])
             beside = "default" if name == usual.name else gain
             cells.append(f"{number(one.means[metric])}  {beside}")
         rows.append(cells)
-    return Table((Column("setting", words=True), *found.metrics), rows)
+    return Table((Column("setting", words=True), *fusion.metrics), rows)
 
 
-def _means(head: str, found: Fusion, rows: Mapping[str, Mapping[str, float]], title: str) -> Table:
+def _means(
+    head: str, fusion: Fusion, rows: Mapping[str, Mapping[str, float]], title: str
+) -> Table:
     """The mean of each metric, a row for each name."""
     table: list[Cells] = [
-        [Cell(name), *(number(means[metric]) for metric in found.metrics)]
+        [Cell(name), *(number(means[metric]) for metric in fusion.metrics)]
         for name, means in rows.items()
     ]
-    return Table((Column(head, words=True), *found.metrics), table, title, detail=bool(title))
+    return Table(
+        (Column(head, words=True), *fusion.metrics), table, title, detail=bool(title)
+    )
 
 
-def _lanes(found: Fusion) -> Table:
-    timed = any(one.latency for one in found.lanes)
-    heads = ("found by it alone", "lost without it", "depth needed", *["p50, p95"] * timed)
+def _lanes(fusion: Fusion) -> Table:
+    timed = any(lane.latency for lane in fusion.lanes)
+    heads = (
+        "found by it alone",
+        "lost without it",
+        "depth needed",
+        *["p50, p95"] * timed,
+    )
     rows: list[Cells] = [
         [
-            Cell(one.name),
-            f"{one.found_alone:,}",
-            f"{one.lost_without:,}",
-            f"{one.depth_needed:,} of {one.depth:,}",
-            *([f"{at.p50:,.0f}, {at.p95:,.0f} ms" if (at := one.latency) else ""] * timed),
+            Cell(lane.name),
+            f"{lane.found_alone:,}",
+            f"{lane.lost_without:,}",
+            f"{lane.depth_needed:,} of {lane.depth:,}",
+            *(
+                [f"{at.p50:,.0f}, {at.p95:,.0f} ms" if (at := lane.latency) else ""]
+                * timed
+            ),
         ]
-        for one in found.lanes
+        for lane in fusion.lanes
     ]
     return Table((Column("lane", words=True), *heads), rows)
 
 
-def _details(found: Fusion) -> Iterator[Table]:
+def _details(fusion: Fusion) -> Iterator[Table]:
     """The reranker, the queries that each lane wins by slice, and every setting."""
-    if one := found.reranker:
+    if one := fusion.reranker:
         stages = {"as given": one.before, "reranked": one.after, "best order": one.best}
-        yield _means("candidates", found, stages, "")
-    if slices := found.lanes[0].wins_by:
+        yield _means("candidates", fusion, stages, "")
+    if slices := fusion.lanes[0].wins_by:
         won: list[Cells] = [
-            [Cell(name), *(f"{one.wins_by[name]:,}" for one in found.lanes)] for name in slices
+            [Cell(name), *(f"{lane.wins_by[name]:,}" for lane in fusion.lanes)]
+            for name in slices
         ]
-        heads: Heads = (Column("queries", words=True), *(one.name for one in found.lanes))
+        heads: Heads = (
+            Column("queries", words=True),
+            *(lane.name for lane in fusion.lanes),
+        )
         yield Table(heads, won, "Queries won by each lane", detail=True)
-    every = {one.name: one.means for one in found.settings}
-    yield _means("setting", found, every, "Every setting")
+    every = {setting.name: setting.means for setting in fusion.settings}
+    yield _means("setting", fusion, every, "Every setting")
 
 
-def _notes(found: Fusion) -> Iterator[Note]:
-    yield from (Note("input", text) for text in found.noticed)
-    for lane in found.lanes:
-        is_told = lane.name in f"{found.claim.fact} {found.noticed}"
+def _notes(fusion: Fusion) -> Iterator[Note]:
+    yield from (Note("input", text) for text in fusion.noticed)
+    for lane in fusion.lanes:
+        is_told = lane.name in f"{fusion.claim.fact} {fusion.noticed}"
         if lane.silent and not is_told:
             many = plural(lane.silent, "query", "queries")
             yield Note("missing", f"{lane.name} returned nothing for {many}.")
-    metric, reranker = found.primary, found.reranker
+    metric = fusion.primary
+    reranker = fusion.reranker
     if reranker is not None:
         share = reranker.share_of_time
         yield Note(
@@ -116,48 +137,59 @@ def _notes(found: Fusion) -> Iterator[Note]:
             + ("" if share is None else f" It takes {share:.0%} of the time."),
         )
         if reranker.lost:
-            yield Note("counted", f"It lost {plural(reranker.lost, 'target')} of the first k.")
+            yield Note(
+                "counted", f"It lost {plural(reranker.lost, 'target')} of the first k."
+            )
     yield Note(
         "doubt",
-        f"The lanes hold {found.ceiling.recall:.0%} of what should be found; in the best order "
-        f"{metric} would be {found.ceiling.best_order[metric]:.3f}.",
+        f"The lanes hold {fusion.ceiling.recall:.0%} of what should be found; in the best order "
+        f"{metric} would be {fusion.ceiling.best_order[metric]:.3f}.",
     )
-    for how, times in found.latency.items():
+    for how, times in fusion.latency.items():
         said = "in parallel" if how == "parallel" else "one after the other"
         yield Note("counted", f"All lanes {said}: {times}.")
-    if found.tokens is not None:
-        text = f"The first {found.k} results hold {found.tokens:,.0f} tokens per query."
+    if fusion.tokens is not None:
+        text = f"The first {fusion.k} results hold {fusion.tokens:,.0f} tokens per query."
         yield Note("counted", text)
     yield Note(
         "method",
-        f"{plural(len(found.settings), 'setting')} were tried. The gain on new queries is "
+        f"{plural(len(fusion.settings), 'setting')} were tried. The gain on new queries is "
         "cross-fitted: each twentieth of the queries is measured with the setting that is best on "
         "the others.",
     )
 
 
-def over_weight(found: Fusion) -> Chart | None:
+def over_weight(fusion: Fusion) -> Chart | None:
     """The gain over the default against the weight of the second lane, with its band."""
-    points, second = found.over_weight, found.lanes[1].name
+    points = fusion.over_weight
+    second = fusion.lanes[1].name
     if not points:
         return None
     band = [
-        (one.weight, one.low, one.high)
-        for one in points
-        if one.low is not None and one.high is not None
+        (point.weight, point.low, point.high)
+        for point in points
+        if point.low is not None and point.high is not None
     ]
-    ends = [0.0, *(one.gain for one in points), *(end for _, *some in band for end in some)]
+    ends = [
+        0.0,
+        *(point.gain for point in points),
+        *(end for _, *some in band for end in some),
+    ]
     panel = Panel(
         numbers(0, 1, f"weight of {second}"),
-        numbers(min(ends), max(ends), f"{found.decided_by}, gain"),
+        numbers(min(ends), max(ends), f"{fusion.decided_by}, gain"),
         [
             Band(band),
             Stroke([(0.0, 0.0), (1.0, 0.0)], "even", dashed=True, width=1.5),
-            Stroke([(one.weight, one.gain) for one in points]),
+            Stroke([(point.weight, point.gain) for point in points]),
             *(
-                Dot(one.weight, one.gain, f"{second} {one.weight:.1f}: {signed(one.gain)}")
-                for one in points
+                Dot(
+                    point.weight,
+                    point.gain,
+                    f"{second} {point.weight:.1f}: {signed(point.gain)}",
+                )
+                for point in points
             ),
         ],
     )
-    return Chart(found.claim.fact, [panel], "The gain over the default for each weight.")
+    return Chart(fusion.claim.fact, [panel], "The gain over the default for each weight.")

@@ -27,7 +27,9 @@ class Fuser:
         here = self._rank[lanes] > 0
         if way.kind in ("alone", "interleave"):
             # By best rank, then by lane, which is the order of the candidates.
-            fused = -np.where(here, self._rank[lanes], _FAR).min(axis=0, initial=_FAR) * 1.0
+            fused = (
+                -np.where(here, self._rank[lanes], _FAR).min(axis=0, initial=_FAR) * 1.0
+            )
         else:
             fused = np.zeros(here.shape[1:])
             for lane in lanes:
@@ -88,7 +90,9 @@ def ranks_of(fused: Floats, row: Ints, column: Ints) -> Ints:
     others = fused[row]
     same = _rounding(fused)[row][:, None]
     earlier = np.arange(others.shape[1]) < column[:, None]
-    with np.errstate(invalid="ignore"):  # minus infinity twice, which the last line takes out
+    with np.errstate(
+        invalid="ignore"
+    ):  # minus infinity twice, which the last line takes out
         ahead = others - own
     before = (ahead > same) | ((np.abs(ahead) <= same) & earlier)
     return np.where(np.isneginf(own[:, 0]), 0, 1 + before.sum(axis=1))

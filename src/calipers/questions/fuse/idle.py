@@ -42,7 +42,9 @@ def idle_lanes(lanes: Lanes, pairs: Mapping[str, Matched]) -> list[IdleLane]:
 def _why_nothing(lanes: Lanes, lane: int, pairs: Mapping[str, Matched]) -> str:
     """What a lane returned instead of targets; ids that are only written otherwise are refused."""
     others = lanes.rank.any(axis=1) & (lanes.rank[:, lane] == 0)
-    is_shared = bool(((lanes.rank[:, lane] > 0) & ((lanes.rank > 0).sum(axis=1) > 1)).any())
+    is_shared = bool(
+        ((lanes.rank[:, lane] > 0) & ((lanes.rank > 0).sum(axis=1) > 1)).any()
+    )
     if is_shared:
         return "It finds no target."
     ours = lanes.items(lane, SAMPLE)

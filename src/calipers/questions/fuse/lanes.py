@@ -74,7 +74,9 @@ class Lanes:
         bounds = range(0, len(asked) + QUERIES_AT_ONCE, QUERIES_AT_ONCE)
         cuts = [np.searchsorted(part["number"].to_numpy(), bounds) for part in parts]
         blocks = [
-            _merged([part[cut[i] : cut[i + 1]] for part, cut in zip(parts, cuts, strict=True)])
+            _merged(
+                [part[cut[i] : cut[i + 1]] for part, cut in zip(parts, cuts, strict=True)]
+            )
             for i in range(len(bounds) - 1)
         ]
         rows, rank, score = zip(*blocks, strict=True)
@@ -121,7 +123,9 @@ class Lanes:
     def twin(self, lane: int) -> int | None:
         """An earlier lane with the same results in the same order; None without one."""
         own = self.rank[:, lane]
-        before = (other for other in range(lane) if np.array_equal(self.rank[:, other], own))
+        before = (
+            other for other in range(lane) if np.array_equal(self.rank[:, other], own)
+        )
         return next(before, None)
 
     def items(self, lane: int, most: int) -> list[str]:
@@ -187,7 +191,9 @@ def _listed(run: Run, asked: pl.Series) -> pl.DataFrame:
     if "text" in frame.columns:
         frame = frame.with_columns(pl.coalesce("item", "text").alias("item"))
     kept = [name for name in frame.columns if name in RUN_SCHEMA and name != "call"]
-    numbers = pl.DataFrame({"query": asked, "number": np.arange(len(asked), dtype=np.int64)})
+    numbers = pl.DataFrame(
+        {"query": asked, "number": np.arange(len(asked), dtype=np.int64)}
+    )
     return (
         frame.select(kept)
         .join(numbers, on="query", how="inner", maintain_order="left")

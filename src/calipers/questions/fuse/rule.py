@@ -23,7 +23,8 @@ from calipers.questions.fuse.snippets import snippets
 from calipers.questions.fuse.ways import Way, alone, every_way
 from calipers.statistics.paired_rows import paired_rows
 
-TODAY, AS_GIVEN = "today's run", "the order as given"
+TODAY = "today's run"
+AS_GIVEN = "the order as given"
 MANY_SILENT = 0.25
 """From this share of queries without results on, a lane is named in the first line."""
 
@@ -224,7 +225,9 @@ def _over_weight(
     if len(like.weights) != 2:
         return ()
     points = []
-    for way, values in zip(tried.ways, tried.values[:, :, decision.decided_by], strict=True):
+    for way, values in zip(
+        tried.ways, tried.values[:, :, decision.decided_by], strict=True
+    ):
         if (way.kind, way.constant, way.norm) == (like.kind, like.constant, like.norm):
             [row] = paired_rows([values - usual.values[:, decision.decided_by]], clusters)
             ends = (None, None) if row.interval is None else row.interval

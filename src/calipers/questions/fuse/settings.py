@@ -98,11 +98,15 @@ def fuse(
     chosen = metrics_compared(*asked, settings.matching.rel, (), settings.primary) or ()
     facts = [facts_of(metric) for metric in chosen]
     names = asked_metrics(facts, settings.primary, named=True)
-    first, today = next(iter(pairs.values())), settings.today
+    first = next(iter(pairs.values()))
+    today = settings.today
     truth = first.ground_truth
     return fuse_lanes(
         pairs,
-        sorted((one for one in chosen if str(one) in names), key=lambda one: names.index(str(one))),
+        sorted(
+            (one for one in chosen if str(one) in names),
+            key=lambda one: names.index(str(one)),
+        ),
         today=None if today is None else matched_like(first, today, settings.matching),
         reranks=reranks,
         clusters=units_of(truth.queries, truth.tags, settings.cluster),

@@ -30,7 +30,9 @@ _WEAVIATE = 60
 
 def snippets(setting: FusedSetting) -> dict[str, str]:
     """The configuration by engine, for those that support the setting."""
-    kind, norm, constant = setting.kind, setting.norm, setting.constant
+    kind = setting.kind
+    norm = setting.norm
+    constant = setting.constant
     if kind not in ("rrf", "sum", "mnz"):
         return {}
     weights = {name: round(weight, 4) for name, weight in setting.weights.items()}
@@ -42,7 +44,9 @@ def snippets(setting: FusedSetting) -> dict[str, str]:
         even = len(set(weights.values())) == 1
         found["elasticsearch"] = _retriever("rrf", weights, {"rank_constant": constant})
         found["opensearch"] = _processor(
-            "score-ranker-processor", {"technique": "rrf", "rank_constant": constant}, weights
+            "score-ranker-processor",
+            {"technique": "rrf", "rank_constant": constant},
+            weights,
         )
         found["vespa"] = " + ".join(
             f"{'' if even else f'{weight:.4g} * '}reciprocal_rank({name}, {constant}.0)"
@@ -85,7 +89,10 @@ def _python(setting: FusedSetting, weights: dict[str, float]) -> str:
         f"            value = weights[name] * {value.format(constant=setting.constant)}",
         "            fused[item] = fused.get(item, 0) + value",
         *(["    for item in fused:"] if mnz else []),
-        *(["        fused[item] *= sum(item in scores for scores in lanes.values())"] * mnz),
+        *(
+            ["        fused[item] *= sum(item in scores for scores in lanes.values())"]
+            * mnz
+        ),
         "    return sorted(fused, key=fused.get, reverse=True)[:k]",
     ]
     return "\n".join(lines)
@@ -99,9 +106,13 @@ def _retriever(kind: str, weights: dict[str, float], settings: Any, **more: str)
     return _json({"retriever": {kind: {**settings, "retrievers": lanes}}})
 
 
-def _processor(name: str, how: dict[str, Any], weights: dict[str, float], **more: Any) -> str:
+def _processor(
+    name: str, how: dict[str, Any], weights: dict[str, float], **more: Any
+) -> str:
     combination = {**how, "parameters": {"weights": [*weights.values()]}}
-    return _json({"phase_results_processors": [{name: {**more, "combination": combination}}]})
+    return _json(
+        {"phase_results_processors": [{name: {**more, "combination": combination}}]}
+    )
 
 
 def _json(value: Any) -> str:

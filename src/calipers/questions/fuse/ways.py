@@ -62,8 +62,12 @@ def every_way(lanes: int, scored: bool) -> list[Way]:
     >>> len(every_way(2, scored=True)), len(every_way(2, scored=False)), len(every_way(3, True))
     (68, 49, 55)
     """
-    weights, equal = _weights(lanes), (1.0 / lanes,) * lanes
-    found = [Way("rrf", equal, DEFAULT_CONSTANT), *(alone(lane, lanes) for lane in range(lanes))]
+    weights = _weights(lanes)
+    equal = (1.0 / lanes,) * lanes
+    found = [
+        Way("rrf", equal, DEFAULT_CONSTANT),
+        *(alone(lane, lanes) for lane in range(lanes)),
+    ]
     found += [Way("rrf", each, constant) for constant in CONSTANTS for each in weights]
     found += [Way("sum", each, norm=norm) for norm in get_args(Norm) for each in weights]
     found += [Way("mnz", equal, norm=norm) for norm in ("min-max", "rank")]

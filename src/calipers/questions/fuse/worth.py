@@ -19,14 +19,16 @@ from calipers.questions.fuse.ways import Way, alone
 
 SAME = 1e-12
 FEWEST_IN_SLICE = 8
-PARALLEL, SEQUENCE = "parallel", "sequence"
+PARALLEL = "parallel"
+SEQUENCE = "sequence"
 
 
 def lanes_worth(
     bench: Bench, way: Way, singles: Floats, latency: Mapping[str, Latency]
 ) -> tuple[Lane, ...]:
     """What each lane adds to a setting; ``singles`` are the values of the lanes alone."""
-    lanes, n = bench.lanes, bench.lanes.n
+    lanes = bench.lanes
+    n = bench.lanes.n
     [whole] = _units_within(bench, [way], bench.k)
     returned = _units_within(bench, [alone(lane, n) for lane in range(n)], None)
     # Of two lanes, the other alone is left.
@@ -68,7 +70,8 @@ def _depth_needed(bench: Bench, way: Way, lane: int) -> int:
     steps = (step * power for power in (1, 10, 100, 1000) for step in (1, 2, 3, 5, 7))
     ladder = [*(depth for depth in steps if depth < deepest), deepest]
     whole = np.nanmean(bench.values([way])[0, :, 0])
-    low, high = 0, len(ladder) - 1
+    low = 0
+    high = len(ladder) - 1
     # Mostly every depth above the smallest one is enough too, so bisect.
     while low < high:
         middle = (low + high) // 2
@@ -96,7 +99,8 @@ def _slices(truth: GroundTruth) -> dict[str, Bools]:
 
 def ceiling_of(bench: Bench) -> Ceiling:
     """Recall of all candidates, and every metric in the best order."""
-    known, rel = bench.pair.matches, bench.pair.rel
+    known = bench.pair.matches
+    rel = bench.pair.rel
     [recall] = parse([f"recall@{max(1, bench.pair.depth)}"])
     [whole] = replace(bench, metrics=(recall.with_rel(rel),)).measured(known).values()
     return Ceiling(whole, bench.measured(best_order(known, rel)))
@@ -108,7 +112,8 @@ def best_order(known: Matches, rel: float | None) -> Matches:
     holder = np.cumsum(known.is_new_rank) - 1
     best = np.zeros(int(holder[-1]) + 1 if holder.size else 0)
     np.maximum.at(best, holder, grade)
-    query, rank = known.edge_query[known.is_new_rank], known.edge_rank[known.is_new_rank]
+    query = known.edge_query[known.is_new_rank]
+    rank = known.edge_rank[known.is_new_rank]
     order = np.lexsort((rank, -best, query))
     place = np.empty(order.size, dtype=np.int64)
     place[order] = np.arange(order.size) - np.searchsorted(query, query[order]) + 1
@@ -134,13 +139,19 @@ def reranker_of(bench: Bench, given: Matched, pair: Matched) -> Reranker:
 
 def _candidates_needed(bench: Bench) -> int:
     """How many candidates are enough, found by removing deeper ones from the reranked list."""
-    rank, deepest = bench.lanes.rank, bench.lanes.depths[0]
+    rank = bench.lanes.rank
+    deepest = bench.lanes.depths[0]
     whole = np.nanmean(bench.values([alone(1, 2)])[0, :, 0])
     shallower: list[int] = [bench.k, *range(10, deepest, 10)]
     for depth in shallower:
         kept = np.where(rank[:, 0] <= depth, rank[:, 1], 0)
-        cut = replace(bench, lanes=replace(bench.lanes, rank=np.stack([rank[:, 0] * 0, kept], 1)))
-        if depth < deepest and np.nanmean(cut.values([alone(1, 2)])[0, :, 0]) >= whole - SAME:
+        cut = replace(
+            bench, lanes=replace(bench.lanes, rank=np.stack([rank[:, 0] * 0, kept], 1))
+        )
+        if (
+            depth < deepest
+            and np.nanmean(cut.values([alone(1, 2)])[0, :, 0]) >= whole - SAME
+        ):
             return depth
     return deepest
 
@@ -156,7 +167,7 @@ def _times(run: Run) -> Floats:
 def latencies(pairs: Mapping[str, Matched]) -> dict[str, Latency]:
     """The latency of each timed lane, and of all in parallel and in sequence if all were timed."""
     times = {name: _times(pair.as_read[1]) for name, pair in pairs.items()}
-    if len({len(one) for one in times.values()}) == 1:
+    if len({len(time) for time in times.values()}) == 1:
         table = np.stack(list(times.values()))
         times |= {PARALLEL: table.max(axis=0), SEQUENCE: table.sum(axis=0)}
     return {

@@ -41,10 +41,14 @@ SIGN_LEVEL = 0.01
 FEWEST_LOST = 3
 """A slice fails by its mean only if at least this many more queries lost than gained."""
 REPAIR = "Save the baseline again (`calipers gate save`), or compare all the same with --anyway."
-ACCEPT = "Is the loss meant? Make it the baseline: `calipers gate --accept 'why it is meant'`"
+ACCEPT = (
+    "Is the loss meant? Make it the baseline: `calipers gate --accept 'why it is meant'`"
+)
 
 
-def standing(row: PairedRow, rule: GateRule, *, whole: bool) -> tuple[Status, tuple[str, ...]]:
+def standing(
+    row: PairedRow, rule: GateRule, *, whole: bool
+) -> tuple[Status, tuple[str, ...]]:
     """The status of one row, of all queries (``whole``) or of a slice, and the reasons.
 
     Whether these queries lost is a fact; whether new ones would is left to the paired test.
@@ -62,7 +66,9 @@ def standing(row: PairedRow, rule: GateRule, *, whole: bool) -> tuple[Status, tu
     sides = ((row.better, "better"), (row.worse, "worse"))
     counts = ", ".join(f"{many:,} {way}" for many, way in sides if many)
     if (gained or not row.worse) and sign_test(row.worse, row.better) >= SIGN_LEVEL:
-        return "passed", (counts,) if row.better else ("no query changed",) if row.n else ()
+        return "passed", (counts,) if row.better else (
+            "no query changed",
+        ) if row.n else ()
     return "no clear difference", (f"{counts}: no clear difference",)
 
 
@@ -88,29 +94,34 @@ def check_baseline(
         )
     both = {"this result": scores, f"the baseline {kept.name}": kept.scores}
     now, before = both
-    found = align(both, names, anyway=settings.anyway, repair=REPAIR)
-    facts = {one.name: one for one in found.facts}
+    aligned = align(both, names, anyway=settings.anyway, repair=REPAIR)
+    facts = {fact.name: fact for fact in aligned.facts}
     named = settings.metrics is not None
-    asked = asked_metrics(found.facts, settings.primary, named=named)
+    asked = asked_metrics(aligned.facts, settings.primary, named=named)
     places = [
-        (part, name) for part in (everything(scores), *slices_by(scores, by)) for name in asked
+        (part, name)
+        for part in (everything(scores), *slices_by(scores, by))
+        for name in asked
     ]
-    shared = scores.rows_of(found.queries["query"])
+    shared = scores.rows_of(aligned.queries["query"])
     gains = [
-        np.where(part.chosen[shared], found.gains(now, before, name), np.nan)
+        np.where(part.chosen[shared], aligned.gains(now, before, name), np.nan)
         for part, name in places
     ]
     weights = query_weights_in(scores)
     weights = None if weights is None else weights[shared]
-    units = units_of(found.queries, {}, None) if clusters is None else clusters[shared]
+    units = units_of(aligned.queries, {}, None) if clusters is None else clusters[shared]
     checks = []
     rows = paired_rows(gains, units, alpha=rule.alpha, weights=weights)
     for (part, name), column, row in zip(places, gains, rows, strict=True):
         at = [*facts].index(name)
-        sides = tuple(found.values[side][:, at] for side in (before, now))
+        sides = tuple(aligned.values[side][:, at] for side in (before, now))
         there = ~np.isnan(column)
         each = None if weights is None else weights[there]
-        old, new = (as_units(one[there], None, each).mean if there.any() else None for one in sides)
+        old, new = (
+            as_units(side[there], None, each).mean if there.any() else None
+            for side in sides
+        )
         status, because = standing(row, rule, whole=part.name is None)
         claim = claim_of(
             row,
@@ -130,11 +141,13 @@ def check_baseline(
                 metric=name,
                 slice=part.name,
                 status=status,
-                change=difference_of(row, facts[name], (kept.name, "this result"), (old, new)),
+                change=difference_of(
+                    row, facts[name], (kept.name, "this result"), (old, new)
+                ),
                 loss=-(row.difference or 0.0),
                 because=because,
                 claim=replace(claim, next=ACCEPT) if status == "failed" else claim,
-                worst=worst_queries(found.queries, lost, *sides[::-1]),
+                worst=worst_queries(aligned.queries, lost, *sides[::-1]),
             )
         )
-    return checks, asked, found.overridden
+    return checks, asked, aligned.overridden

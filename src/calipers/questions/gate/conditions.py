@@ -23,7 +23,13 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "==": operator.eq,
 }
-IN_WORDS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than", "==": "exactly"}
+IN_WORDS = {
+    ">=": "at least",
+    "<=": "at most",
+    ">": "more than",
+    "<": "less than",
+    "==": "exactly",
+}
 SAME = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<=", "=": "=="}
 """Other spellings of an operator that are unambiguous."""
 FORM = "metric op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop"
@@ -61,7 +67,11 @@ class Condition:
         return bool(OPERATORS[self.op](self.value if same else found, self.value))
 
     def __str__(self) -> str:
-        place = "" if self.tag is None else f" for {_quoted(self.tag)}={_quoted(self.tag_value)}"
+        place = (
+            ""
+            if self.tag is None
+            else f" for {_quoted(self.tag)}={_quoted(self.tag_value)}"
+        )
         return f"{self.name} {self.op} {self.value:.15g}{place}"
 
 
@@ -90,7 +100,9 @@ op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop.
 def _check_meant(condition: Condition) -> None:
     """Reject a condition that always or never holds, and suggest the nearest sensible one."""
     low, high = condition.metric.definition.bounds
-    top, value, op = math.inf if high is None else high, condition.value, condition.op
+    top = math.inf if high is None else high
+    value = condition.value
+    op = condition.op
     ends = [OPERATORS[op](end, value) for end in (low, top)]
     always = op != "==" and all(ends)
     never = not low <= value <= top if op == "==" else not any(ends)
@@ -112,7 +124,11 @@ def _check_meant(condition: Condition) -> None:
 
 
 def _bare(text: str) -> str:
-    return text[1:-1] if text[:1] in "\"'" and text[-1:] == text[:1] and len(text) > 1 else text
+    return (
+        text[1:-1]
+        if text[:1] in "\"'" and text[-1:] == text[:1] and len(text) > 1
+        else text
+    )
 
 
 def _quoted(text: str | None) -> str:
@@ -121,13 +137,15 @@ def _quoted(text: str | None) -> str:
     return text if plain else f'"{text}"' if '"' not in text else f"'{text}'"
 
 
-def summary_of(scores: Scores, metric: str, part: QuerySlice, clusters: Ints | None) -> Summary:
+def summary_of(
+    scores: Scores, metric: str, part: QuerySlice, clusters: Ints | None
+) -> Summary:
     """The mean of a metric on a slice, with its interval."""
     column = np.where(part.chosen, scores.of(metric), np.nan)
     # The condition may omit the relevance threshold that the scores were made with.
     facts = facts_by_name(scores)[scores[metric].metric]
     weights = query_weights_in(scores)
-    found = summarise([facts], column[:, None], scores.recorded.confidence, clusters, weights)[
-        facts.name
-    ]
+    found = summarise(
+        [facts], column[:, None], scores.recorded.confidence, clusters, weights
+    )[facts.name]
     return replace(found, undefined=int(part.chosen.sum()) - found.n)

@@ -2,7 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from calipers.model.document import Cell, Cells, Column, Document, Lines, Note, Table, note_of
+from calipers.model.document import (
+    Cell,
+    Cells,
+    Column,
+    Document,
+    Lines,
+    Note,
+    Table,
+    note_of,
+)
 from calipers.model.fact import Fact, named, sentence
 from calipers.present.escape import for_markdown, printable, query_name
 from calipers.present.scores import document as scores_document
@@ -18,14 +27,22 @@ def document(verdict: Verdict) -> Document:
     """The verdict, every check, and the queries behind a failure."""
     # A slice that passed decides nothing.
     checks = verdict.worst_first
-    passed = [one for one in checks if one.slice and one.status == "passed" and one.change]
+    passed = [
+        check
+        for check in checks
+        if check.slice and check.status == "passed" and check.change
+    ]
     return Document(
         _sentence(verdict),
         verdict.standing,
         blocks=[
-            _checks([one for one in checks if one not in passed]),
+            _checks([check for check in checks if check not in passed]),
             *([_checks(passed, "Slices that passed", detail=True)] if passed else []),
-            *(Lines(list(map(_leak, one.leaks)), one.name) for one in verdict.failed if one.leaks),
+            *(
+                Lines(list(map(_leak, one.leaks)), one.name)
+                for one in verdict.failed
+                if one.leaks
+            ),
             *_worst(verdict),
         ],
         notes=[*_notes(verdict)],
@@ -54,9 +71,10 @@ def _sentence(verdict: Verdict) -> str:
 def _checks(checks: Sequence[Check], title: str = "", *, detail: bool = False) -> Table:
     """One row per check."""
     rows: list[Cells] = []
-    compares = any(one.change is not None for one in checks)
+    compares = any(check.change is not None for check in checks)
     for check in checks:
-        sign, change = Cell("", check.status), check.change
+        sign = Cell("", check.status)
+        change = check.change
         # The name of a condition says what is required.
         why = "" if check.requirement else next(iter(check.because), "")
         if change is not None:
@@ -64,13 +82,21 @@ def _checks(checks: Sequence[Check], title: str = "", *, detail: bool = False) -
             called = check.metric
             if check.slice is not None:
                 # Short, so that no row of a slice wraps: the sign says what is not clear.
-                called, why = f"{called} {check.slice}", why.removesuffix(": no clear difference")
-            rows.append((sign, called, _value(change.before), _value(change.now), moved, why))
+                called = f"{called} {check.slice}"
+                why = why.removesuffix(": no clear difference")
+            rows.append(
+                (sign, called, _value(change.before), _value(change.now), moved, why)
+            )
         else:
             now = _value(check.value)
             rows.append((sign, check.name, *(("", now, "") if compares else (now,)), why))
     numbers = ("before", "now", "change") if compares else ("now",)
-    heads = (Column("", words=True), Column("check", words=True), *numbers, Column("", prose=True))
+    heads = (
+        Column("", words=True),
+        Column("check", words=True),
+        *numbers,
+        Column("", prose=True),
+    )
     return Table(heads, rows, title, detail=detail)
 
 
@@ -91,9 +117,13 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
         yield Note("failed", f"Compared anyway: {' '.join(verdict.warnings)}")
     for one in verdict.raised[1:]:
         why = f" ({printable(one.error, 200)})" if one.error else ""
-        yield Note("failed", f"Failed in the retriever: {query_name(one.query, one.text)}{why}")
+        yield Note(
+            "failed", f"Failed in the retriever: {query_name(one.query, one.text)}{why}"
+        )
     if verdict.accepted is not None:
-        yield Note("missing", f"Accepted, and the baseline from now on: {verdict.accepted}")
+        yield Note(
+            "missing", f"Accepted, and the baseline from now on: {verdict.accepted}"
+        )
     elif verdict.moved_up:
         yield Note("missing", "This result is better, and the baseline from now on.")
     failed = next((one for one in verdict.worst_first if one.status == "failed"), None)
@@ -107,9 +137,9 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
         yield Note("doubt", first.range)
     if first.next and verdict.accepted is None:
         yield Note("next", first.next)
-    yield from (note_of(one, "doubt") for one in verdict.notes)
+    yield from (note_of(note, "doubt") for note in verdict.notes)
     if verdict.baseline is None:
-        yield from (Note("counted", one.range) for one in others if one.range)
+        yield from (Note("counted", other.range) for other in others if other.range)
         return
     saved = verdict.baseline_saved
     when = f", saved on {saved.date().isoformat()}" if saved else ""
@@ -131,23 +161,33 @@ def _value(value: float | None) -> str:
     return "undefined" if value is None else number(value)
 
 
-def _line(one: WorstQuery) -> str:
-    before = "" if one.baseline is None else f" (it was {number(one.baseline)})"
-    return f"{_value(one.value)}{before}  {query_name(one.query, one.text)}"
+def _line(worst_query: WorstQuery) -> str:
+    before = (
+        ""
+        if worst_query.baseline is None
+        else f" (it was {number(worst_query.baseline)})"
+    )
+    return f"{_value(worst_query.value)}{before}  {query_name(worst_query.query, worst_query.text)}"
 
 
-def _leak(one: Leak) -> str:
+def _leak(leak: Leak) -> str:
     # A document or a quote is forbidden by name; the result that contains it has its own id.
-    within = "" if one.result in (None, one.forbidden) else f" in {one.result}"
-    return f"rank {one.rank}: {one.forbidden}{within}  {query_name(one.query, one.text)}"
+    within = "" if leak.result in (None, leak.forbidden) else f" in {leak.result}"
+    return (
+        f"rank {leak.rank}: {leak.forbidden}{within}  {query_name(leak.query, leak.text)}"
+    )
 
 
-def baseline_document(found: Baseline) -> Document:
+def baseline_document(baseline: Baseline) -> Document:
     """The name, date and scores of a baseline."""
-    when = f"saved on {found.saved:%Y-%m-%d at %H:%M} UTC" if found.saved else "without a date"
-    scores = scores_document(found.scores)
-    accepted = [] if found.accepted is None else [f"Accepted: {found.accepted}"]
-    about = named(f"Baseline {printable(found.name, 60)}, {when}")
+    when = (
+        f"saved on {baseline.saved:%Y-%m-%d at %H:%M} UTC"
+        if baseline.saved
+        else "without a date"
+    )
+    scores = scores_document(baseline.scores)
+    accepted = [] if baseline.accepted is None else [f"Accepted: {baseline.accepted}"]
+    about = named(f"Baseline {printable(baseline.name, 60)}, {when}")
     return Document(
         sentence("{it.text}: {scores}", it=about, scores=scores.sentence),
         blocks=scores.blocks,

@@ -18,14 +18,20 @@ def as_junit(verdict: Verdict) -> bytes:
     """
     suite = ElementTree.Element("testsuite", name=NAME)
     for check in verdict.checks:
-        case = ElementTree.SubElement(suite, "testcase", classname=NAME, name=xml_text(check.name))
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=NAME, name=xml_text(check.name)
+        )
         sentence = check.claim.fact if check.claim else check.name
-        if check.status == "failed" and (check.change is None or verdict.accepted is None):
+        if check.status == "failed" and (
+            check.change is None or verdict.accepted is None
+        ):
             failure = ElementTree.SubElement(case, "failure", message=xml_text(sentence))
             failure.text = xml_text("\n".join([sentence, *_reasons(check)]))
         elif check.status == "failed":
             ElementTree.SubElement(
-                case, "skipped", message=xml_text(f"Accepted: {verdict.accepted}. {sentence}")
+                case,
+                "skipped",
+                message=xml_text(f"Accepted: {verdict.accepted}. {sentence}"),
             )
         elif check.status == "no clear difference":
             ElementTree.SubElement(case, "skipped", message=xml_text(sentence))
@@ -38,8 +44,12 @@ def as_junit(verdict: Verdict) -> bytes:
 def error_as_junit(sentence: str) -> bytes:
     """JUnit XML of a gate that could not be checked: an error, never a pass."""
     suite = ElementTree.Element("testsuite", name=NAME)
-    case = ElementTree.SubElement(suite, "testcase", classname=NAME, name="could not be checked")
-    ElementTree.SubElement(case, "error", message=xml_text(sentence)).text = xml_text(sentence)
+    case = ElementTree.SubElement(
+        suite, "testcase", classname=NAME, name="could not be checked"
+    )
+    ElementTree.SubElement(case, "error", message=xml_text(sentence)).text = xml_text(
+        sentence
+    )
     return _counted(suite)
 
 
@@ -69,7 +79,11 @@ def _reasons(check: Check) -> list[str]:
 def _counted(suite: ElementTree.Element) -> bytes:
     """The file: the suite with its counts, in a list of suites."""
     suite.set("tests", str(len(suite.findall("testcase"))))
-    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+    for name, tag in (
+        ("failures", "failure"),
+        ("errors", "error"),
+        ("skipped", "skipped"),
+    ):
         suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
     suites = ElementTree.Element("testsuites")
     suites.append(suite)

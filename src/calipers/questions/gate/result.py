@@ -38,7 +38,8 @@ def worst_queries(
     queries: pl.DataFrame, weight: Floats, values: Floats, before: Floats | None = None
 ) -> tuple[WorstQuery, ...]:
     """The queries with the lowest weight, lowest first, without NaN."""
-    names, texts = queries["query"], queries["text"]
+    names = queries["query"]
+    texts = queries["text"]
     rows = np.flatnonzero(~np.isnan(weight)).tolist()
     return tuple(
         WorstQuery(
@@ -133,10 +134,14 @@ class Check:
         return self.loss * (2.0 if self.slice is None else 1.0)
 
 
-def check_of(found: Summary, **further: Any) -> Check:
+def check_of(summary: Summary, **further: Any) -> Check:
     """A check of a mean."""
     return Check(
-        value=found.mean, interval=found.interval, n=found.n, undefined=found.undefined, **further
+        value=summary.mean,
+        interval=summary.interval,
+        n=summary.n,
+        undefined=summary.undefined,
+        **further,
     )
 
 
@@ -231,7 +236,9 @@ class Verdict(Plain, HasRows):
             "passed": self.passed,
             "claims": [claim.to_dict() for claim in self.claims],
             **super().to_dict(),
-            "baseline_saved": None if saved is None else saved.isoformat(timespec="seconds"),
+            "baseline_saved": None
+            if saved is None
+            else saved.isoformat(timespec="seconds"),
         }
 
 
@@ -243,7 +250,9 @@ def raised_in_words(raised: tuple[Raised, ...], queries: int) -> Sentence:
     """
     first = raised[0]
     why = f" ({first.error})" if first.error else ""
-    failed = Fact(about="count", count=len(raised), of=queries, text="questions that fail")
+    failed = Fact(
+        about="count", count=len(raised), of=queries, text="questions that fail"
+    )
     text = sentence(
         "{it.count} of {it.of} questions {verb} in the retriever: {first.text}",
         it=failed,

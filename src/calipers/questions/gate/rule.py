@@ -98,7 +98,10 @@ def check_result(data: DataInput | None, settings: "GateSettings") -> Verdict:
             cluster=settings.cluster,
             weight_by=settings.weight_by,
         )
-    conditions = [replace(asked, metric=asked.metric.with_rel(rel)) for asked in conditions]
+    conditions = [
+        replace(condition, metric=condition.metric.with_rel(rel))
+        for condition in conditions
+    ]
     wanted = [metric.with_rel(rel) for metric in wanted]
     verdict = _verdict(scores, pair, conditions, must, kept, wanted, settings)
     if target is None or kept is None or (accept is None and not _is_better(verdict)):
@@ -126,7 +129,9 @@ def _verdict(
     by = _several(settings.by)
     cluster = settings.cluster or scores.recorded.cluster
     clusters = clusters_of(scores.tags, cluster, len(scores))
-    checks = [_check_condition(scores, one, clusters, pair) for one in conditions]
+    checks = [
+        _check_condition(scores, condition, clusters, pair) for condition in conditions
+    ]
     raised = _raised(scores, pair)
     checks += [_check_raised(raised, len(scores))] if raised else []
     notes = uneven_clusters(clusters, cluster)
@@ -136,7 +141,9 @@ def _verdict(
         # Without a baseline nothing of compare is loaded.
         from calipers.questions.gate.baseline_checks import check_baseline
 
-        found, asked, warnings = check_baseline(scores, kept, wanted, rule, settings, by, clusters)
+        found, asked, warnings = check_baseline(
+            scores, kept, wanted, rule, settings, by, clusters
+        )
         checks += found
         notes += copies_in_words(scores.queries, cluster)
     elif by:
@@ -146,7 +153,9 @@ def _verdict(
         )
     notes += scores.recorded.notes
     if kept is not None and not by and scores.tags:
-        notes.append(f"A slice may still be worse: --by {next(iter(scores.tags))} compares each.")
+        notes.append(
+            f"A slice may still be worse: --by {next(iter(scores.tags))} compares each."
+        )
     checks += [_check_must(scores, _finding(scores, asked), one) for one in must]
     return Verdict(
         checks=tuple(checks),
@@ -216,7 +225,7 @@ def _wanted(settings: "GateSettings", kept: Baseline | None) -> Sequence[Metric]
 def _metrics_in(kept: Baseline | None) -> tuple[Metric, ...]:
     """The metrics of a baseline that have a direction."""
     metrics = kept.scores.metrics if kept else ()
-    return parse([one.name for one in metrics if one.better != "neither"])
+    return parse([metric.name for metric in metrics if metric.better != "neither"])
 
 
 def _needed(
@@ -227,7 +236,7 @@ def _needed(
     must: bool,
 ) -> tuple[Metric, ...]:
     """The metrics to compute for the conditions and the wanted metrics."""
-    asked = [*wanted, *(one.metric for one in conditions)]
+    asked = [*wanted, *(condition.metric for condition in conditions)]
     if must and not any(one.name in FINDING for one in asked):
         asked += parse("recall@10")
     return choose_metrics(asked, None, rel)
@@ -236,7 +245,9 @@ def _needed(
 def _finding(scores: Scores, asked: Sequence[str]) -> str:
     """The metric that shows whether a question found anything, preferably one asked for."""
     facts = facts_by_name(scores)
-    found = finding_metric([facts[name] for name in asked]) or finding_metric(scores.metrics)
+    found = finding_metric([facts[name] for name in asked]) or finding_metric(
+        scores.metrics
+    )
     if found is None:
         raise InvalidInput(
             "Questions are named that must not fail, and no metric here says whether something was "
@@ -257,24 +268,26 @@ def _check_condition(
         where = {condition.tag: condition.tag_value}
         chosen = queries_where(scores.queries, scores.tags, where).to_numpy()
         part = QuerySlice(f"{condition.tag}={condition.tag_value}", chosen)
-    values, found = scores.of(condition.name), summary_of(scores, condition.name, part, clusters)
-    if found.mean is None:
+    values = scores.of(condition.name)
+    summary = summary_of(scores, condition.name, part, clusters)
+    if summary.mean is None:
         raise InvalidInput(
             f"The condition '{condition}' cannot be decided: {condition.name} is undefined for all "
             f"{int(part.chosen.sum())} queries it is about; choose another metric, or label them."
         )
-    holds, ends = condition.holds(found.mean), found.interval
+    holds = condition.holds(summary.mean)
+    ends = summary.interval
     least = f"{IN_WORDS[condition.op]} {condition.value:.15g}"
     what = condition.name if part.name is None else f"{condition.name} for {part.name}"
     fact = Fact(
         about="requirement",
         metric=condition.name,
         slice=part.name,
-        value=found.mean,
+        value=summary.mean,
         before=condition.value,
         low=None if ends is None else ends.low,
         high=None if ends is None else ends.high,
-        queries=found.n,
+        queries=summary.n,
         sure=holds,
         text=str(condition),
     )
@@ -299,7 +312,7 @@ def _check_condition(
         op=IN_WORDS[condition.op],
     )
     return check_of(
-        found,
+        summary,
         name=str(condition),
         metric=condition.name,
         slice=part.name,
@@ -328,15 +341,18 @@ def _leaks(pair: Matched, metric: Metric, part: QuerySlice) -> tuple[Leak, ...]:
 
 def _check_must(scores: Scores, metric: str, tag: str) -> Check:
     """Check that every question of a tag or a list finds something."""
-    chosen, values = _chosen(scores, tag), scores.of(metric)
-    n, lost = int(chosen.sum()), np.flatnonzero(chosen & (values == 0)).tolist()
+    chosen = _chosen(scores, tag)
+    values = scores.of(metric)
+    n = int(chosen.sum())
+    lost = np.flatnonzero(chosen & (values == 0)).tolist()
     unknown = int(np.count_nonzero(chosen & np.isnan(values)))
     because = []
     if lost:
         because.append(f"{len(lost):,} of {n:,} found nothing")
     if unknown:
         because.append(f"{metric} is undefined for {unknown:,} of them")
-    names, texts = scores.queries["query"], scores.queries["text"]
+    names = scores.queries["query"]
+    texts = scores.queries["text"]
     first = named(texts[lost[0]] or names[lost[0]]) if lost else None
     status: Status = "failed" if lost else "no clear difference" if unknown else "passed"
     found = n - len(lost) - unknown
@@ -371,7 +387,9 @@ def _chosen(scores: Scores, named: str) -> Bools:
                 f"{named!r} does not say which questions must not fail: there is no such file, and "
                 "it is not TAG=VALUE, such as priority=high."
             )
-        tagged: Bools = queries_where(scores.queries, scores.tags, {tag: value}).to_numpy()
+        tagged: Bools = queries_where(
+            scores.queries, scores.tags, {tag: value}
+        ).to_numpy()
         return tagged
     wanted = Path(named).read_text(encoding="utf-8").split("\n")
     wanted = [one.strip() for one in wanted if one.strip()]
@@ -392,7 +410,9 @@ def _raised(scores: Scores, pair: Matched | None) -> tuple[Raised, ...]:
     failed = scores.queries.filter(pl.col("status") == FAILED).select("query", "text")
     asked = pair.run.queries if pair is not None else None
     known = asked is not None and "error" in asked.columns
-    errors = dict(asked.select("query", "error").rows()) if asked is not None and known else {}
+    errors = (
+        dict(asked.select("query", "error").rows()) if asked is not None and known else {}
+    )
     return tuple(Raised(query, text, errors.get(query)) for query, text in failed.rows())
 
 

@@ -161,7 +161,9 @@ class GateSaveSettings(Settings):
 
     evaluating: Evaluating = Evaluating()
 
-    to: Annotated[str | PathLike[str], Setting("The .json file to write.", "--output -o", "FILE")]
+    to: Annotated[
+        str | PathLike[str], Setting("The .json file to write.", "--output -o", "FILE")
+    ]
     name: Annotated[
         str | None, Setting("What to call it. [default: the file's name]", metavar="NAME")
     ] = None

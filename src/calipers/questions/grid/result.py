@@ -67,11 +67,11 @@ class Grid(HasRows):
         return {
             "combinations": [
                 {
-                    **one.to_dict(),
-                    "report": self.reports.get(one.name),
-                    "tokens": self.tokens.get(one.name),
+                    **combination.to_dict(),
+                    "report": self.reports.get(combination.name),
+                    "tokens": self.tokens.get(combination.name),
                 }
-                for one in self.combinations
+                for combination in self.combinations
             ],
             "failures": dict(self.failures),
             "best": self.best,
@@ -88,18 +88,27 @@ def document(grid: Grid) -> Document:
         Note("failed", f"{name} is not in the table: {sentence}")
         for name, sentence in grid.failures.items()
     ]
-    if grid.expected_gain and (said := grid.expected_gain.sentence(grid.comparison.primary or "")):
+    if grid.expected_gain and (
+        said := grid.expected_gain.sentence(grid.comparison.primary or "")
+    ):
         notes.append(Note("missing", said))
     if price := tokens_sentence(grid):
         notes.append(Note("missing", price))
-    return replace(whole, blocks=[*whole.blocks, _runs(grid)], notes=[*notes, *whole.notes])
+    return replace(
+        whole, blocks=[*whole.blocks, _runs(grid)], notes=[*notes, *whole.notes]
+    )
 
 
 def tokens_sentence(grid: Grid) -> str:
     """What more, or less, the best combination takes than the baseline; empty where unknown."""
     usual = grid.tokens.get(grid.comparison.baseline)
     best = grid.tokens.get(grid.best or "")
-    if usual is None or best is None or grid.best == grid.comparison.baseline or not usual:
+    if (
+        usual is None
+        or best is None
+        or grid.best == grid.comparison.baseline
+        or not usual
+    ):
         return ""
     share = abs(best - usual) / usual
     if share < SAME_TOKENS:
@@ -113,12 +122,32 @@ def tokens_sentence(grid: Grid) -> str:
 
 def _runs(grid: Grid) -> Table:
     table: list[Cells] = []
-    for one in grid.combinations:
-        row: list[Cell | str] = [Cell(one.name, strong=True), str(one.k), "not run", "", "", "", ""]
-        if report := grid.reports.get(one.name):
+    for combination in grid.combinations:
+        row: list[Cell | str] = [
+            Cell(combination.name, strong=True),
+            str(combination.k),
+            "not run",
+            "",
+            "",
+            "",
+            "",
+        ]
+        if report := grid.reports.get(combination.name):
             row[2:] = (f"{report[name]:,}" for name in ("answered", "failed"))
             row += (duration(report["latency_ms"].get(at)) for at in ("p50", "p95"))
-            row.append(f"{grid.tokens[one.name]:,.0f}" if one.name in grid.tokens else "")
+            row.append(
+                f"{grid.tokens[combination.name]:,.0f}"
+                if combination.name in grid.tokens
+                else ""
+            )
         table.append(row)
-    columns = (Column("combination", words=True), "k", "answered", "failed", "p50", "p95", "tokens")
+    columns = (
+        Column("combination", words=True),
+        "k",
+        "answered",
+        "failed",
+        "p50",
+        "p95",
+        "tokens",
+    )
     return Table(columns, table, "Runs")

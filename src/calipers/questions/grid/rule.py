@@ -89,10 +89,13 @@ class Plan:
 def read_grid(config: str | os.PathLike[str] | None) -> Plan:
     """Read the plan from a configuration file."""
     found = find_config() if config is None else read_config(Path(config))
-    path, shared = found.path, found.shared
+    path = found.path
+    shared = found.shared
     if path is None or not found.grid:
         what = (
-            "There is no calipers.toml here or above" if path is None else f"{path} has no [grid]"
+            "There is no calipers.toml here or above"
+            if path is None
+            else f"{path} has no [grid]"
         )
         raise InvalidInput(f"{what}; write one, such as:\n{EXAMPLE}")
     try:
@@ -112,7 +115,9 @@ def read_grid(config: str | os.PathLike[str] | None) -> Plan:
             if name in MEASURES and key in shared
         },
     )
-    chosen = choose_metrics(measures.measures.metrics, measures.measures.k, measures.matching.rel)
+    chosen = choose_metrics(
+        measures.measures.metrics, measures.measures.k, measures.matching.rel
+    )
     truth = shared.get("ground-truth", shared.get("data"))
     if truth is None:
         raise InvalidInput(
@@ -122,12 +127,12 @@ def read_grid(config: str | os.PathLike[str] | None) -> Plan:
     output = folder / inside(grid.output, path, f"The key grid.output of {path}")
     grid.k = deepest(chosen, DEPTH) if grid.k is None else check_cutoff(grid.k)
     combinations = [
-        one
+        combination
         for name, table in grid.retrievers.items()
-        for one in _combinations(name, table, grid, output)
+        for combination in _combinations(name, table, grid, output)
     ]
-    files = {str(one.output).casefold() for one in combinations}
-    names = [one.name for one in combinations]
+    files = {str(combination.output).casefold() for combination in combinations}
+    names = [combination.name for combination in combinations]
     if len(combinations) < 2 or len(files) < len(combinations):
         raise InvalidInput(
             f"[grid] of {path} has the combinations: {', '.join(names)}. At least two are needed, "
@@ -150,11 +155,17 @@ def _combinations(
 ) -> Iterator[Combination]:
     """Every combination of one retriever's parameters; each member of a list is one."""
     given = {**grid.params, **table.params}
-    choices = {one: value if isinstance(value, list) else [value] for one, value in given.items()}
+    choices = {
+        one: value if isinstance(value, list) else [value] for one, value in given.items()
+    }
     for values in product(*choices.values()):
         params = dict(zip(choices, values, strict=True))
         shown = msgspec.to_builtins(without_secrets(params), enc_hook=str)
-        varying = [f"{one}={_said(shown[one])}" for one, several in choices.items() if several[1:]]
+        varying = [
+            f"{one}={_said(shown[one])}"
+            for one, several in choices.items()
+            if several[1:]
+        ]
         full = " ".join([name, *varying])
         yield Combination(
             full,
@@ -168,7 +179,11 @@ def _combinations(
 
 
 def _said(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value, enc_hook=str).decode()
+    return (
+        value
+        if isinstance(value, str)
+        else msgspec.json.encode(value, enc_hook=str).decode()
+    )
 
 
 def _baseline(given: str, names: list[str]) -> str:
@@ -199,9 +214,15 @@ def run_grid(plan: Plan, settings: "GridSettings") -> Grid:
     matching = plan.measures.matching
     refuse_sealed(plan.ground_truth, matching.files.columns)
     reports, failures = _retrieved(plan, settings)
-    runs = {one.name: one.output for one in plan.combinations if one.name in reports}
+    runs = {
+        combination.name: combination.output
+        for combination in plan.combinations
+        if combination.name in reports
+    }
     intervals = plan.measures.measures.intervals
-    pairs = matched_systems(runs, plan.ground_truth, matching, weight_by=intervals.weight_by)
+    pairs = matched_systems(
+        runs, plan.ground_truth, matching, weight_by=intervals.weight_by
+    )
     compared = replace(plan.measures, baseline=plan.baseline, matching=MatchingSettings())
     # The grid has latencies in its own table.
     comparison = replace(compare(pairs, settings=compared), latency_ms={})
@@ -217,9 +238,14 @@ def run_grid(plan: Plan, settings: "GridSettings") -> Grid:
     )
 
 
-def tokens_per_query(comparison: Comparison, pairs: Mapping[str, Matched]) -> dict[str, float]:
+def tokens_per_query(
+    comparison: Comparison, pairs: Mapping[str, Matched]
+) -> dict[str, float]:
     """Mean tokens in the results that the primary metric reads, where tokens or texts are known."""
-    k = next((one.k for one in comparison.metrics if one.name == comparison.primary), None)
+    k = next(
+        (metric.k for metric in comparison.metrics if metric.name == comparison.primary),
+        None,
+    )
     found = {}
     for name, pair in pairs.items():
         shown = may_have_tokens(pair) and tokens_shown(pair, [k or max(1, pair.depth)])
@@ -234,7 +260,7 @@ def _best_of(
     """The gain of the best combination over the baseline by the primary metric."""
     if comparison.primary is None:
         return None
-    at = [one.name for one in comparison.metrics].index(comparison.primary)
+    at = [metric.name for metric in comparison.metrics].index(comparison.primary)
     values = [comparison.values[name][:, at] for name in comparison.systems]
     truth = next(iter(pairs.values())).ground_truth
     clusters = clusters_of(truth.tags, cluster, truth.queries.height)
@@ -250,7 +276,9 @@ def _retrieved(
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
     """Run every combination; return the reports and the failures, both by name."""
     check_functions(plan)
-    questions = read_questions(plan.ground_truth, Columns.of(plan.measures.matching.files.columns))
+    questions = read_questions(
+        plan.ground_truth, Columns.of(plan.measures.matching.files.columns)
+    )
     try:
         plan.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -262,18 +290,22 @@ def _retrieved(
     retry_errors = settings.retry_errors
     reports: dict[str, Mapping[str, Any]] = {}
     failures: dict[str, str] = {}
-    for one in plan.combinations:
-        before = None if restart else _fitting(one, plan, questions)
-        if before and before.report and not (retry_errors and before.report.get("failed")):
+    for combination in plan.combinations:
+        before = None if restart else _fitting(combination, plan, questions)
+        if (
+            before
+            and before.report
+            and not (retry_errors and before.report.get("failed"))
+        ):
             # It is complete, and its index need not be built again.
-            reports[one.name] = before.report
+            reports[combination.name] = before.report
             continue
         try:
-            reports[one.name] = retrieve_to_report(
-                _build(one, plan.folder),
+            reports[combination.name] = retrieve_to_report(
+                _build(combination, plan.folder),
                 questions,
-                k=one.k,
-                output=one.output,
+                k=combination.k,
+                output=combination.output,
                 restart=restart,
                 afresh=True,
                 retry_errors=retry_errors,
@@ -281,7 +313,7 @@ def _retrieved(
                 **plan.pace,
             ).to_dict()
         except RetrieverFailed as error:  # it fails only its own combination
-            failures[one.name] = str(error)
+            failures[combination.name] = str(error)
     if plan.baseline in failures or len(reports) < 2:
         name = plan.baseline if plan.baseline in failures else next(iter(failures))
         what = "The baseline" if name == plan.baseline else "Nothing is left to compare:"
@@ -291,11 +323,12 @@ def _retrieved(
 
 def check_functions(plan: Plan) -> None:
     """Check that every function exists, before any question is asked."""
-    for one in plan.combinations:
-        function = load_target(_target(one, plan.folder))[0]
+    for combination in plan.combinations:
+        function = load_target(_target(combination, plan.folder))[0]
         if not callable(function):
             raise InvalidInput(
-                f"{one.target} of the retriever {one.retriever!r} is a {type(function).__name__}; "
+                f"{combination.target} of the retriever {combination.retriever!r} is a "
+                f"{type(function).__name__}; "
                 "'make' names a function that returns the search function."
             )
 
@@ -308,36 +341,46 @@ class _InErrorsOnly(Secrets):
         return line
 
 
-def _build(one: Combination, folder: Path) -> Retriever:
+def _build(combination: Combination, folder: Path) -> Retriever:
     """Build the retriever of a combination: its function is called with the parameters."""
     secrets = _InErrorsOnly()
-    hidden = [str(value) for name, value in one.params.items() if shown_value(name, value) != value]
+    hidden = [
+        str(value)
+        for name, value in combination.params.items()
+        if shown_value(name, value) != value
+    ]
     secrets.add(*hidden)
-    factory, module = load_target(_target(one, folder))
+    factory, module = load_target(_target(combination, folder))
     try:
-        made = as_retriever(factory(**one.params))
+        made = as_retriever(factory(**combination.params))
     except Exception as error:  # a user's factory may raise anything
         raise RetrieverFailed(
-            f"The retriever {one.name!r} cannot be made: {one.target} raises "
+            f"The retriever {combination.name!r} cannot be made: {combination.target} raises "
             f"{type(error).__name__}: {secrets.redact(str(error))[:300]}"
         ) from error
     if hidden:
         made = replace(made, secrets=secrets)
     code = code_of(factory, module)
-    return replace(made, name=one.name, settings=one.settings, code=code)
+    return replace(made, name=combination.name, settings=combination.settings, code=code)
 
 
-def _target(one: Combination, folder: Path) -> str:
+def _target(combination: Combination, folder: Path) -> str:
     add_to_path(folder.resolve())
-    place, _, attribute = one.target.rpartition(":")
-    return f"{folder / place}:{attribute}" if place.endswith(".py") else one.target
+    place, _, attribute = combination.target.rpartition(":")
+    return (
+        f"{folder / place}:{attribute}" if place.endswith(".py") else combination.target
+    )
 
 
-def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:
+def _fitting(combination: Combination, plan: Plan, questions: Questions) -> Meta | None:
     """The metadata of a combination's run if it was made with the current settings and code."""
-    meta = read_meta(one.output) if one.output.is_file() else None
-    settings = {**one.settings, "k": one.k, "questions": questions.fingerprint}
+    meta = read_meta(combination.output) if combination.output.is_file() else None
+    settings = {
+        **combination.settings,
+        "k": combination.k,
+        "questions": questions.fingerprint,
+    }
     if meta is None or meta.settings != settings:
         return None
-    code = code_of(*load_target(_target(one, plan.folder)))
+    code = code_of(*load_target(_target(combination, plan.folder)))
     return meta if meta.code == code else None

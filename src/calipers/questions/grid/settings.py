@@ -22,7 +22,9 @@ class GridSettings(Settings):
 
 @operation(page="grid", command="grid")
 def grid(
-    config: Annotated[str | os.PathLike[str] | None, Setting("", argument="[FILE]")] = None,
+    config: Annotated[
+        str | os.PathLike[str] | None, Setting("", argument="[FILE]")
+    ] = None,
     *,
     settings: GridSettings,
 ) -> "Grid":

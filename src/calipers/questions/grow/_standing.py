@@ -22,7 +22,9 @@ def counts_documents(pair: Matched) -> bool:
     return not pair.matching.at_documents and pair.run.has("document")
 
 
-def standing_of_targets(pair: Matched, rel: float | None, *, deepest: int, thin: bool) -> Standing:
+def standing_of_targets(
+    pair: Matched, rel: float | None, *, deepest: int, thin: bool
+) -> Standing:
     """Where all targets stand; ``thin`` prepares for a part of the corpus.
 
     ``deepest``: only results down to this rank say how many results a document has.
@@ -87,7 +89,9 @@ class _Block:
     pieces: Ints | None
 
 
-def _by_documents(pair: Matched, rel: float | None, deepest: int, *, thin: bool) -> Standing:
+def _by_documents(
+    pair: Matched, rel: float | None, deepest: int, *, thin: bool
+) -> Standing:
     """Every document without a target of the query is a competitor."""
     blocks = [
         _of_block(context, rel, deepest, thin=thin)
@@ -160,7 +164,9 @@ def _of_block(context: Context, rel: float | None, deepest: int, *, thin: bool) 
     np.subtract.at(below, end, 1.0)
     weight = np.cumsum(below)[:-1]
     counted = competes & (context.rank <= deepest)
-    often = per_query(np.minimum(nth[counted], MOST_RESULTS) - 1, MOST_RESULTS, weight[counted])
+    often = per_query(
+        np.minimum(nth[counted], MOST_RESULTS) - 1, MOST_RESULTS, weight[counted]
+    )
     pieces = _pieces(document, competes, starts[found.query], end) if thin else None
     rank = np.where(is_found, found.rank, 0)
     return _Block(context.codes[found.query], rank, above, beside, listed, often, pieces)
@@ -179,7 +185,11 @@ def _of_a_target(context: Context, rel: float | None, document: Ints) -> Bools:
     """Which results hold a target, or come from a document that has one for this query."""
     matches = context.matches
     relevant = matches.relevant(rel)
-    own = document[context.holds_target] if rel == context.rel else _holding(context, document, rel)
+    own = (
+        document[context.holds_target]
+        if rel == context.rel
+        else _holding(context, document, rel)
+    )
     wanted = pl.DataFrame(
         {
             "code": matches.target_query[relevant],
@@ -222,7 +232,9 @@ def _pieces(document: Ints, competes: Bools, start: Ints, end: Ints) -> Ints:
     """The results of every competing document in each stretch, stretch by stretch."""
     lengths = end - start
     owner = np.repeat(np.arange(start.size), lengths)
-    row = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths - start, lengths)
+    row = np.arange(lengths.sum()) - np.repeat(
+        np.cumsum(lengths) - lengths - start, lengths
+    )
     kept = competes[row]
     pairs = np.stack([owner[kept], document[row[kept]]])
     return np.unique(pairs, axis=1, return_counts=True)[1].astype(np.int64)

@@ -16,7 +16,13 @@ from calipers.model.document import (
 )
 from calipers.model.fact import Fact, Sentence, named, sentence
 from calipers.present.charts import Axis, Band, Chart, Dot, Mark, Panel, Stroke, numbers
-from calipers.questions.grow.result import FEWEST, Growth, GrowthValue, NeededK, TodayValue
+from calipers.questions.grow.result import (
+    FEWEST,
+    Growth,
+    GrowthValue,
+    NeededK,
+    TodayValue,
+)
 from calipers.words import number
 
 _WORDS = {
@@ -64,7 +70,8 @@ def _sentence(growth: Growth) -> str:
     mean = Fact(about="mean", metric=today.metric, value=today.mean, queries=growth.n)
     if row is None:
         return sentence(
-            "{it.metric} is {it.value} today; these queries cannot say how it changes.", it=mean
+            "{it.metric} is {it.value} today; these queries cannot say how it changes.",
+            it=mean,
         )
     expected = Fact(
         about="mean",
@@ -89,7 +96,10 @@ def _in_words(times: float) -> str:
     >>> _in_words(10.0), _in_words(33.3333), _in_words(0.5), _in_words(0.3)
     ('ten times', '33 times', 'half', '0.3 times')
     """
-    return _WORDS.get(times) or (f"{times:,.0f}" if times >= 20 else f"{times:.2g}") + " times"
+    return (
+        _WORDS.get(times)
+        or (f"{times:,.0f}" if times >= 20 else f"{times:.2g}") + " times"
+    )
 
 
 def shown_times(times: float) -> str:
@@ -115,9 +125,15 @@ def _table(growth: Growth) -> Table:
     """One row per size, one column per metric, with the interval behind each value."""
     metrics = [value.metric for value in growth.today]
     sized = growth.corpus_size is not None
-    heads: Heads = [Column("corpus", words=True), *(["documents"] if sized else []), *metrics]
+    heads: Heads = [
+        Column("corpus", words=True),
+        *(["documents"] if sized else []),
+        *metrics,
+    ]
     first: list[Cell | str] = ["today", *([f"{growth.corpus_size:,}"] if sized else [])]
-    rows: list[Cells] = [[*first, *(f"{number(one.mean)}{_BLANK}" for one in growth.today)]]
+    rows: list[Cells] = [
+        [*first, *(f"{number(one.mean)}{_BLANK}" for one in growth.today)]
+    ]
     for times in growth.times:
         size = f"{round(times * (growth.corpus_size or 0)):,}"
         row: list[Cell | str] = [shown_times(times), *([size] if sized else [])]
@@ -146,10 +162,16 @@ def _slices(growth: Growth) -> Table:
     ]
     rows: list[Cells] = []
     for part in growth.slices:
-        shown = {row.times: row for row in part.growth if row.metric == metric and row.printed}
-        values = [_cell(shown[times]) if times in shown else "–" for times in growth.times]
+        shown = {
+            row.times: row for row in part.growth if row.metric == metric and row.printed
+        }
+        values = [
+            _cell(shown[times]) if times in shown else "–" for times in growth.times
+        ]
         today = _today(part.today, metric)
-        rows.append([f"{part.by} {part.value}", f"{part.queries:,}", number(today.mean), *values])
+        rows.append(
+            [f"{part.by} {part.value}", f"{part.queries:,}", number(today.mean), *values]
+        )
     return Table(heads, rows)
 
 

@@ -93,7 +93,9 @@ class Growth(Plain, HasRows):
 
     def at(self, times: float, metric: str) -> GrowthValue:
         """The value of one metric at one size."""
-        return next(row for row in self.growth if (row.times, row.metric) == (times, metric))
+        return next(
+            row for row in self.growth if (row.times, row.metric) == (times, metric)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The whole answer as plain values: what ``--json`` prints."""

@@ -32,7 +32,14 @@ from calipers.questions.grow.result import (
     TodayValue,
 )
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.growth import Kind, Projection, Standing, needed_k, open_share, project
+from calipers.statistics.growth import (
+    Kind,
+    Projection,
+    Standing,
+    needed_k,
+    open_share,
+    project,
+)
 
 QUERIES_PER_TIMES = 10
 WIDEST = 0.2
@@ -74,9 +81,13 @@ def chosen_times(
     else:
         every = [size / corpus_size for size in to]
     for one in every:
-        check_number("The size of the corpus, in times today's,", one, above=0, such_as=10)
+        check_number(
+            "The size of the corpus, in times today's,", one, above=0, such_as=10
+        )
     if not every:
-        raise InvalidInput("No size is given; give at least one, such as 10 times the corpus.")
+        raise InvalidInput(
+            "No size is given; give at least one, such as 10 times the corpus."
+        )
     return tuple(sorted(set(map(float, every))))
 
 
@@ -95,7 +106,11 @@ def grow_pair(pair: Matched, asked: Asked) -> Growth:
     standing = _Standings(pair, metrics, thin=min(asked.times) < 1)
     growth = _project(part, standing, metrics, asked) if part.n >= FEWEST else ()
     slices = _slices(scores, standing, metrics, asked) if part.n >= FEWEST else ()
-    settings = {**scores.settings, "times": list(asked.times), "policy": scores.policy.to_dict()}
+    settings = {
+        **scores.settings,
+        "times": list(asked.times),
+        "policy": scores.policy.to_dict(),
+    }
     return Growth(
         queries=pair.matches.n_queries,
         n=part.n,
@@ -107,7 +122,9 @@ def grow_pair(pair: Matched, asked: Asked) -> Growth:
         needed_k=_needed_k(part, standing, growth, metrics),
         slices=slices,
         notes=tuple(scores.settings["notes"]),
-        fingerprints={name: one for name, one in scores.fingerprints.items() if name != "settings"},
+        fingerprints={
+            name: one for name, one in scores.fingerprints.items() if name != "settings"
+        },
         settings=settings,
     )
 
@@ -160,7 +177,7 @@ class _Standings:
         self._firsts = {rel: first_of_each(one) for rel, one in self._of_targets.items()}
         self.depth = pair.depth
         self.clumps = counts_documents(pair) and any(
-            one.sizes.size > 1 for one in self._of_targets.values()
+            of_target.sizes.size > 1 for of_target in self._of_targets.values()
         )
 
     def of(self, metric: Metric) -> Standing:
@@ -239,16 +256,24 @@ def _rounded_up(number: float) -> int:
     (10, 150, 1000)
     """
     power = 10 ** math.floor(math.log10(number))
-    return next(int(power * step) for step in (1, 1.5, 2, 3, 4, 5, 7, 10) if power * step >= number)
+    return next(
+        int(power * step)
+        for step in (1, 1.5, 2, 3, 4, 5, 7, 10)
+        if power * step >= number
+    )
 
 
 def _today(scores: Scores, metrics: Sequence[Metric]) -> tuple[TodayValue, ...]:
     """Every metric as `eval` gives it."""
     values = [scores[str(metric)] for metric in metrics]
-    return tuple(TodayValue(one.metric, one.mean or 0.0, one.interval) for one in values)
+    return tuple(
+        TodayValue(value.metric, value.mean or 0.0, value.interval) for value in values
+    )
 
 
-def leading(growth: Sequence[GrowthValue], metrics: Sequence[Metric]) -> GrowthValue | None:
+def leading(
+    growth: Sequence[GrowthValue], metrics: Sequence[Metric]
+) -> GrowthValue | None:
     """The printed value that leads: at the largest size, of the first metric, at k = 10."""
     shown = [row for row in growth if row.printed]
     grown = [row for row in shown if row.times > 1] or shown

@@ -16,9 +16,11 @@ def number_list(text: str) -> list[float]:
     from calipers.errors import InvalidInput
 
     try:
-        return [float(one.rstrip("x×")) for one in text.split(",")]
+        return [float(word.rstrip("x×")) for word in text.split(",")]
     except ValueError:
-        raise InvalidInput(f"{text!r} is no list of numbers; write it as 2,4,10.") from None
+        raise InvalidInput(
+            f"{text!r} is no list of numbers; write it as 2,4,10."
+        ) from None
 
 
 def size_list(text: str) -> list[int]:
@@ -26,7 +28,7 @@ def size_list(text: str) -> list[int]:
     from calipers.errors import InvalidInput
 
     try:
-        return [int(one) for one in text.split(",")]
+        return [int(word) for word in text.split(",")]
     except ValueError:
         raise InvalidInput(
             f"{text!r} is no list of sizes; write whole numbers, such as 100000,500000."

@@ -82,8 +82,11 @@ def over_time(store: Store, name: str, settings: "HistoryAlarmSettings") -> Alar
             f"No evaluation called {name} is left after the filters; there are others of that "
             "name (`calipers history` lists them)."
         )
-    nights = [Night(one, load_scores(store, one), load_judgements(store, one)) for one in found]
-    latest, alike = nights[-1], alike_of(nights)
+    nights = [
+        Night(one, load_scores(store, one), load_judgements(store, one)) for one in found
+    ]
+    latest = nights[-1]
+    alike = alike_of(nights)
     metrics = metric_names(settings.metrics)
     if metrics is None:
         known = _watchable(alike)
@@ -99,7 +102,9 @@ def over_time(store: Store, name: str, settings: "HistoryAlarmSettings") -> Alar
         evaluations=len(found),
         metrics=tuple(metrics),
         lines=lines_of(name, found, metrics, latest.scores.summaries),
-        marks=tuple(Mark(one.id, one.saved, one.changed) for one in found[1:] if one.changed),
+        marks=tuple(
+            Mark(one.id, one.saved, one.changed) for one in found[1:] if one.changed
+        ),
         allow=settings.allow,
         calipers=__version__,
     )
@@ -118,26 +123,31 @@ def _now(given: datetime | None) -> datetime:
 
 def judged(answer: Alarm, nights: Sequence[Night]) -> Alarm:
     """Add the verdict, if there is something to compare the latest with."""
-    latest, alike = nights[-1], alike_of(nights)
+    latest = nights[-1]
+    alike = alike_of(nights)
     if len(nights) == 1:
         return answer
     if len(alike) == 1:
         reason = next(different_ways("the latest", latest.scores, *_named(nights[-2])))
         said = f"The latest evaluation cannot be compared with those before: {reason}"
-        return replace(answer, unchecked=f"{said} Measure as before, or start a new name.")
+        return replace(
+            answer, unchecked=f"{said} Measure as before, or start a new name."
+        )
     refuse_weighted(latest.scores, "Alarms")
     watched = [one for one in _watchable(alike) if one.name in answer.metrics]
     watched.sort(key=lambda one: answer.metrics.index(one.name))
     if not watched:
         said = f"None of {', '.join(answer.metrics)} can be watched"
-        return replace(answer, unchecked=f"{said}: not all have it, or neither way is better.")
+        return replace(
+            answer, unchecked=f"{said}: not all have it, or neither way is better."
+        )
     rows = [_rows(latest, one) for one in alike]
     level = 1.0 / NIGHTS_A_YEAR / len(watched)
     checks = [_check(alike, rows, facts, answer.allow, level) for facts in watched]
     if checks[0].change is None:
         said = "The latest evaluation shares no query with those before that asks the same and "
         return replace(answer, unchecked=f"{said}has the same ground truth.")
-    checks.sort(key=lambda one: ORDER.index(one.standing))
+    checks.sort(key=lambda check: ORDER.index(check.standing))
     notes = list(_notes(nights, alike))
     return replace(answer, checks=tuple(checks), notes=tuple(notes))
 
@@ -146,31 +156,35 @@ def alike_of(nights: Sequence[Night]) -> list[Night]:
     """The evaluations measured in the same way as the latest, including itself."""
     latest = nights[-1]
     return [
-        one
-        for one in nights
-        if one is latest or not any(different_ways("the latest", latest.scores, *_named(one)))
+        night
+        for night in nights
+        if night is latest
+        or not any(different_ways("the latest", latest.scores, *_named(night)))
     ]
 
 
-def _named(one: Night) -> tuple[str, Scores]:
-    return f"@{one.evaluation.short}", one.scores
+def _named(night: Night) -> tuple[str, Scores]:
+    return f"@{night.evaluation.short}", night.scores
 
 
 def _watchable(alike: Sequence[Night]) -> list[MetricFacts]:
     """The metrics that all evaluations have and that have a better direction."""
     facts = facts_by_name(alike[-1].scores)
     return [
-        one
-        for one in facts.values()
-        if one.better != "neither"
-        and all(one.name in facts_by_name(night.scores) for night in alike)
+        fact
+        for fact in facts.values()
+        if fact.better != "neither"
+        and all(fact.name in facts_by_name(night.scores) for night in alike)
     ]
 
 
 def _rows(latest: Night, earlier: Night) -> np.ndarray:
     """For each query of the latest its row in the earlier one, -1 if it is missing or differs."""
     joined = latest.judgements.join(
-        earlier.judgements.with_row_index("row"), on="query", how="left", maintain_order="left"
+        earlier.judgements.with_row_index("row"),
+        on="query",
+        how="left",
+        maintain_order="left",
     )
     same_text = pl.col("text").eq_missing(pl.col("text_right"))
     same_truth = pl.col("judgements") == pl.col("judgements_right")
@@ -201,7 +215,9 @@ def _check(
     )
     watched = watch(values, allow, level)
     known = np.isfinite(watched.gains)
-    latest, name, rang = nights[-1].scores, nights[-1].evaluation.name, watched.rings[-1]
+    latest = nights[-1].scores
+    name = nights[-1].evaluation.name
+    rang = watched.rings[-1]
     units = units_of(latest.queries, latest.tags, latest.recorded.cluster)
     [row] = paired_rows([watched.gains], units)
     if not known.any():
@@ -209,8 +225,11 @@ def _check(
         return AlarmCheck(metric=facts.name, standing="no clear difference", claim=claim)
     difference = row.difference or 0.0
     before = exact_mean(watched.before[known])
-    old, now = facts.turn * before, facts.turn * (before + difference)
-    standing: Standing = "failed" if rang else "no clear difference" if difference < 0 else "passed"
+    old = facts.turn * before
+    now = facts.turn * (before + difference)
+    standing: Standing = (
+        "failed" if rang else "no clear difference" if difference < 0 else "passed"
+    )
     first = [nights[at].evaluation for at in watched.reference]
     best = None if watched.best is None else nights[watched.best].evaluation.id
     ends = (first[0].saved, first[-1].saved)
@@ -271,7 +290,7 @@ NEAR = 0.0005
 def _notes(nights: Sequence[Night], alike: Sequence[Night]) -> Iterator[str]:
     latest = nights[-1]
     if skipped := len(nights) - len(alike):
-        other = next(one for one in reversed(nights) if one not in alike)
+        other = next(night for night in reversed(nights) if night not in alike)
         reason = next(different_ways("the latest", latest.scores, *_named(other)))
         yield f"{plural(skipped, 'evaluation')} left out: {reason}"
     if len(alike) <= WEEK:

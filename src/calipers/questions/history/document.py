@@ -44,20 +44,29 @@ def history(found: History) -> Document:
     if not found.evaluations:
         said = f"No evaluation of the {found.total:,} in {found.place} fits."
         if not found.total:
-            said = f"Nothing is saved in {found.place} yet: `calipers eval … --save NAME`."
+            said = (
+                f"Nothing is saved in {found.place} yet: `calipers eval … --save NAME`."
+            )
         return Document(said, rows=lambda: _history_rows(found))
     every = found.evaluations
     cells = {
         Column("name", words=True): [one.name for one in every],
         Column("id", words=True, spare=True): [one.short for one in every],
-        Column("saved (UTC)", words=True): [f"{one.saved:%Y-%m-%d %H:%M}" for one in every],
+        Column("saved (UTC)", words=True): [
+            f"{one.saved:%Y-%m-%d %H:%M}" for one in every
+        ],
         Column("commit", words=True, spare=True): [
             (one.commit or "")[:7] + ("*" if one.dirty else "") for one in every
         ],
         Column("branch", words=True, spare=True): [one.branch or "" for one in every],
         Column("queries", spare=True): [f"{one.queries:,}" for one in every],
-        **{Column(name): [mean_text(one, name) for one in every] for name in found.metrics},
-        Column("", words=True): ["".join(map(MARKS.__getitem__, one.changed)) for one in every],
+        **{
+            Column(name): [mean_text(one, name) for one in every]
+            for name in found.metrics
+        },
+        Column("", words=True): [
+            "".join(map(MARKS.__getitem__, one.changed)) for one in every
+        ],
         Column("tags", words=True, spare=True): [_tags(one) for one in every],
     }
     # Leave out columns without values.
@@ -66,9 +75,15 @@ def history(found: History) -> Document:
     changed = {what for one in found.evaluations for what in one.changed}
     of = plural(found.total, "evaluation")
     notes = [
-        Note("counted", f"{len(found.evaluations):,} of {of} in {found.place}, newest first."),
+        Note(
+            "counted",
+            f"{len(found.evaluations):,} of {of} in {found.place}, newest first.",
+        ),
         *(
-            Note("doubt", f"{mark} the {what} changed: not comparable with earlier evaluations.")
+            Note(
+                "doubt",
+                f"{mark} the {what} changed: not comparable with earlier evaluations.",
+            )
             for what, mark in MARKS.items()
             if what in changed
         ),
@@ -78,17 +93,19 @@ def history(found: History) -> Document:
             else []
         ),
     ]
-    return Document(_latest(found), blocks=[table], notes=notes, rows=lambda: _history_rows(found))
+    return Document(
+        _latest(found), blocks=[table], notes=notes, rows=lambda: _history_rows(found)
+    )
 
 
 def _latest(found: History) -> str:
     """The latest evaluation compared with the one before it, as a sentence."""
     latest, *others = found.evaluations
-    metric = next((one for one in found.metrics if mean_text(latest, one)), None)
+    metric = next((metric for metric in found.metrics if mean_text(latest, metric)), None)
     if metric is None:
         return f"The latest evaluation is {latest.name}, of {latest.saved:%Y-%m-%d %H:%M} UTC."
     said = f"{latest.name} is at {metric} {mean_text(latest, metric)}"
-    earlier = (mean_text(one, metric) for one in others if one.name == latest.name)
+    earlier = (mean_text(other, metric) for other in others if other.name == latest.name)
     before = next(filter(None, earlier), None)
     if before is None or latest.changed:
         return f"{said}; there is no earlier evaluation to compare it with."
@@ -122,7 +139,8 @@ def sparkline(values: Sequence[float]) -> str:
     >>> sparkline([0.5, 0.5])
     '▄▄'
     """
-    low, high = min(values), max(values)
+    low = min(values)
+    high = max(values)
     if high == low:
         return _BARS[3] * len(values)
     top = len(_BARS) - 1
@@ -190,7 +208,9 @@ def alarm(found: Alarm) -> Document:
         )
         said.append(sentence("{counts}{p}.", counts=counts_of(fact), p=p))
     if check is not None and check.lost:
-        names = ", ".join(query_name(one.query, one.text) for one in check.lost[:SENTENCES])
+        names = ", ".join(
+            query_name(one.query, one.text) for one in check.lost[:SENTENCES]
+        )
         said.append(sentence("Lost most: {it.text}.", it=named(names)))
     notes = [Note("doubt", one) for one in (*said, first.next, first.range) if one]
     notes += [
@@ -219,9 +239,9 @@ def alarm(found: Alarm) -> Document:
 
 def _line_table(found: Alarm) -> Table:
     """Each line with its reference, the latest value, and the change."""
-    checks = {one.metric: one for one in found.checks}
+    checks = {check.metric: check for check in found.checks}
     rows = []
-    for line in filter(lambda one: one.points, found.lines):
+    for line in filter(lambda line: line.points, found.lines):
         check = checks.get(line.metric)
         row: list[Cell | str] = ["", number(line.points[-1].mean), "", ""]
         if check is not None and (one := check.change):
@@ -229,7 +249,9 @@ def _line_table(found: Alarm) -> Table:
             row = [number(one.before or 0.0), now, f"{one.losses:,}", f"{one.wins:,}"]
         rows.append((line.metric, *row, _bars(line.points, found.marks)))
     numbers = ("reference", "latest", "worse", "better")
-    return Table((Column("metric", words=True), *numbers, Column("over time", words=True)), rows)
+    return Table(
+        (Column("metric", words=True), *numbers, Column("over time", words=True)), rows
+    )
 
 
 def _point_rows(found: Alarm) -> Iterator[dict[str, Any]]:
@@ -251,7 +273,7 @@ def trend_chart(found: Alarm, link: str = "") -> Chart:
     ``link`` is the address of an evaluation's page, with {} for its id; every point links there.
     """
     changes = dict.fromkeys(_changed(mark) for mark in found.marks)
-    legend = [("dashed", "worse", one) for one in changes]
+    legend = [("dashed", "worse", change) for change in changes]
     panels = [_panel(line, found, link) for line in found.lines]
     said = printable(found.claims[0].fact, 120).rstrip(".")
     return Chart(said, panels, f"{said}. Each metric with its interval.", legend=legend)
@@ -260,12 +282,15 @@ def trend_chart(found: Alarm, link: str = "") -> Chart:
 def _panel(line: Line, trend: Alarm, link: str) -> Panel:
     points = line.points
     heights = [end for point in points for end in (point.mean, point.low, point.high)]
-    x, y = time_axis([point.saved for point in points]), spread(heights, least=_LEAST_RANGE)
+    x = time_axis([point.saved for point in points])
+    y = spread(heights, least=_LEAST_RANGE)
     marks: list[charts.Mark] = []
     changed = [mark.saved for mark in trend.marks]
     for mark in trend.marks:
         at = mark.saved.timestamp()
-        marks.append(charts.Stroke([(at, y.low), (at, y.high)], "worse", True, 1.5, _changed(mark)))
+        marks.append(
+            charts.Stroke([(at, y.low), (at, y.high)], "worse", True, 1.5, _changed(mark))
+        )
     marks += _reference(line.metric, trend, x)
     # Values on the two sides of a mark are not comparable.
     for _, group in groupby(points, lambda one: sum(at <= one.saved for at in changed)):
@@ -278,7 +303,8 @@ def _panel(line: Line, trend: Alarm, link: str) -> Panel:
         marks.append(Band(between))
         marks.append(charts.Stroke([(p.saved.timestamp(), p.mean) for p in part]))
     for point in points:
-        at, said = point.saved.timestamp(), _said(line, point)
+        at = point.saved.timestamp()
+        said = _said(line, point)
         marks.append(Dot(at, point.mean, said, radius=3.5, link=link.format(point.id)))
     return Panel(x, y, marks, line.metric, ratio=0.3)
 
@@ -294,14 +320,19 @@ def _reference(metric: str, found: Alarm, x: Axis) -> Iterator[charts.Mark]:
             level = check.change.before or 0.0
             first = max(x.low, check.reference.oldest.timestamp())
             said = f"reference {number(level)}"
-            yield charts.Stroke([(first, level), (x.high, level)], "even", True, 1.5, said)
+            yield charts.Stroke(
+                [(first, level), (x.high, level)], "even", True, 1.5, said
+            )
 
 
 def _said(line: Line, point: Point) -> str:
     between = ""
     if point.low is not None and point.high is not None:
         between = f" ({number(point.low)}–{number(point.high)})"
-    parts = [f"{line.metric} {number(point.mean)}{between}", f"{point.saved:%Y-%m-%d %H:%M}"]
+    parts = [
+        f"{line.metric} {number(point.mean)}{between}",
+        f"{point.saved:%Y-%m-%d %H:%M}",
+    ]
     parts.append(f"@{point.id[:8]}")
     parts += [f"commit {point.commit[:10]}"] if point.commit else []
     return ", ".join(parts)
@@ -316,6 +347,10 @@ def time_axis(moments: Sequence[datetime]) -> Axis:
     known = sorted(set(moments))
     if not known:
         return Axis(0, 1)
-    form = "%Y-%m-%d" if len({one.date() for one in known}) == len(known) > 1 else "%Y-%m-%d %H:%M"
+    form = (
+        "%Y-%m-%d"
+        if len({one.date() for one in known}) == len(known) > 1
+        else "%Y-%m-%d %H:%M"
+    )
     ticks = [(one.timestamp(), one.strftime(form)) for one in [known[-1], *known[:-1]]]
     return Axis(known[0].timestamp(), known[-1].timestamp(), ticks)

@@ -11,7 +11,13 @@ from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Summary
 from calipers.questions.default_metrics import headlines
 from calipers.questions.history.result import History, Line, Point, Shown
-from calipers.store.listing import count, evaluations, names_of, resolve, unknown_reference
+from calipers.store.listing import (
+    count,
+    evaluations,
+    names_of,
+    resolve,
+    unknown_reference,
+)
 from calipers.store.load import load_scores
 from calipers.store.open import Store
 from calipers.words import did_you_mean
@@ -58,7 +64,9 @@ def listed(store: Store, name: str | None, settings: "HistorySettings") -> Histo
 
 def shown(store: Store, reference: str) -> Shown:
     """The whole result of a saved evaluation, exactly as it was."""
-    evaluation = resolve(store, reference if reference.startswith("@") else f"@{reference}")
+    evaluation = resolve(
+        store, reference if reference.startswith("@") else f"@{reference}"
+    )
     return Shown(evaluation, load_scores(store, evaluation))
 
 
@@ -96,7 +104,9 @@ def lines_of(
     )
 
 
-def _points(found: Sequence[Evaluation], summaries: Iterable[Summary | None]) -> tuple[Point, ...]:
+def _points(
+    found: Sequence[Evaluation], summaries: Iterable[Summary | None]
+) -> tuple[Point, ...]:
     """A point for each evaluation that has a mean."""
     return tuple(
         Point(

@@ -20,7 +20,11 @@ class Which(Settings):
 
     since: Annotated[
         str | datetime | None,
-        Setting("Only evaluations from this time on: a date, or an age such as 30d.", "", "TIME"),
+        Setting(
+            "Only evaluations from this time on: a date, or an age such as 30d.",
+            "",
+            "TIME",
+        ),
     ] = None
     until: Annotated[
         str | datetime | None,
@@ -34,7 +38,8 @@ class SaveSettings(Settings):
     """What `save` takes."""
 
     tags: Annotated[
-        Mapping[str, str] | None, Setting("What was measured, such as the model.", only=PYTHON)
+        Mapping[str, str] | None,
+        Setting("What was measured, such as the model.", only=PYTHON),
     ] = None
     store: Store = None
     ground_truth: Annotated[
@@ -59,7 +64,9 @@ class SaveSettings(Settings):
     ] = True
     corpus: Annotated[
         CorpusInput | None,
-        Setting("What is searched; its fingerprint is kept.", only=PYTHON, unchecked=True),
+        Setting(
+            "What is searched; its fingerprint is kept.", only=PYTHON, unchecked=True
+        ),
     ] = None
     now: Now = None
 
@@ -141,7 +148,9 @@ class HistoryAlarmSettings(Settings):
 
     metrics: Annotated[
         str | Collection[str] | None,
-        Setting("Metrics to watch. [default: one for finding, one for order]", "-m", "LIST"),
+        Setting(
+            "Metrics to watch. [default: one for finding, one for order]", "-m", "LIST"
+        ),
     ] = None
     primary: Primary = None
     allow: Annotated[
@@ -159,9 +168,9 @@ class HistoryAlarmSettings(Settings):
             metavar="TIME",
         ),
     ] = None
-    last: Annotated[int | None, Setting("Look at the latest N only. [default: all]", "-n", "N")] = (
-        None
-    )
+    last: Annotated[
+        int | None, Setting("Look at the latest N only. [default: all]", "-n", "N")
+    ] = None
     store: Store = None
 
 

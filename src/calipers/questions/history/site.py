@@ -22,7 +22,11 @@ from calipers.present.html import for_page
 from calipers.questions.compare.settings import CompareSettings, compare
 from calipers.questions.history.document import mean_text, shown
 from calipers.questions.history.result import Alarm, History, Shown
-from calipers.questions.history.settings import HistoryAlarmSettings, HistorySettings, history_trend
+from calipers.questions.history.settings import (
+    HistoryAlarmSettings,
+    HistorySettings,
+    history_trend,
+)
 from calipers.questions.report.browse import open_saved
 from calipers.questions.report.page.page import document_page, fill, render
 from calipers.questions.report.result import Report
@@ -34,21 +38,23 @@ from calipers.words import number, plural
 PAGES = "evaluations"
 COLOURS = {"red": "#c73a2c", "brightgreen": "#2c8a44", "lightgrey": "#6b6b6b"}
 """The colours of badges by the names of shields.io, dark enough for white text."""
-CHARACTER, SPACE = 6.6, 10
+CHARACTER = 6.6
+SPACE = 10
 """The width of a character and of the space around a text of the badge, in pixels."""
 
 
-def write_site(found: History, folder: str | Path, settings: HistorySettings) -> str:
+def write_site(history: History, folder: str | Path, settings: HistorySettings) -> str:
     """Write the listed evaluations as a site, and return what was written as a sentence.
 
     ``settings`` are those of the list: the lines over time are of the same evaluations.
     """
-    if not found.evaluations:
-        raise InvalidInput(f"There is nothing to show: {found.document().sentence}")
+    if not history.evaluations:
+        raise InvalidInput(f"There is nothing to show: {history.document().sentence}")
     check_folder(folder, "a site")
-    store, place = open_store(settings.store), Path(folder)
+    store = open_store(settings.store)
+    place = Path(folder)
     names: dict[str, list[Evaluation]] = {}
-    for one in found.evaluations:
+    for one in history.evaluations:
         names.setdefault(one.name, []).append(one)
     watched = HistoryAlarmSettings(
         which=settings.which, metrics=settings.metrics, store=settings.store
@@ -64,19 +70,23 @@ def write_site(found: History, folder: str | Path, settings: HistorySettings) ->
     try:
         (place / PAGES).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WriteFailed(f"{place} cannot be made: {error.strerror}; name a folder.") from error
+        raise WriteFailed(
+            f"{place} cannot be made: {error.strerror}; name a folder."
+        ) from error
     for listed in names.values():
         for one, before in zip(listed, [*listed[1:], None], strict=True):
             trend = trends[one.name] if one is listed[0] else None
-            _write(place / PAGES / f"{one.id}.html", _evaluation(store, one, before, trend))
+            _write(
+                place / PAGES / f"{one.id}.html", _evaluation(store, one, before, trend)
+            )
     badge = badge_of(next(iter(trends.values())))
     _write(place / "badge.svg", badge_svg(badge))
     _write(place / "badge.json", msgspec.json.encode(badge).decode())
-    parts = [_part(found, trends[name], listed) for name, listed in names.items()]
+    parts = [_part(history, trends[name], listed) for name, listed in names.items()]
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     view = {"title": "Retrieval over time", "parts": parts, "made": made}
     _write(place / "index.html", fill("site.html.j2", **view))
-    pages = plural(len(found.evaluations), "evaluation")
+    pages = plural(len(history.evaluations), "evaluation")
     return f"{pages} written to {place / 'index.html'}, with badge.svg and badge.json."
 
 
@@ -85,9 +95,13 @@ def _write(path: Path, text: str) -> None:
         file.write(text.encode("utf-8", "replace"))
 
 
-def _part(found: History, trend: Alarm, listed: list[Evaluation]) -> dict[str, Any]:
+def _part(history: History, trend: Alarm, listed: list[Evaluation]) -> dict[str, Any]:
     """The template values of one name: its line over time, and its evaluations."""
-    metrics = [one for one in found.metrics if any(one in row.summaries for row in listed)]
+    metrics = [
+        metric
+        for metric in history.metrics
+        if any(metric in row.summaries for row in listed)
+    ]
     rows = [
         {
             "link": f"{PAGES}/{one.id}.html",
@@ -96,46 +110,61 @@ def _part(found: History, trend: Alarm, listed: list[Evaluation]) -> dict[str, A
             "branch": clean(one.branch or ""),
             "queries": f"{one.queries:,}",
             "means": [mean_text(one, metric) for metric in metrics],
-            "changed": f"another {' and another '.join(one.changed)}" if one.changed else "",
+            "changed": f"another {' and another '.join(one.changed)}"
+            if one.changed
+            else "",
         }
         for one in listed
     ]
-    return {"answer": for_page(trend.document(), name=trend.name), "metrics": metrics, "rows": rows}
+    return {
+        "answer": for_page(trend.document(), name=trend.name),
+        "metrics": metrics,
+        "rows": rows,
+    }
 
 
 def _evaluation(
-    store: Store, one: Evaluation, before: Evaluation | None, trend: Alarm | None
+    store: Store, evaluation: Evaluation, before: Evaluation | None, trend: Alarm | None
 ) -> str:
     """The report of a saved evaluation, below its comparison with the one before.
 
     ``trend`` is given for the newest: it is compared with what the alarm compares it with, so that
     its page, the index and the badge say the same.
     """
-    scores = load_scores(store, one)
+    scores = load_scores(store, evaluation)
     above = ""
     if trend is not None and trend.checks:
-        above = for_page(trend.document(), name="Compared with the reference of the alarm")
+        above = for_page(
+            trend.document(), name="Compared with the reference of the alarm"
+        )
     elif before is not None:
         try:
             compared = compare(
-                {"before": load_scores(store, before), "now": scores}, settings=CompareSettings()
+                {"before": load_scores(store, before), "now": scores},
+                settings=CompareSettings(),
             ).document()
         except StoreAway:
             raise
         except InvalidInput as error:
             said = [Note("doubt", str(error))]
-            compared = Document("These two cannot be compared.", "no clear difference", notes=said)
+            compared = Document(
+                "These two cannot be compared.", "no clear difference", notes=said
+            )
         above = for_page(compared, name=f"Compared with the one before, {_when(before)}")
-    browse = open_saved(store, replace(one, name=f"{one.name}, {_when(one)}"), scores)
+    browse = open_saved(
+        store, replace(evaluation, name=f"{evaluation.name}, {_when(evaluation)}"), scores
+    )
     if browse.pair is None:
-        document = shown(Shown(one, scores))
-        return document_page(document, clean(one.name), above=above, back="../index.html")
+        document = shown(Shown(evaluation, scores))
+        return document_page(
+            document, clean(evaluation.name), above=above, back="../index.html"
+        )
     return render(Report((describe(browse),)), above=above, back="../index.html")
 
 
-def _when(one: Evaluation) -> str:
-    commit = f" on {one.commit[:7]}" if one.commit else ""
-    return f"{one.saved:%Y-%m-%d %H:%M} UTC{commit}"
+def _when(evaluation: Evaluation) -> str:
+    commit = f" on {evaluation.commit[:7]}" if evaluation.commit else ""
+    return f"{evaluation.saved:%Y-%m-%d %H:%M} UTC{commit}"
 
 
 def badge_of(trend: Alarm) -> dict[str, Any]:
@@ -162,8 +191,8 @@ def badge_svg(badge: Mapping[str, Any]) -> str:
     True
     """
     texts = [str(badge[name]) for name in ("label", "message")]
-    left, right = (round(len(one) * CHARACTER) + SPACE for one in texts)
-    label, message = (escape(one) for one in texts)
+    left, right = (round(len(text) * CHARACTER) + SPACE for text in texts)
+    label, message = (escape(text) for text in texts)
     said = f"{label}: {message}"
     # The text's own length keeps it inside whatever font there is.
     drawn = "".join(

@@ -43,7 +43,10 @@ class Place:
 
 
 def study_corpus(
-    batches: Batches, targets: pl.DataFrame, matching: MatchRule, items: Iterable[str] = ()
+    batches: Batches,
+    targets: pl.DataFrame,
+    matching: MatchRule,
+    items: Iterable[str] = (),
 ) -> CorpusFacts:
     """Look for every target in the corpus, in the way the run was matched.
 
@@ -63,7 +66,9 @@ def study_corpus(
     if matching.kind == "quote":
         places = _quotes(batches, targets["quote"].to_list(), matching)
     elif matching.kind == "span":
-        places = _spans(batches, targets.select("document", "start", "end"), matching.least)
+        places = _spans(
+            batches, targets.select("document", "start", "end"), matching.least
+        )
     else:
         found |= document_of.keys()
         places = [
@@ -84,7 +89,9 @@ def _quotes(batches: Batches, texts: list[str], matching: MatchRule) -> list[Pla
         open_ones = sorted(set(quotes.values()) - set(places))
         if not open_ones:
             break
-        chunks = pl.Series([_plain(text, matching) for text in batch["text"]], dtype=pl.String)
+        chunks = pl.Series(
+            [_plain(text, matching) for text in batch["text"]], dtype=pl.String
+        )
         found = (
             pl.DataFrame(
                 {
@@ -115,7 +122,9 @@ def _pieced_together(
 
     if matching.least == 1:
         split = split_quotes(joined, quotes, matching.ignore_case)
-        yield from ((text, Place(document, split=True)) for text, document in split.items())
+        yield from (
+            (text, Place(document, split=True)) for text, document in split.items()
+        )
         return
     alone: dict[str, str] = {}
     split = {}
@@ -152,5 +161,7 @@ def _spans(batches: Batches, spans: pl.DataFrame, least: float) -> list[Place]:
         # Without offsets, all that is known is that the document is there.
         is_there = document in evidence.unplaced or evidence.seen[row].chunks
         is_split = not is_there and evidence.is_split(row, start, end)
-        places.append(Place(document, split=is_split) if is_there or is_split else Place())
+        places.append(
+            Place(document, split=is_split) if is_there or is_split else Place()
+        )
     return places

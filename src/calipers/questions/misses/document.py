@@ -30,7 +30,7 @@ def document(misses: Misses) -> Document:
             *([_reasons(misses)] if misses.missed else []),
             *map(_miss, misses.table.head(EXAMPLES).iter_rows(named=True)),
         ],
-        notes=[*(Note(_weight(one), one) for one in misses.notes), *following],
+        notes=[*(Note(_weight(note), note) for note in misses.notes), *following],
         rows=lambda: misses.table,
     )
 
@@ -38,7 +38,9 @@ def document(misses: Misses) -> Document:
 def _weight(note: str) -> NoteKind:
     """What was not given is said beside the reason already; how files were read is said first."""
     return (
-        "counted" if note.startswith(("No corpus is given", "The run holds no stages")) else "input"
+        "counted"
+        if note.startswith(("No corpus is given", "The run holds no stages"))
+        else "input"
     )
 
 
@@ -61,7 +63,9 @@ def _reasons(misses: Misses) -> Table:
         for reason in REASONS
         if (count := misses.reasons.get(reason.name))
     ]
-    return Table(("misses", Column("reason", words=True), Column("what to do", prose=True)), cells)
+    return Table(
+        ("misses", Column("reason", words=True), Column("what to do", prose=True)), cells
+    )
 
 
 def _miss(row: dict[str, object]) -> Lines:
@@ -89,7 +93,8 @@ def _expected(row: dict[str, object]) -> str:
 
 
 def _instead(row: dict[str, object]) -> list[str]:
-    items, texts = row["instead"], row["instead_text"]
+    items = row["instead"]
+    texts = row["instead_text"]
     if not isinstance(items, list) or not isinstance(texts, list):
         return []
     return [_with_text(item, text) for item, text in zip(items, texts, strict=True)]
@@ -105,7 +110,9 @@ def _with_text(item: object, text: object) -> str:
 def flat(table: pl.DataFrame) -> pl.DataFrame:
     """The table with lists joined to text, for formats without lists."""
     return table.with_columns(
-        pl.col(name).list.eval(pl.element().cast(pl.String).fill_null("")).list.join(" | ")
+        pl.col(name)
+        .list.eval(pl.element().cast(pl.String).fill_null(""))
+        .list.join(" | ")
         for name, dtype in table.schema.items()
         if isinstance(dtype, pl.List)
     )

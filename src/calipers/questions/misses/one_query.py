@@ -89,7 +89,9 @@ class Explanation(Plain, HasRows):
 def explain_question(asked: str, settings: "ExplainSettings") -> Explanation:
     """Ask one question, or look it up in a run; every target gets a rank or a reason."""
     if not asked.strip():
-        raise InvalidInput("The question is empty; give the words that the retriever is asked.")
+        raise InvalidInput(
+            "The question is empty; give the words that the retriever is asked."
+        )
     if settings.run is None and settings.retriever is None:
         raise InvalidInput(
             "Nothing answers the question; give a live retriever with --retriever, or results "
@@ -101,7 +103,9 @@ def explain_question(asked: str, settings: "ExplainSettings") -> Explanation:
     if settings.run is not None and settings.ground_truth is None:
         truth, run = read_pair(settings.run, None, None, settings.store, columns)
     elif settings.run is not None:
-        truth, run = read_pair(None, settings.ground_truth, settings.run, settings.store, columns)
+        truth, run = read_pair(
+            None, settings.ground_truth, settings.run, settings.store, columns
+        )
     elif settings.ground_truth is not None:
         truth = load(settings.ground_truth, "ground_truth", columns).ground_truth
     if truth is not None:
@@ -111,8 +115,11 @@ def explain_question(asked: str, settings: "ExplainSettings") -> Explanation:
     if run is not None:
         if known is None:
             near = _nearest(truth, asked)
-            raise InvalidInput(f"The ground truth does not have the question {asked!r:.80}.{near}")
-        found, retriever = _only(run, name), run.name or "The run"
+            raise InvalidInput(
+                f"The ground truth does not have the question {asked!r:.80}.{near}"
+            )
+        found = _only(run, name)
+        retriever = run.name or "The run"
     else:
         from calipers.live.adapters.base import Question
         from calipers.live.retrieve import ask_once
@@ -146,14 +153,19 @@ def explain_question(asked: str, settings: "ExplainSettings") -> Explanation:
     return _judged(whole, match_pair(known, found, matching), truth, settings.corpus)
 
 
-def _judged(whole: Explanation, pair: Matched, truth: GroundTruth, corpus: Any) -> Explanation:
+def _judged(
+    whole: Explanation, pair: Matched, truth: GroundTruth, corpus: Any
+) -> Explanation:
     """Add to an explanation the rank of each target, or the reason of ``misses``."""
-    matches, counted = pair.matches, pair.matches.relevant(pair.rel)
+    matches = pair.matches
+    counted = pair.matches.relevant(pair.rel)
     useful = set(matches.edge_rank[counted[matches.edge_target]].tolist())
     why = explain_misses(pair, whole.k, corpus=corpus)
     return replace(
         whole,
-        results=tuple(replace(one, target=one.rank in useful) for one in whole.results),
+        results=tuple(
+            replace(result, target=result.rank in useful) for result in whole.results
+        ),
         targets=_fates(pair, np.flatnonzero(counted).tolist(), why),
         sought=why.targets,
         found=why.found,
@@ -191,7 +203,7 @@ def _only(run: Run, query: str) -> Run:
     )
 
 
-def _results(found: Run, k: int) -> tuple[ShownResult, ...]:
+def _results(run: Run, k: int) -> tuple[ShownResult, ...]:
     return tuple(
         ShownResult(
             rank=rank,
@@ -200,14 +212,15 @@ def _results(found: Run, k: int) -> tuple[ShownResult, ...]:
             text=None if row.get("text") is None else row["text"][:CUT],
             target=None,
         )
-        for rank, row in enumerate(found.first(k).iter_rows(named=True), 1)
+        for rank, row in enumerate(run.first(k).iter_rows(named=True), 1)
     )
 
 
 def _fates(pair: Matched, counted: list[int], why: Misses) -> tuple[TargetFate, ...]:
     """Each target with its rank or reason; missed alternatives share one reason."""
     rank = best_ranks(pair.matches).tolist()
-    rows, unit = pair.targets.to_dicts(), pair.matches.target_unit.tolist()
+    rows = pair.targets.to_dicts()
+    unit = pair.matches.target_unit.tolist()
     known = zip(why.numbers.tolist(), why.table["reason"], why.table["near"], strict=True)
     reasons = {unit[target]: (reason, near) for target, reason, near in known}
     return tuple(
@@ -228,11 +241,16 @@ def _name(row: Mapping[str, Any]) -> str:
     return (name or f"{row['document']}, characters {row['start']} to {row['end']}")[:CUT]
 
 
-def _note_unknown_ids(truth: GroundTruth, found: Run) -> tuple[str, ...]:
+def _note_unknown_ids(truth: GroundTruth, run: Run) -> tuple[str, ...]:
     """A note if no result has an id that occurs anywhere in the ground truth."""
-    items, frame = truth.targets["item"].drop_nulls(), found.frame
+    items = truth.targets["item"].drop_nulls()
+    frame = run.frame
     returned = frame["item"].drop_nulls() if "item" in frame.columns else items.clear()
-    if not items.len() or not returned.len() or returned.is_in(items.unique().implode()).any():
+    if (
+        not items.len()
+        or not returned.len()
+        or returned.is_in(items.unique().implode()).any()
+    ):
         return ()
     return (
         f"No id that came back, such as {returned[0]!r:.60}, stands anywhere in the ground truth, "
@@ -241,42 +259,49 @@ def _note_unknown_ids(truth: GroundTruth, found: Run) -> tuple[str, ...]:
     )
 
 
-def document(found: Explanation) -> Document:
+def document(explanation: Explanation) -> Document:
     """The targets with their ranks or the reasons why they are missing, and the results."""
     return Document(
-        _verdict(found),
+        _verdict(explanation),
         blocks=[
-            *([_targets(found)] if found.targets else []),
-            *([_listed(found)] if found.results else []),
+            *([_targets(explanation)] if explanation.targets else []),
+            *([_listed(explanation)] if explanation.results else []),
         ],
-        notes=[*found.notes],
-        rows=lambda: found.results,
+        notes=[*explanation.notes],
+        rows=lambda: explanation.results,
     )
 
 
-def _verdict(found: Explanation) -> str:
+def _verdict(explanation: Explanation) -> str:
     """The outcome in one line."""
-    took = "" if found.latency_ms is None else f" ({found.latency_ms:.0f} ms)"
-    if not found.results:
-        return f"{found.retriever} returned nothing{took}."
-    if not found.targets:
-        what = "no answer exists" if found.id is not None else "nobody said what should be found"
-        return f"{plural(len(found.results), 'result')}{took}; {what}."
-    at = ", ".join(str(one.rank) for one in found.targets if one.found)
+    took = "" if explanation.latency_ms is None else f" ({explanation.latency_ms:.0f} ms)"
+    if not explanation.results:
+        return f"{explanation.retriever} returned nothing{took}."
+    if not explanation.targets:
+        what = (
+            "no answer exists"
+            if explanation.id is not None
+            else "nobody said what should be found"
+        )
+        return f"{plural(len(explanation.results), 'result')}{took}; {what}."
+    at = ", ".join(str(target.rank) for target in explanation.targets if target.found)
     where = f" (rank {at})" if at else ""
     return (
-        f"{found.found} of {plural(found.sought, 'target')} "
-        f"{'is' if found.found == 1 else 'are'} in the {first_results(found.k)}{where}."
+        f"{explanation.found} of {plural(explanation.sought, 'target')} "
+        f"{'is' if explanation.found == 1 else 'are'} in the {first_results(explanation.k)}{where}."
     )
 
 
-def _targets(found: Explanation) -> Table:
+def _targets(explanation: Explanation) -> Table:
     """The table of targets; names are wrapped, not cut, so that an id can be copied."""
     known = {one.name: (one.means, one.remedy) for one in REASONS}
     # For a target that was not returned, only the corpus can explain more.
-    known["not_returned"] = (known["not_returned"][0], "give --corpus to see where it was lost")
+    known["not_returned"] = (
+        known["not_returned"][0],
+        "give --corpus to see where it was lost",
+    )
     rows: list[Cells] = []
-    for one in found.targets:
+    for one in explanation.targets:
         other = ("" if one.found else "an alternative was found", "")
         rank = "" if one.rank is None else str(one.rank)
         means, remedy = known.get(one.reason or "", other)
@@ -292,14 +317,16 @@ def _targets(found: Explanation) -> Table:
     return Table(columns, rows)
 
 
-def _listed(found: Explanation) -> Table:
+def _listed(explanation: Explanation) -> Table:
     rows: list[Cells] = [
         (
-            Cell(str(one.rank), "passed" if one.target else None),
-            "" if one.id is None else printable(one.id),
-            "" if one.score is None else f"{one.score:.3f}",
-            "" if one.text is None else printable(" ".join(one.text.split()), CUT),
+            Cell(str(result.rank), "passed" if result.target else None),
+            "" if result.id is None else printable(result.id),
+            "" if result.score is None else f"{result.score:.3f}",
+            "" if result.text is None else printable(" ".join(result.text.split()), CUT),
         )
-        for one in found.results
+        for result in explanation.results
     ]
-    return Table(("rank", Column("id", prose=True), "score", Column("text", words=True)), rows)
+    return Table(
+        ("rank", Column("id", prose=True), "score", Column("text", words=True)), rows
+    )

@@ -25,19 +25,39 @@ class Reason:
 REASONS: tuple[Reason, ...] = (
     Reason("another_id", "there under another id", "write ids alike, or give --map-ids"),
     Reason("not_in_corpus", "not in the corpus", "index the document"),
-    Reason("split_over_chunks", "split over several chunks", "use overlapping or larger chunks"),
+    Reason(
+        "split_over_chunks",
+        "split over several chunks",
+        "use overlapping or larger chunks",
+    ),
     Reason("below_k", "ranked below k", "rerank, or raise k"),
     Reason(
-        "wrong_chunk", "right document, wrong chunk", "return neighbouring chunks, or cut again"
+        "wrong_chunk",
+        "right document, wrong chunk",
+        "return neighbouring chunks, or cut again",
     ),
-    Reason("crowded_out", "crowded out by duplicates", "remove duplicates before the first k"),
+    Reason(
+        "crowded_out", "crowded out by duplicates", "remove duplicates before the first k"
+    ),
     Reason("retriever_error", "the retriever failed", "look at the error of the query"),
-    Reason("nothing_returned", "nothing was returned", "check filters and score thresholds"),
-    Reason("not_in_run", "the query is not in the run", "run the retriever on every query"),
-    Reason("lost_by_reranker", "lost by the reranker", "compare rerankers, or keep more results"),
-    Reason("missed_by_index", "missed by the index", "raise the search effort of the index"),
+    Reason(
+        "nothing_returned", "nothing was returned", "check filters and score thresholds"
+    ),
+    Reason(
+        "not_in_run", "the query is not in the run", "run the retriever on every query"
+    ),
+    Reason(
+        "lost_by_reranker",
+        "lost by the reranker",
+        "compare rerankers, or keep more results",
+    ),
+    Reason(
+        "missed_by_index", "missed by the index", "raise the search effort of the index"
+    ),
     Reason("never_a_candidate", "never a candidate", "fetch more candidates"),
-    Reason("not_returned", "not in the results", "record their candidates, too, to see why"),
+    Reason(
+        "not_returned", "not in the results", "record their candidates, too, to see why"
+    ),
 )
 """Every reason, in the order in which the rules are tried; the first match wins."""
 
@@ -99,7 +119,11 @@ class Misses(Plain, HasRows):
                 "found": self.found,
                 "missed": self.missed,
                 "reasons": [
-                    {**plain(one), "remedy": self.remedy(one.name), "count": self.reasons[one.name]}
+                    {
+                        **plain(one),
+                        "remedy": self.remedy(one.name),
+                        "count": self.reasons[one.name],
+                    }
                     for one in REASONS
                     if one.name in self.reasons
                 ],

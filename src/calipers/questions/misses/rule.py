@@ -32,10 +32,16 @@ from calipers.questions.misses.table import (
     misses_table,
     ranks_or_null,
 )
-from calipers.questions.shown_results import Context, known_in_run, over_contexts, with_documents
+from calipers.questions.shown_results import (
+    Context,
+    known_in_run,
+    over_contexts,
+    with_documents,
+)
 from calipers.words import did_you_mean
 
-CANDIDATES, EXACT = "candidates", "exact"
+CANDIDATES = "candidates"
+EXACT = "exact"
 STAGES = (CANDIDATES, EXACT)
 CorpusSource: TypeAlias = Any
 """Whatever ``open_corpus`` takes: a path, rows, documents of other packages."""
@@ -118,7 +124,9 @@ class Study:
     def given(self) -> frozenset[str]:
         """The inputs beside the run that help to explain: corpus, candidates, exact."""
         stages = (name for name in STAGES if self.facts.known[name].any())
-        return frozenset([*(["corpus"] if self.facts.corpus is not None else []), *stages])
+        return frozenset(
+            [*(["corpus"] if self.facts.corpus is not None else []), *stages]
+        )
 
     @property
     def map_ids(self) -> str | None:
@@ -131,7 +139,9 @@ class Study:
         for near in self.near:
             for target, name in zip(near.target.tolist(), near.called, strict=True):
                 names.setdefault(target, name)
-        return pl.Series([names.get(row) for row in self.missed.tolist()], dtype=pl.String)
+        return pl.Series(
+            [names.get(row) for row in self.missed.tolist()], dtype=pl.String
+        )
 
 
 Beside = Callable[[Context], None]
@@ -161,15 +171,19 @@ def study_misses(
         )
     own = pair.as_read[1].stages
     stages = {
-        name: _matched(pair, one, strict=one is not own.get(name)) for name, one in runs.items()
+        name: _matched(pair, one, strict=one is not own.get(name))
+        for name, one in runs.items()
     }
     matches = pair.matches
     enforce(
-        pair.policy, audit_counts(pair.ground_truth, matches, pair.tally, depth=k, rel=pair.rel)
+        pair.policy,
+        audit_counts(pair.ground_truth, matches, pair.tally, depth=k, rel=pair.rel),
     )
     named, studied = _documents(pair, k, corpus)
     facts = _facts(matches, k, stages, studied)
-    counted = np.flatnonzero(matches.relevant(pair.rel) & ~_left_out(pair)[matches.target_query])
+    counted = np.flatnonzero(
+        matches.relevant(pair.rel) & ~_left_out(pair)[matches.target_query]
+    )
     missed, n_units, n_found = one_per_unit(
         matches.target_unit[counted],
         facts.found[counted],
@@ -196,7 +210,11 @@ def study_misses(
     for one in near:
         another[one.target] = True
     facts = replace(
-        facts, repeats=shown.repeats, sibling=shown.sibling, crowd=shown.crowd, another=another
+        facts,
+        repeats=shown.repeats,
+        sibling=shown.sibling,
+        crowd=shown.crowd,
+        another=another,
     )
     why = reasons(facts)[missed]
     return Study(pair, facts, counted, n_units, n_found, missed, why, shown, near)
@@ -212,7 +230,8 @@ def explain_misses(
 ) -> Misses:
     """Explain the misses of a pair; ``candidates`` and ``exact`` override stages in the records."""
     study = study_misses(pair, k, corpus=corpus, candidates=candidates, exact=exact)
-    facts, missed = study.facts, study.missed
+    facts = study.facts
+    missed = study.missed
     names = pl.Series([reason.name for reason in REASONS])
     columns = {
         "reason": names.gather(study.why),
@@ -262,12 +281,18 @@ def _documents(
     if corpus is None and not pair.run.has("document"):
         return None, None
     unnamed = [*over_contexts(pair, partial(_unnamed, k))] if pair.run.has("item") else []
-    items = pl.concat(unnamed).drop_nulls().unique() if unnamed else pl.Series([], dtype=pl.String)
+    items = (
+        pl.concat(unnamed).drop_nulls().unique()
+        if unnamed
+        else pl.Series([], dtype=pl.String)
+    )
     studied = None if corpus is None else _study(corpus, pair, items)
     known = known_in_run(pair, "document", items)
     documents = {**dict(known.iter_rows()), **(studied.document_of if studied else {})}
     columns = {"item": list(documents), "document": list(documents.values())}
-    return pl.DataFrame(columns, schema={"item": pl.String, "document": pl.String}), studied
+    return pl.DataFrame(
+        columns, schema={"item": pl.String, "document": pl.String}
+    ), studied
 
 
 def _unnamed(k: int, block: Context) -> pl.Series:
@@ -282,18 +307,24 @@ def _facts(
     matches: Matches, k: int, stages: Mapping[str, Matches], corpus: CorpusFacts | None
 ) -> Facts:
     """The facts that the matches give; those that need the results are added later."""
-    query, rank = matches.target_query, best_ranks(matches)
+    query = matches.target_query
+    rank = best_ranks(matches)
     nobody = np.zeros(rank.size, dtype=np.bool_)
-    known, stage_rank = {}, {}
+    known = {}
+    stage_rank = {}
     for name in STAGES:
         stage = stages.get(name)
         known[name] = nobody if stage is None else ~stage.having_status(MISSING)[query]
-        stage_rank[name] = np.full_like(rank, NEVER) if stage is None else best_ranks(stage)
+        stage_rank[name] = (
+            np.full_like(rank, NEVER) if stage is None else best_ranks(stage)
+        )
     return Facts(
         k=k,
         rank=rank,
         repeats=np.zeros_like(rank),
-        status={name: matches.having_status(name)[query] for name in (FAILED, EMPTY, MISSING)},
+        status={
+            name: matches.having_status(name)[query] for name in (FAILED, EMPTY, MISSING)
+        },
         known=known,
         stage_rank=stage_rank,
         sibling=nobody,
@@ -326,7 +357,9 @@ def _knows_results(batches: Batches, run: Run) -> bool:
     if some is None:
         return False
     frame = some.frame.head(SAMPLE)
-    known = {name: set(frame[name].drop_nulls()) for name in ("item", "text") if name in frame}
+    known = {
+        name: set(frame[name].drop_nulls()) for name in ("item", "text") if name in frame
+    }
     return any(
         not known.get("item", set()).isdisjoint(batch["id"])
         or not known.get("text", set()).isdisjoint(batch["text"])
@@ -403,8 +436,10 @@ def _notes(pair: Matched, facts: Facts, counted: np.ndarray) -> list[str]:
 
 def reasons(facts: Facts) -> Ints:
     """The index in ``REASONS`` of each target's reason; meaningless for targets that were found."""
-    listed, demoted = facts.listed, facts.demoted
-    candidate, exact = facts.on(CANDIDATES), facts.on(EXACT)
+    listed = facts.listed
+    demoted = facts.demoted
+    candidate = facts.on(CANDIDATES)
+    exact = facts.on(EXACT)
     reachable = ~facts.known[CANDIDATES] | candidate
     room = facts.rank - facts.repeats <= facts.k
     rules = {
@@ -441,7 +476,9 @@ def came_to(facts: Facts) -> Ints:
     return np.select(lost, list(range(5)), default=5).astype(np.int64)
 
 
-def one_per_unit(unit: Ints, found: Bools, came: Ints, rank: Ints) -> tuple[Ints, int, int]:
+def one_per_unit(
+    unit: Ints, found: Bools, came: Ints, rank: Ints
+) -> tuple[Ints, int, int]:
     """One target per missed unit, the number of units, and the number found.
 
     The alternative that came nearest represents its unit: lost last, then best rank.

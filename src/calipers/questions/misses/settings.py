@@ -86,7 +86,9 @@ def misses(data: Data = None, *, settings: MissesSettings) -> "Misses":
         for run in (settings.candidates, settings.exact)
     )
     columns.check_used()
-    return explain_misses(pair, k, corpus=settings.corpus, candidates=before, exact=beside)
+    return explain_misses(
+        pair, k, corpus=settings.corpus, candidates=before, exact=beside
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +124,9 @@ class ExplainSettings(Settings):
 
 @operation(page="misses", command="explain")
 def explain(
-    question: Annotated[str, Setting("", argument="QUESTION")], *, settings: ExplainSettings
+    question: Annotated[str, Setting("", argument="QUESTION")],
+    *,
+    settings: ExplainSettings,
 ) -> "Explanation":
     """One question: what comes back for it, and why targets are not among it.
 

@@ -35,7 +35,9 @@ def misses_table(
     """
     query = matches.target_query[missed]
     who = matches.queries.select("query", pl.col("text").alias("question"))[query]
-    what = targets[missed].select("item", "quote", "document", "start", "end", "group", "grade")
+    what = targets[missed].select(
+        "item", "quote", "document", "start", "end", "group", "grade"
+    )
     table = pl.concat([who, what], how="horizontal").with_columns(
         *(series.alias(name) for name, series in columns.items()),
         *(tag.gather(query).alias(f"tag.{name}") for name, tag in tags.items()),
@@ -67,11 +69,18 @@ class MissFacts:
 
     @classmethod
     def of(
-        cls, block: Context, k: int, named: pl.DataFrame | None, wanted: Bools, *, by_id: bool
+        cls,
+        block: Context,
+        k: int,
+        named: pl.DataFrame | None,
+        wanted: Bools,
+        *,
+        by_id: bool,
     ) -> Self:
         """The facts of one block of whole queries; ``by_id``: near ids are looked for."""
         matches = block.matches
-        query, rank = matches.target_query, best_ranks(matches)
+        query = matches.target_query
+        rank = best_ranks(matches)
         listed = rank < NEVER
         repeats = np.zeros_like(rank)
         repeats[listed] = block.above(block.repeats, query[listed], rank[listed])
@@ -90,14 +99,16 @@ class MissFacts:
         """The facts of all queries; queries without results have none."""
         n = matches.target_query.size
         repeats = np.zeros(n, dtype=np.int64)
-        sibling, crowd = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+        sibling = np.zeros(n, dtype=np.bool_)
+        crowd = np.zeros(n, dtype=np.bool_)
         for one in parts:
             repeats[one.target_rows] = one.repeats
             sibling[one.target_rows] = one.sibling
             crowd[one.target_rows] = one.crowd
-        instead = pl.concat([_NOTHING_INSTEAD, *(one.instead for one in parts)])
-        near = NearPairs.joined([one.near for one in parts])
-        everyone, rows = np.arange(matches.n_queries), np.arange(n)
+        instead = pl.concat([_NOTHING_INSTEAD, *(part.instead for part in parts)])
+        near = NearPairs.joined([part.near for part in parts])
+        everyone = np.arange(matches.n_queries)
+        rows = np.arange(n)
         return cls(everyone, rows, repeats, sibling, crowd, instead, near)
 
 
@@ -126,13 +137,19 @@ def near_pairs(block: Context, rank: Ints, *, elsewhere: bool = False) -> NearPa
 
 
 _NOTHING_INSTEAD = pl.DataFrame(
-    schema={"code": pl.Int64, "instead": pl.List(pl.String), "instead_text": pl.List(pl.String)}
+    schema={
+        "code": pl.Int64,
+        "instead": pl.List(pl.String),
+        "instead_text": pl.List(pl.String),
+    }
 )
 
 
 def _came_instead(block: Context, k: int, wanted: Bools) -> pl.DataFrame:
     """The first results of each query that contain no target, as ids and as texts."""
-    rows = np.flatnonzero((block.rank <= k) & ~block.holds_target & wanted[block.codes][block.code])
+    rows = np.flatnonzero(
+        (block.rank <= k) & ~block.holds_target & wanted[block.codes][block.code]
+    )
     wrong = _with_columns(block.frame[rows], "item", "text")
     codes = pl.Series("code", block.codes[block.code[rows]])
     return (
@@ -147,7 +164,9 @@ def _came_instead(block: Context, k: int, wanted: Bools) -> pl.DataFrame:
 
 def _with_columns(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
     lacking = [name for name in names if name not in frame.columns]
-    return frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in lacking)
+    return frame.with_columns(
+        pl.lit(None, dtype=pl.String).alias(name) for name in lacking
+    )
 
 
 def ranks_or_null(ranks: Ints) -> pl.Series:

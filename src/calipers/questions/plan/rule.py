@@ -79,16 +79,22 @@ def plan_queries(pilot: Mapping[str, Scores], settings: "PlanSettings") -> Query
     if not decides:
         raise InvalidInput("The pilot has no metric of which more or less is better.")
     both = align(pilot, decides, anyway=False, repair=REPAIR)
-    metric, (old, new) = both.facts[0], pilot
+    metric = both.facts[0]
+    (old, new) = pilot
     first, second = (both.values[name][:, 0] for name in (old, new))
     clusters = clusters_shared(pilot, both.queries, cluster)
     units = clusters if cluster else units_of(both.queries, {}, None)
     alpha = round(1.0 - settings.confidence, 12)
     columns = [both.gains(new, old, name) for name in decides]
-    gains, row = columns[0], paired_rows(columns, units, alpha=alpha)[0]
+    gains = columns[0]
+    row = paired_rows(columns, units, alpha=alpha)[0]
     if row.units < FEWEST_PILOT or not row.spread:
         n = row.units
-        why = "they are all alike" if n >= FEWEST_PILOT else f"at least {FEWEST_PILOT} are needed"
+        why = (
+            "they are all alike"
+            if n >= FEWEST_PILOT
+            else f"at least {FEWEST_PILOT} are needed"
+        )
         raise InvalidInput(
             f"The pilot says too little about {metric.name}: it has {n} differences, and {why}; "
             "give two systems that differ, more queries, or another metric (--primary)."

@@ -26,13 +26,21 @@ class PlanSettings(Settings):
 
     matching: MatchingSettings = MatchingSettings()
 
-    difference: Annotated[float, Setting("The difference that must not be missed.", metavar="D")]
-    power: Annotated[float, Setting("The chance to see the difference where it is there.")] = 0.8
+    difference: Annotated[
+        float, Setting("The difference that must not be missed.", metavar="D")
+    ]
+    power: Annotated[
+        float, Setting("The chance to see the difference where it is there.")
+    ] = 0.8
     primary: Primary = None
-    metrics: Annotated[MetricsInput | None, Setting("", file="metrics", only="a file")] = None
+    metrics: Annotated[
+        MetricsInput | None, Setting("", file="metrics", only="a file")
+    ] = None
     k: Annotated[
         int | Sequence[int] | None,
-        Setting("Cut-offs of the usual metrics.", "-k", "LIST", read=cutoff_list, file="k"),
+        Setting(
+            "Cut-offs of the usual metrics.", "-k", "LIST", read=cutoff_list, file="k"
+        ),
     ] = None
     confidence: Annotated[
         float, Setting("The confidence level of the comparison that is planned.")
@@ -68,5 +76,7 @@ def plan(
 
     intervals = Intervals(confidence=settings.confidence, cluster=settings.cluster)
     measures = MetricsAsked(metrics=settings.metrics, k=settings.k, intervals=intervals)
-    measured = measure_systems(pilot, ground_truth, settings.matching, measures, settings.primary)
+    measured = measure_systems(
+        pilot, ground_truth, settings.matching, measures, settings.primary
+    )
     return plan_queries(measured.scores, settings)

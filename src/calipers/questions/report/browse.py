@@ -110,7 +110,7 @@ class Browse:
     @cached_property
     def _deepest(self) -> dict[str, MetricFacts]:
         """The saved metric with the largest cut-off, by kind of metric."""
-        ordered = sorted(self.scores.metrics, key=lambda one: one.k or 0)
+        ordered = sorted(self.scores.metrics, key=lambda metric: metric.k or 0)
         return {one.kind: one for one in ordered}
 
     @cached_property
@@ -149,7 +149,9 @@ class Browse:
     def explain(self) -> Misses:
         """Why targets are missing; computed once."""
         if self.pair is None:
-            raise InvalidInput("What was retrieved was not kept, so misses cannot be explained.")
+            raise InvalidInput(
+                "What was retrieved was not kept, so misses cannot be explained."
+            )
         with _EXPLAINING:
             if self._misses is None:
                 self._misses = explain_misses(self.pair, self.k, corpus=self.corpus)
@@ -157,10 +159,14 @@ class Browse:
 
     def why(self, queries: Sequence[str]) -> dict[str, str]:
         """Why each of these queries misses something, in words; only queries with misses."""
-        lost = self.explain().by_query.filter(pl.col("query").is_in(pl.Series(queries).implode()))
+        lost = self.explain().by_query.filter(
+            pl.col("query").is_in(pl.Series(queries).implode())
+        )
         means = {one.name: one.means for one in REASONS}
         found: dict[str, list[str]] = {}
-        for query, reason in lost.select("query", "reason").unique(maintain_order=True).iter_rows():
+        for query, reason in (
+            lost.select("query", "reason").unique(maintain_order=True).iter_rows()
+        ):
             found.setdefault(query, []).append(means[reason])
         return {query: "; ".join(reasons) for query, reasons in found.items()}
 
@@ -172,16 +178,18 @@ class Browse:
             [
                 *scores.queries.select("query", "text", "status"),
                 *(tag.alias(f"tag.{name}") for name, tag in scores.tags.items()),
-                *(pl.Series(name, scores.of(name)).fill_nan(None) for name in self.metrics),
+                *(
+                    pl.Series(name, scores.of(name)).fill_nan(None)
+                    for name in self.metrics
+                ),
             ]
         ).with_row_index("row")
-        missed, failed = pl.lit(None, dtype=pl.Int64), pl.col(self.shown[0]) == 0
+        missed = pl.lit(None, dtype=pl.Int64)
+        failed = pl.col(self.shown[0]) == 0
         if self._found is not None:
             wanted, found = self._found
-            missed, failed = (
-                pl.lit(pl.Series(wanted - found)),
-                pl.lit(pl.Series((wanted > 0) & (found == 0))),
-            )
+            missed = pl.lit(pl.Series(wanted - found))
+            failed = pl.lit(pl.Series((wanted > 0) & (found == 0)))
         return frame.with_columns(
             missed=missed,
             failed=failed,
@@ -202,7 +210,11 @@ class Browse:
 
     @cached_property
     def _worst(self) -> list[str]:
-        first = [self._deepest[kind].name for kind in ("recall", "ndcg") if kind in self._deepest]
+        first = [
+            self._deepest[kind].name
+            for kind in ("recall", "ndcg")
+            if kind in self._deepest
+        ]
         return first or self.shown[:1]
 
     def select(self, view: View) -> Page:
@@ -220,7 +232,9 @@ class Browse:
         by = {"": self._worst, "query": ["searched"]}.get(view.sort, [view.sort])
         rows = (
             found.select("row", *by)
-            .sort([*by, "row"], descending=[view.down] * len(by) + [False], nulls_last=True)
+            .sort(
+                [*by, "row"], descending=[view.down] * len(by) + [False], nulls_last=True
+            )
             .select("row")
             .collect()["row"]
         )
@@ -276,10 +290,10 @@ class Browse:
         """The highest possible precision with this ground truth, by metric."""
         wanted = None if self.pair is None else wanted_one_by_one(self.pair)
         found = {
-            one.name: most
-            for one in self.scores.metrics
-            if wanted is not None and one.kind == "precision" and one.k
-            if (most := ceilings(wanted, one.k)[1]) is not None
+            metric.name: most
+            for metric in self.scores.metrics
+            if wanted is not None and metric.kind == "precision" and metric.k
+            if (most := ceilings(wanted, metric.k)[1]) is not None
         }
         return found if any(most < 1 for most in found.values()) else {}
 
@@ -298,7 +312,9 @@ class Browse:
         return found
 
 
-def lost_because(systems: Mapping[str, Browse], rows: Iterable[ContrastRow]) -> dict[str, str]:
+def lost_because(
+    systems: Mapping[str, Browse], rows: Iterable[ContrastRow]
+) -> dict[str, str]:
     """Why queries of a comparison that got worse miss their targets, in words by query."""
     said: dict[str, list[str]] = {}
     for system, browse in systems.items():
@@ -341,16 +357,21 @@ def open_saved(store: Store, evaluation: Evaluation, scores: Scores) -> Browse:
     return browse
 
 
-def rank_table(pair: Matched, depth: int, wanted: pl.Series | None = None) -> pl.DataFrame:
+def rank_table(
+    pair: Matched, depth: int, wanted: pl.Series | None = None
+) -> pl.DataFrame:
     """The first ``depth`` results of the ``wanted`` queries (default: all in the ground truth).
 
     Columns: ``query`` (its code), ``rank``, the columns of the result, ``targets`` (the numbers
     of the targets it contains), ``grade`` (the highest of them) and ``state``: relevant, not
     relevant (judged so), repeated (already ranked higher) or unjudged.
     """
-    matches, rel = pair.matches, pair.rel
+    matches = pair.matches
+    rel = pair.rel
     among = (
-        None if wanted is None else matches.query_rows["query"].is_in(wanted.implode()).to_numpy()
+        None
+        if wanted is None
+        else matches.query_rows["query"].is_in(wanted.implode()).to_numpy()
     )
     listed = list_results(pair.run, matches, pair.policy.ties, depth, RESULT, among)
     matched = (

@@ -38,7 +38,10 @@ def recall_curve(pair: Matched) -> RecallCurve:
 
 def document(curve: RecallCurve) -> Document:
     """The precision that is left at each level of recall, and its mean."""
-    rows = [(level, number(value)) for level, value in zip(LEVELS, curve.precision, strict=True)]
+    rows = [
+        (level, number(value))
+        for level, value in zip(LEVELS, curve.precision, strict=True)
+    ]
     half = number(curve.precision[5])
     return Document(
         f"At half of the recall, precision is {half}; over all levels {number(curve.average)}.",
@@ -51,10 +54,20 @@ def document(curve: RecallCurve) -> Document:
 
 def chart(curve: RecallCurve) -> Chart:
     """Precision against recall."""
-    points = [(float(level), value) for level, value in zip(LEVELS, curve.precision, strict=True)]
-    dots = [Dot(x, y, f"recall {x:.1f}: precision {number(y)}", radius=3) for x, y in points]
+    points = [
+        (float(level), value)
+        for level, value in zip(LEVELS, curve.precision, strict=True)
+    ]
+    dots = [
+        Dot(x, y, f"recall {x:.1f}: precision {number(y)}", radius=3) for x, y in points
+    ]
     panel = Panel(
-        numbers(0, 1, "recall"), numbers(0, 1, most=5), [*dots, Stroke(points)], "precision"
+        numbers(0, 1, "recall"),
+        numbers(0, 1, most=5),
+        [*dots, Stroke(points)],
+        "precision",
     )
-    sentence = f"Precision at eleven levels of recall; their mean is {number(curve.average)}."
+    sentence = (
+        f"Precision at eleven levels of recall; their mean is {number(curve.average)}."
+    )
     return Chart(sentence, [panel], "Interpolated precision against recall.")

@@ -49,7 +49,9 @@ class Report(ShowsItself):
     @property
     def definitions(self) -> list[Mapping[str, Any]]:
         """The definition of every metric on the page, as in ``calipers metrics``."""
-        every = (one.name for system in self.systems for one in system.scores.metrics)
+        every = (
+            metric.name for system in self.systems for metric in system.scores.metrics
+        )
         found = (list_metrics(name)[0] for name in every)
         return [*{one["name"]: one for one in found}.values()]
 

@@ -49,7 +49,8 @@ def describe(
 
     ``price``: what a million tokens cost.
     """
-    pair, k = browse.pair, browse.k
+    pair = browse.pair
+    k = browse.k
     if pair is None:
         raise InvalidInput(
             "What was retrieved was not kept with this evaluation, so there is no report of it; "
@@ -75,7 +76,9 @@ def describe(
 
 
 def compare_runs(
-    systems: SystemsInput, ground_truth: GroundTruthInput | None, settings: CompareSettings
+    systems: SystemsInput,
+    ground_truth: GroundTruthInput | None,
+    settings: CompareSettings,
 ) -> Report:
     """Compare retrievers as ``compare`` does, with the rankings of each for the page."""
     named = name_systems(systems)
@@ -97,7 +100,12 @@ def compare_runs(
         SystemReport(
             Browse(
                 name,
-                score(pair, metrics, confidence=intervals.confidence, cluster=intervals.cluster),
+                score(
+                    pair,
+                    metrics,
+                    confidence=intervals.confidence,
+                    cluster=intervals.cluster,
+                ),
                 pair,
             ),
             {},
@@ -132,9 +140,9 @@ def parts(system: SystemReport) -> list[ReportPart]:
 def _read(document: Document) -> Document:
     """A document without its hints for the command line, and without examples: they follow."""
     blocks: list[Block] = [
-        replace(one, more="") if isinstance(one, Table) else one
-        for one in document.blocks
-        if not isinstance(one, Lines) or one.detail or one.prose
+        replace(block, more="") if isinstance(block, Table) else block
+        for block in document.blocks
+        if not isinstance(block, Lines) or block.detail or block.prose
     ]
     notes = [one for one in in_order(document.notes) if one.kind != "next"]
     return replace(document, blocks=blocks, notes=notes)
@@ -151,8 +159,12 @@ def settings_table(browse: Browse) -> Table:
     """The settings of the evaluation, and the fingerprints of its input."""
     scores = browse.scores
     shown = {**scores.settings, **scores.policy.to_dict()}
-    rows = [(name, str(value)) for name, value in shown.items() if value and name != "notes"]
-    rows += [(f"fingerprint: {name}", value) for name, value in scores.fingerprints.items()]
+    rows = [
+        (name, str(value)) for name, value in shown.items() if value and name != "notes"
+    ]
+    rows += [
+        (f"fingerprint: {name}", value) for name, value in scores.fingerprints.items()
+    ]
     cells = [(name.replace("_", " "), value) for name, value in rows]
     heads = ("setting", Column("value", words=True))
     return Table(heads, cells, "Settings and fingerprints", detail=True)
@@ -166,7 +178,9 @@ def _swept(depth: int, k: int) -> list[int] | None:
     return sorted({*usual, min(k, depth), depth})
 
 
-def _sweep(pair: Matched, ks: list[int] | None, intervals: Intervals, price: float | None) -> Sweep:
+def _sweep(
+    pair: Matched, ks: list[int] | None, intervals: Intervals, price: float | None
+) -> Sweep:
     if not pair.depth:
         raise InvalidInput("No query got any results, so there is no k to choose.")
     return sweep_over_k(

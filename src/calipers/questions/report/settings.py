@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 class ReportSettings(Settings):
     """What `report` takes."""
 
-    name: Annotated[str | None, Setting("What the page calls the retriever.", only=PYTHON)] = None
+    name: Annotated[
+        str | None, Setting("What the page calls the retriever.", only=PYTHON)
+    ] = None
     metrics: Metrics = None
     k: Cutoffs = None
     corpus: Annotated[
         CorpusInput | None,
-        Setting("What is searched: tells more about misses.", only=PYTHON, unchecked=True),
+        Setting(
+            "What is searched: tells more about misses.", only=PYTHON, unchecked=True
+        ),
     ] = None
     by: Annotated[
         Collection[str] | None,

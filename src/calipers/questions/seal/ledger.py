@@ -20,7 +20,8 @@ import msgspec
 from calipers.errors import InvalidInput, UnreadableFile, WriteFailed
 from calipers.io.files.lock import lock, open_binary
 
-ERROR, LOOKS = 0.05, 5
+ERROR = 0.05
+LOOKS = 5
 """The chance of any false confirmation, and the looks that share it."""
 SPENT = 0.7
 """The share of the error that looks spend. Where few queries lose much and many gain a little, a
@@ -84,7 +85,7 @@ class LookLedger:
 
     def answered(self, asked: str) -> TakenLook | None:
         """The earlier look that asked the same, or None."""
-        return next((one for one in self.looks if one.asked == asked), None)
+        return next((look for look in self.looks if look.asked == asked), None)
 
 
 def ledger_beside(sealed: Path) -> Path:
@@ -93,7 +94,9 @@ def ledger_beside(sealed: Path) -> Path:
     >>> ledger_beside(Path("data/gt.sealed.jsonl")).as_posix()
     'data/gt.ledger.jsonl'
     """
-    stem = sealed.name.removesuffix(".jsonl").removesuffix(".sealed").removesuffix(".open")
+    stem = (
+        sealed.name.removesuffix(".jsonl").removesuffix(".sealed").removesuffix(".open")
+    )
     return sealed.parent / f"{stem}.ledger.jsonl"
 
 
@@ -107,11 +110,15 @@ def read_ledger(path: Path) -> LookLedger:
             "bring it back from version control, or say where it is with --ledger."
         ) from None
     except OSError as error:
-        raise UnreadableFile(f"The ledger {path} cannot be read: {error.strerror}.") from error
+        raise UnreadableFile(
+            f"The ledger {path} cannot be read: {error.strerror}."
+        ) from error
     # A line without its end was never answered.
     first, *rest = content[: content.rfind(b"\n") + 1].splitlines() or [b""]
     seal = _line(first, Seal, f"{path}:1")
-    looks = (_line(line, TakenLook, f"{path}:{number}") for number, line in enumerate(rest, 2))
+    looks = (
+        _line(line, TakenLook, f"{path}:{number}") for number, line in enumerate(rest, 2)
+    )
     return LookLedger(path, seal, tuple(looks))
 
 

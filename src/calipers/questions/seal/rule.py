@@ -25,7 +25,13 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.result import Plain, ShowsItself, moment
 from calipers.model.slicing import clusters_of
-from calipers.questions.seal.ledger import Seal, SealedPart, ledger_beside, per_look, read_ledger
+from calipers.questions.seal.ledger import (
+    Seal,
+    SealedPart,
+    ledger_beside,
+    per_look,
+    read_ledger,
+)
 from calipers.statistics.queries_needed import fewest_queries, visible_difference
 from calipers.version import __version__
 from calipers.words import plural
@@ -69,7 +75,9 @@ def seal_queries(
     places = _places(ground_truth, output)
     said.check_used()
     if found is None or not found.n_queries:
-        raise InvalidInput("There is no ground truth to seal; name a file that holds one.")
+        raise InvalidInput(
+            "There is no ground truth to seal; name a file that holds one."
+        )
     _check_new(found, places)
     units = _units(found, cluster)
     mask = choose(units, share)
@@ -111,7 +119,9 @@ def _places(value: Any, output: str | os.PathLike[str] | None) -> dict[str, Path
     if output is not None:
         stem = Path(output)
         if not stem.name:
-            raise InvalidInput(f"The output {stem} is a folder; add a name, such as {stem}/gt.")
+            raise InvalidInput(
+                f"The output {stem} is a folder; add a name, such as {stem}/gt."
+            )
     elif is_file:
         stem = source.with_name(own)
     else:
@@ -172,7 +182,13 @@ def _units(truth: GroundTruth, cluster: str | None) -> Ints:
     """The unit of each query: its cluster, or else the queries with the same text."""
     found = clusters_of(truth.tags, cluster, truth.n_queries)
     if found is None:
-        found = truth.queries.select(_PLAIN).to_series().rank("dense").to_numpy().astype(np.int64)
+        found = (
+            truth.queries.select(_PLAIN)
+            .to_series()
+            .rank("dense")
+            .to_numpy()
+            .astype(np.int64)
+        )
     return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 
@@ -209,11 +225,17 @@ def content(truth: GroundTruth) -> str:
     tags = {name: truth.tags[name] for name in sorted(truth.tags) if name != SEAL}
     known = truth.queries.select(
         "query", text=pl.coalesce(pl.col("text"), pl.col("query"))
-    ).with_columns(values.cast(pl.String).alias(f"tag.{name}") for name, values in tags.items())
-    return fingerprint_settings([truth.fingerprint, fingerprint_rows(known, known.columns)])
+    ).with_columns(
+        values.cast(pl.String).alias(f"tag.{name}") for name, values in tags.items()
+    )
+    return fingerprint_settings(
+        [truth.fingerprint, fingerprint_rows(known, known.columns)]
+    )
 
 
-def _write(places: Mapping[str, Path], parts: Mapping[str, GroundTruth], header: Seal) -> None:
+def _write(
+    places: Mapping[str, Path], parts: Mapping[str, GroundTruth], header: Seal
+) -> None:
     """Write all three files or none: a sealed part is useless without its ledger."""
     sealed = parts["sealed"]
     seal = pl.Series([header.seal] * sealed.n_queries, dtype=pl.String)
@@ -221,7 +243,9 @@ def _write(places: Mapping[str, Path], parts: Mapping[str, GroundTruth], header:
     try:
         for name, truth in (("sealed", marked), ("open", parts["open"])):
             form = Ours()
-            form.write(form.outputs[0], [Dataset(ground_truth=truth)], places[name], Remarks())
+            form.write(
+                form.outputs[0], [Dataset(ground_truth=truth)], places[name], Remarks()
+            )
         with whole_file(places["ledger"]) as file:
             file.write(msgspec.json.encode(header) + b"\n")
     except (CalipersError, OSError, KeyboardInterrupt):
@@ -230,25 +254,31 @@ def _write(places: Mapping[str, Path], parts: Mapping[str, GroundTruth], header:
         raise
 
 
-def document(found: Sealed) -> Document:
+def document(sealed: Sealed) -> Document:
     """The number of queries, what they can confirm, and what each file is for."""
-    whole = found.open.queries + found.sealed.queries
-    files, ledger = found.files, found.files["ledger"]
+    whole = sealed.open.queries + sealed.sealed.queries
+    files = sealed.files
+    ledger = sealed.files["ledger"]
     beside = ledger == str(ledger_beside(Path(files["sealed"])))
     gain = "only a gain in nearly all of them"
-    if found.confirms is not None:
-        gain = f"a gain of about {found.confirms:.1g} in recall@10"
-    n = plural(found.sealed.queries, "sealed query confirms", "sealed queries confirm")
-    away = f" Put {found.whole} away: it holds every query." if found.whole is not None else ""
+    if sealed.confirms is not None:
+        gain = f"a gain of about {sealed.confirms:.1g} in recall@10"
+    n = plural(sealed.sealed.queries, "sealed query confirms", "sealed queries confirm")
+    away = (
+        f" Put {sealed.whole} away: it holds every query."
+        if sealed.whole is not None
+        else ""
+    )
     ask = f"calipers confirm OLD NEW --sealed {files['sealed']}"
     return Document(
-        f"Sealed {found.sealed.queries:,} of {plural(whole, 'query', 'queries')} "
-        f"({found.sealed.queries / whole:.0%}); {found.open.queries:,} stay open.",
+        f"Sealed {sealed.sealed.queries:,} of {plural(whole, 'query', 'queries')} "
+        f"({sealed.sealed.queries / whole:.0%}); {sealed.open.queries:,} stay open.",
         notes=[
             Note("input", f"{n} {gain}. Tune on {files['open']}.{away}"),
             Note(
                 "input",
-                f"{plural(found.looks, 'look')} at an error of {100 * per_look(found.looks):.2g}% "
+                f"{plural(sealed.looks, 'look')} at an error of "
+                f"{100 * per_look(sealed.looks):.2g}% "
                 f"each, all written to {ledger}: keep it.",
             ),
             Note("next", f"Then ask: `{ask}{'' if beside else f' --ledger {ledger}'}`"),

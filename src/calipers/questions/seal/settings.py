@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 class SealSettings(Settings):
     """What `seal` takes."""
 
-    share: Annotated[float, Setting("The share of the queries to seal.", metavar="SHARE")] = 0.4
+    share: Annotated[
+        float, Setting("The share of the queries to seal.", metavar="SHARE")
+    ] = 0.4
     cluster: Annotated[
         str | None,
         Setting(
@@ -26,7 +28,9 @@ class SealSettings(Settings):
             file="cluster",
         ),
     ] = None
-    looks: Annotated[int, Setting("How often the sealed queries may be asked.", metavar="N")] = 5
+    looks: Annotated[
+        int, Setting("How often the sealed queries may be asked.", metavar="N")
+    ] = 5
     output: Annotated[
         str | os.PathLike[str] | None,
         Setting(
@@ -41,7 +45,9 @@ class SealSettings(Settings):
 
 @operation(page="seal", command="seal")
 def seal(
-    ground_truth: Annotated[GroundTruthInput, Setting("", argument="GROUND_TRUTH", unchecked=True)],
+    ground_truth: Annotated[
+        GroundTruthInput, Setting("", argument="GROUND_TRUTH", unchecked=True)
+    ],
     *,
     settings: SealSettings,
 ) -> "Sealed":

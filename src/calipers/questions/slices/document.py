@@ -12,7 +12,16 @@ from calipers.model.document import (
     Table,
 )
 from calipers.model.fact import Fact, sentence
-from calipers.present.charts import Chart, Dot, Mark, Panel, Stroke, interval_row, numbers, rows
+from calipers.present.charts import (
+    Chart,
+    Dot,
+    Mark,
+    Panel,
+    Stroke,
+    interval_row,
+    numbers,
+    rows,
+)
 from calipers.present.escape import printable
 from calipers.questions.slices.result import Slice, Slices
 from calipers.words import number, plural
@@ -52,20 +61,26 @@ def _table(slices: Slices, by: str) -> Table:
 def _cell(row: Slice) -> Cell:
     if row.mean is None:
         return Cell("undefined")
-    return Cell(number(row.mean), None if row.standing == "no clear difference" else row.standing)
+    return Cell(
+        number(row.mean), None if row.standing == "no clear difference" else row.standing
+    )
 
 
 def _marks(slices: Slices) -> Note:
     """What the marks mean."""
     if slices.primary is None:
         return Note("marks", "No slice is tested: none of these metrics can decide.")
-    tests = Fact(about="setting", metric=slices.primary, count=slices.tests, text="slices")
+    tests = Fact(
+        about="setting", metric=slices.primary, count=slices.tests, text="slices"
+    )
     together = "over {it.count} slices together" if slices.tests > 1 else "one slice"
     return Note(
         "marks",
         sentence(
             "Marked slices are better (▲) or worse (▼) than the other queries in {it.metric} "
-            "(permutation test " + together + ", and neither interval holds the other mean).",
+            "(permutation test "
+            + together
+            + ", and neither interval holds the other mean).",
             it=tests,
         ),
     )
@@ -75,9 +90,13 @@ def slices_chart(slices: Slices, sentence: str) -> Chart:
     """One dot with its interval per slice, one panel per tag, and the mean of all queries."""
     metric = slices.metrics[0]
     drawn = [
-        (row, row.mean) for row in slices.rows if row.metric == metric and row.mean is not None
+        (row, row.mean)
+        for row in slices.rows
+        if row.metric == metric and row.mean is not None
     ]
-    overall = next((mean for row, _ in drawn if (mean := _overall(row)) is not None), None)
+    overall = next(
+        (mean for row, _ in drawn if (mean := _overall(row)) is not None), None
+    )
     highs = [row.interval.high if row.interval else mean for row, mean in drawn]
     x = numbers(0, max([1.0, *highs]), metric)
     panels = []
@@ -96,7 +115,9 @@ def slices_chart(slices: Slices, sentence: str) -> Chart:
             marks += interval_row(Dot(mean, -at, said, colour, shape, 5), row.interval)
         panels.append(Panel(x, y, marks, printable(by, 60), rows=len(mine)))
     said = f"{metric} for each slice of the queries, with intervals."
-    legend = [("down", "worse", "worse than the rest")] * any(r.is_worse for r, _ in drawn)
+    legend = [("down", "worse", "worse than the rest")] * any(
+        r.is_worse for r, _ in drawn
+    )
     if overall is not None:
         legend.append(("dashed", "even", "mean of all queries"))
     return Chart(sentence, panels, said, shares_axis=True, legend=legend)

@@ -99,13 +99,18 @@ def _claim(row: Slice) -> Claim:
         high=None if ends is None else ends.high,
         queries=row.n,
         count=row.rest_n,
-        direction="same" if not row.shortfall else "worse" if row.shortfall > 0 else "better",
+        direction="same"
+        if not row.shortfall
+        else "worse"
+        if row.shortfall > 0
+        else "better",
         sure=standing != "no clear difference",
         text=f"{row.by} {row.value}",
     )
     if ends is not None:
         likely = sentence(
-            "On new queries of {it.text} it is likely between {it.low} and {it.high}.", it=fact
+            "On new queries of {it.text} it is likely between {it.low} and {it.high}.",
+            it=fact,
         )
     if row.is_worse:
         why = f"`calipers misses --where {quote(f'{row.by}={row.value}')}`"

@@ -31,12 +31,15 @@ def slice_scores(
 ) -> Slices:
     """Compare each slice with the rest; the primary metric is tested, all slices together."""
     if not by:
-        raise InvalidInput("No cut is named; give at least one, such as a tag of the queries.")
+        raise InvalidInput(
+            "No cut is named; give at least one, such as a tag of the queries."
+        )
     refuse_weighted(scores, "Tests of slices")
     known = facts_by_name(scores)
     named = (known[scores[name].metric] for name in dict.fromkeys(metrics or ()))
     facts = _headlines(scores.metrics) if metrics is None else list(named)
-    level, clusters = scores.recorded.confidence, clusters_in(scores)
+    level = scores.recorded.confidence
+    clusters = clusters_in(scores)
     decisive = choose_primary(facts, primary, named=metrics is not None)
     by = cuts_of(scores, by)
     cuts = [(name, *part) for name in by for part in cut(scores, name)]
@@ -83,7 +86,11 @@ def _marked(row: Slice, test: GroupTest | None, alpha: float) -> Slice:
         and not _holds(row.interval, row.rest)
         and not _holds(row.rest_interval, row.mean)
     )
-    return replace(row, standing="worse" if row.shortfall > 0 else "better") if apart else row
+    return (
+        replace(row, standing="worse" if row.shortfall > 0 else "better")
+        if apart
+        else row
+    )
 
 
 def _holds(interval: Interval, mean: float | None) -> bool:
@@ -96,11 +103,17 @@ def _headlines(metrics: Sequence[MetricFacts]) -> list[MetricFacts]:
 
 
 def _row(
-    scores: Scores, by: str, value: str, mask: Bools, metric: MetricFacts, clusters: Ints | None
+    scores: Scores,
+    by: str,
+    value: str,
+    mask: Bools,
+    metric: MetricFacts,
+    clusters: Ints | None,
 ) -> Slice:
     column = scores.of(metric.name)
     defined = ~np.isnan(column)
-    inside, outside = mask & defined, ~mask & defined
+    inside = mask & defined
+    outside = ~mask & defined
 
     def side(chosen: Bools) -> tuple[float | None, Interval | None]:
         if not chosen.any():

@@ -44,6 +44,10 @@ def slices(
     return slice_scores(
         scores_of(scores),
         [by] if isinstance(by, str) else list(by),
-        metrics=[metrics] if isinstance(metrics, str) else list(metrics) if metrics else None,
+        metrics=[metrics]
+        if isinstance(metrics, str)
+        else list(metrics)
+        if metrics
+        else None,
         primary=primary,
     )

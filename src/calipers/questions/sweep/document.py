@@ -67,7 +67,8 @@ def sweep_table(sweep: Sweep, points: list[SweepPoint], more: str = "") -> Table
     called = _called(sweep)
     rows: list[Cells] = []
     for point in points:
-        means, use = [point.values[metric].mean for metric in shown], point.tokens
+        means = [point.values[metric].mean for metric in shown]
+        use = point.tokens
         row: list[Cell | str] = [Cell(f"{point.k}", strong=point.k in called)]
         row += ("" if mean is None else number(mean) for mean in means)
         if has_tokens:
@@ -96,7 +97,7 @@ def leading_claim(sweep: Sweep) -> Claim:
 
 def notes(sweep: Sweep) -> Iterator[Note]:
     """Notes on the input, and how the numbers were computed."""
-    yield from (Note("input", one) for one in sweep.recorded.notes)
+    yield from (Note("input", note) for note in sweep.recorded.notes)
     if without := sweep.queries - sweep.n:
         left = Fact(about="left out", metric="recall", count=without, of=sweep.queries)
         verb = "is" if without == 1 else "are"
@@ -112,7 +113,9 @@ def notes(sweep: Sweep) -> Iterator[Note]:
         )
     if sweep.token_source:
         yield Note("marks", SOURCES[sweep.token_source])
-    yield Note("method", "Start from recall: what was not retrieved, no language model can use.")
+    yield Note(
+        "method", "Start from recall: what was not retrieved, no language model can use."
+    )
 
 
 def _shown_points(sweep: Sweep) -> list[SweepPoint]:
@@ -143,7 +146,9 @@ def over_k(sweep: Sweep) -> Chart:
     guides = [(k, name != "safe") for k, name in called.items()]
     panels = [
         charts.over_k(
-            stem, [(point.k, *_ends(point.values[stem])) for point in sweep.points], guides
+            stem,
+            [(point.k, *_ends(point.values[stem])) for point in sweep.points],
+            guides,
         )
         for stem in sweep.metrics
     ]
@@ -152,7 +157,9 @@ def over_k(sweep: Sweep) -> Chart:
         for k, name in called.items()
     ]
     caption = "Each metric against k, with its interval."
-    return Chart(of_claim(leading_claim(sweep)).sentence, panels, caption, columns=3, legend=legend)
+    return Chart(
+        of_claim(leading_claim(sweep)).sentence, panels, caption, columns=3, legend=legend
+    )
 
 
 def _ends(value: SweepValue) -> tuple[float | None, float | None, float | None]:

@@ -114,12 +114,16 @@ class FloorEvidence:
     def found(self, floor: float) -> Floats:
         """The number of targets found per query."""
         kept = (self.target_score >= floor) & np.isfinite(self.target_score)
-        return np.bincount(self.target_query[kept], minlength=self.n_queries).astype(np.float64)
+        return np.bincount(self.target_query[kept], minlength=self.n_queries).astype(
+            np.float64
+        )
 
     def returned(self, floor: float) -> Floats:
         """The number of results per query."""
         kept = self.result_score >= floor
-        return np.bincount(self.result_query[kept], minlength=self.n_queries).astype(np.float64)
+        return np.bincount(self.result_query[kept], minlength=self.n_queries).astype(
+            np.float64
+        )
 
     def kept(self, floor: float) -> Floats:
         """The share kept of what each query finds without a floor; NaN where it finds nothing."""
@@ -143,13 +147,14 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
     best = np.full(unit_query.size, EVERYTHING)
     parts: list[tuple[Ints, Floats, Bools]] = []
     rises = falls = 0
-    for found in over_contexts(pair, partial(_of_block, k)):
-        if found is None:
+    for over_context in over_contexts(pair, partial(_of_block, k)):
+        if over_context is None:
             parts = []
             break
-        part, steps, targets, scores = found
+        part, steps, targets, scores = over_context
         parts.append(part)
-        rises, falls = rises + steps[0], falls + steps[1]
+        rises = rises + steps[0]
+        falls = falls + steps[1]
         held = unit[targets]
         np.maximum.at(best, held[held >= 0], scores[held >= 0])
     if not parts:
@@ -206,10 +211,13 @@ def lowest_mean(values: Floats, confidence: float, clusters: Ints | None = None)
         return max(0.0, 1.0 - scale * (1.0 - lowest_mean(1.0 - shares, confidence)))
     mean = float(values.mean())
     budget = math.log(1 / (1 - confidence)) / values.size
-    low, high = 0.0, mean
+    low = 0.0
+    high = mean
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if _divergence(mean, middle) > budget else (low, middle)
+        low, high = (
+            (middle, high) if _divergence(mean, middle) > budget else (low, middle)
+        )
     return high
 
 
@@ -243,7 +251,11 @@ def find_floor(
     n = int(np.count_nonzero(evidence.found(EVERYTHING)))
     # At most half of the allowed loss in these queries, or the safe one.
     half = 0.5 * (1.0 + least) - 1e-12
-    good = [one for one in floors.tolist() if n and np.nanmean(evidence.kept(one)) >= half]
+    good = [
+        floor
+        for floor in floors.tolist()
+        if n and np.nanmean(evidence.kept(floor)) >= half
+    ]
     guess = max([*good, *([] if chosen is None else [chosen])], default=None)
     keeps = takes = None
     if guess is not None:
@@ -253,7 +265,7 @@ def find_floor(
             takes = queries_to_detect(row, 1.0 - least)
     some = np.unique(np.linspace(0, floors.size - 1, SHOWN).round().astype(int))
     shown = {*floors[some].tolist(), *(one for one in (chosen, guess) if one is not None)}
-    found = Floor(
+    floor = Floor(
         k=k,
         least=least,
         confidence=confidence,
@@ -268,7 +280,7 @@ def find_floor(
         points=tuple(point(evidence, one) for one in sorted(shown)),
         notes=(),
     )
-    return replace(found, claim=_claim(found, n), notes=tuple(_notes(found, n)))
+    return replace(floor, claim=_claim(floor, n), notes=tuple(_notes(floor, n)))
 
 
 def candidates(evidence: FloorEvidence) -> Floats:
@@ -276,7 +288,9 @@ def candidates(evidence: FloorEvidence) -> Floats:
     scores = np.unique(evidence.result_score)
     if scores.size > MOST_FLOORS:
         scores = np.unique(
-            np.quantile(scores, np.linspace(0, 1, MOST_FLOORS), method="closest_observation")
+            np.quantile(
+                scores, np.linspace(0, 1, MOST_FLOORS), method="closest_observation"
+            )
         )
     return scores
 
@@ -286,13 +300,16 @@ def choose(
 ) -> float | None:
     """The last floor before the first that may keep too little; None if all may."""
     # No query keeps more under a higher floor, so all before the first failure pass.
-    passed = [one for one in floors.tolist() if evidence.lowest(one, confidence) >= least]
+    passed = [
+        floor for floor in floors.tolist() if evidence.lowest(floor, confidence) >= least
+    ]
     return max(passed, default=None)
 
 
 def point(evidence: FloorEvidence, floor: float) -> FloorPoint:
     """All measures under one floor."""
-    returned, answerable = evidence.returned(floor), evidence.wanted > 0
+    returned = evidence.returned(floor)
+    answerable = evidence.wanted > 0
     useful = np.count_nonzero(evidence.useful & (evidence.result_score >= floor))
     return FloorPoint(
         floor=floor if floor > EVERYTHING else None,
@@ -310,19 +327,26 @@ def _mean(values: Floats | Bools) -> float | None:
     return float(defined.mean()) if defined.size else None
 
 
-def _claim(found: Floor, n: int) -> Claim:
+def _claim(floor: Floor, n: int) -> Claim:
     """What the best guess keeps in ``n`` queries, its bound on new ones, and what is safe.
 
     ``found`` is a result without a claim. It has no standing: a choice of a floor is no verdict.
     """
-    without, guess, keeps, safe = found.without, found.guess, found.guess_keeps, found.chosen
+    without = floor.without
+    guess = floor.guess
+    keeps = floor.guess_keeps
+    safe = floor.chosen
     if guess is None or keeps is None:
-        return Claim(None, Sentence("Nothing is found without a floor, so no floor can keep it."))
+        return Claim(
+            None, Sentence("Nothing is found without a floor, so no floor can keep it.")
+        )
     here = Fact(about="count", count=n, text="queries that find something")
     among = "in these {here.count} queries" if n > 1 else "in this one query"
-    asked = Fact(about="setting", value=found.least, low=found.confidence, text="to keep")
+    asked = Fact(about="setting", value=floor.least, low=floor.confidence, text="to keep")
     if guess.results == without.results:
-        half = Fact(about="setting", value=0.5 * (1.0 - found.least), text="half of the loss")
+        half = Fact(
+            about="setting", value=0.5 * (1.0 - floor.least), text="half of the loss"
+        )
         return Claim(
             None,
             sentence(
@@ -337,15 +361,16 @@ def _claim(found: Floor, n: int) -> Claim:
                 it=asked,
             ),
         )
-    fact = _floor_fact(found, guess, here, among)
+    fact = _floor_fact(floor, guess, here, among)
     bound = Fact(about="bound", value=keeps, text="kept")
-    level = Fact(about="setting", value=found.confidence, text="confidence")
+    level = Fact(about="setting", value=floor.confidence, text="confidence")
     possible = sentence(
         "It could keep as little as {it.value} of what is found ({level.value:g%}).",
         it=bound,
         level=level,
     )
-    before, after = without.wrongly_answered, guess.wrongly_answered
+    before = without.wrongly_answered
+    after = guess.wrongly_answered
     if before is not None and after is not None and after >= before:
         nothing = "It refuses no query that has no answer: such a floor costs and does not help."
         return Claim(None, fact, possible, Sentence(nothing))
@@ -356,17 +381,22 @@ def _claim(found: Floor, n: int) -> Claim:
         None,
         joined(fact, "that may not hold on new queries.", by="; "),
         possible,
-        _until(found, n),
+        _until(floor, n),
     )
 
 
-def _floor_fact(found: Floor, guess: FloorPoint, here: Fact, among: str) -> Sentence:
+def _floor_fact(floor: Floor, guess: FloorPoint, here: Fact, among: str) -> Sentence:
     """What the best guess keeps, and what it answers wrongly."""
     lost = 1.0 - (guess.kept or 0.0)
     choice = Fact(about="choice", value=guess.floor, difference=lost, text="floor")
-    kept = "loses {it.difference} of what is found" if lost > 1e-12 else "keeps all that is found"
+    kept = (
+        "loses {it.difference} of what is found"
+        if lost > 1e-12
+        else "keeps all that is found"
+    )
     fact = sentence("Floor {it.value:.4g} " + kept + " " + among, it=choice, here=here)
-    before, after = found.without.wrongly_answered, guess.wrongly_answered
+    before = floor.without.wrongly_answered
+    after = guess.wrongly_answered
     if before is None or after is None:
         return fact
     wrongly = Fact(about="choice", value=after, before=before, text="wrongly answered")
@@ -380,43 +410,55 @@ def _floor_fact(found: Floor, guess: FloorPoint, here: Fact, among: str) -> Sent
     )
 
 
-def _until(found: Floor, n: int) -> Sentence:
+def _until(floor: Floor, n: int) -> Sentence:
     """What a loss takes, and what is safe until more queries are there."""
-    takes = found.takes.sentence if found.takes and found.takes.high > n else None
+    takes = floor.takes.sentence if floor.takes and floor.takes.high > n else None
     # Returning everything is safe for recall only: queries without an answer get one, too.
     until = "Until more queries are there, only returning everything loses nothing."
-    if found.chosen is not None:
-        safe = Fact(about="choice", value=found.chosen.floor, text="safe floor")
-        until = sentence("Until more queries are there, floor {it.value:.4g} is safe.", it=safe)
+    if floor.chosen is not None:
+        safe = Fact(about="choice", value=floor.chosen.floor, text="safe floor")
+        until = sentence(
+            "Until more queries are there, floor {it.value:.4g} is safe.", it=safe
+        )
     return joined(takes, until)
 
 
-def _notes(found: Floor, n: int) -> Iterator[str]:
-    level = Fact(about="setting", value=found.confidence, text="confidence")
-    asked = Fact(about="setting", value=found.least, text="to keep")
-    sure = sentence("{it.value:g} with {level.value:.0%} confidence", it=asked, level=level)
-    needed = math.ceil(math.log(1 - found.confidence) / math.log(found.least))
-    if found.chosen is None and n < needed:
+def _notes(floor: Floor, n: int) -> Iterator[str]:
+    level = Fact(about="setting", value=floor.confidence, text="confidence")
+    fact = Fact(about="setting", value=floor.least, text="to keep")
+    sure = sentence(
+        "{it.value:g} with {level.value:.0%} confidence", it=fact, level=level
+    )
+    needed = math.ceil(math.log(1 - floor.confidence) / math.log(floor.least))
+    if floor.chosen is None and n < needed:
         yield sentence(
             "No floor can be promised: {it.count} queries say too little, and at least {it.of} are "
             "needed to keep {sure}.",
             it=Fact(about="takes", count=n, of=needed, text="queries"),
             sure=sure,
         )
-    elif found.chosen is None:
+    elif floor.chosen is None:
         yield sentence(
             "No floor can be promised: it cannot keep {sure}: even the lowest loses too much for "
             "so few queries.",
             sure=sure,
         )
-    if not found.unanswerable:
+    if not floor.unanswerable:
         yield (
             "Every query has an answer, so how often a question without one would be answered is "
             "not known; add queries with an empty ground truth."
         )
 
 
-COLUMNS = ("floor", "precision", "recall", "kept", "wrongly answered", "wrongly refused", "results")
+COLUMNS = (
+    "floor",
+    "precision",
+    "recall",
+    "kept",
+    "wrongly answered",
+    "wrongly refused",
+    "results",
+)
 
 
 def document(found: Floor) -> Document:
@@ -431,7 +473,7 @@ def document(found: Floor) -> Document:
     heads = [Column(one, spare=one in ("kept", "results")) for one in COLUMNS]
     return of_claim(
         found.claim,
-        *(Note("doubt", one) for one in found.notes),
+        *(Note("doubt", note) for note in found.notes),
         blocks=[Table(heads, rows)],
         rows=lambda: (found.without, *found.points),
     )

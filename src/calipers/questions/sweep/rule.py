@@ -80,8 +80,12 @@ def sweep_over_k(
         ]
         if stem == "recall":
             n = int((~np.isnan(scores.values[:, 0])).sum())
-            advice = advise_recall(ks, scores.values, margin, confidence, clusters_in(scores))
-            prints, settings, policy = scores.fingerprints, scores.settings, scores.policy
+            advice = advise_recall(
+                ks, scores.values, margin, confidence, clusters_in(scores)
+            )
+            prints = scores.fingerprints
+            settings = scores.settings
+            policy = scores.policy
         # One metric at a time: all metrics at every k and query would use most of the memory.
         del scores
     counted = tokens_shown(pair, ks) if may_have_tokens(pair) else None
@@ -113,11 +117,15 @@ def _by_stem(
 ) -> dict[str, tuple[Metric, ...]]:
     """The metrics at every k by name without cut-off, with those that the advice needs."""
     chosen: dict[str, list[Metric]] = {}
-    for metric in parse(DEFAULT_METRICS if metrics is None else metrics, ks, pair.matching.like):
+    for metric in parse(
+        DEFAULT_METRICS if metrics is None else metrics, ks, pair.matching.like
+    ):
         chosen.setdefault(metric.stem, []).append(metric)
     for several in chosen.values():
         if sorted(metric.k or 0 for metric in several) != sorted(ks):
-            has = "takes no cut-off" if several[0].k is None else "has a cut-off of its own"
+            has = (
+                "takes no cut-off" if several[0].k is None else "has a cut-off of its own"
+            )
             raise InvalidInput(
                 f"The metric {several[0]} {has}, and a sweep goes over k; name metrics that take "
                 "a cut-off, without one, such as recall,ndcg."
@@ -182,21 +190,27 @@ def advise_recall(
     # Differences below 1e-12 are rounding errors.
     losses = values[:, -1:] - values
     losses[losses < 1e-12] = 0.0
-    safe, bound = len(ks) - 1, 0.0
+    safe = len(ks) - 1
+    bound = 0.0
     while safe > 0:
         next_bound = _bound(losses[:, safe - 1], named, confidence)
         if next_bound > margin:
             break
-        safe, bound = safe - 1, next_bound
+        safe = safe - 1
+        bound = next_bound
     little = 0.5 * margin
-    guess = next(i for i in range(safe + 1) if i == safe or exact_mean(losses[:, i]) <= little)
+    guess = next(
+        i for i in range(safe + 1) if i == safe or exact_mean(losses[:, i]) <= little
+    )
     is_largest = guess == len(ks) - 1
-    found = RecallAdvice(
+    recall_advice = RecallAdvice(
         claim=Claim(None, ""),
         best_guess=ks[guess],
         best_guess_recall=exact_mean(values[:, guess]),
         best_guess_loss=exact_mean(losses[:, guess]),
-        best_guess_bound=0.0 if is_largest else _bound(losses[:, guess], named, confidence),
+        best_guess_bound=0.0
+        if is_largest
+        else _bound(losses[:, guess], named, confidence),
         takes=None if guess == safe else _takes(losses[:, guess], named, margin),
         fewest=fewest_without_loss(margin, confidence),
         safe_k=ks[safe],
@@ -211,7 +225,7 @@ def advise_recall(
         confidence=confidence,
         n=len(values) if named is None else len(np.unique(named)),
     )
-    return replace(found, claim=_claim(found))
+    return replace(recall_advice, claim=_claim(recall_advice))
 
 
 def _bound(losses: Floats, named: ArrayLike | None, confidence: float) -> float:
@@ -220,7 +234,9 @@ def _bound(losses: Floats, named: ArrayLike | None, confidence: float) -> float:
     return min(1.0, scale * largest_mean(values, confidence))
 
 
-def _takes(losses: Floats, named: ArrayLike | None, margin: float) -> QueriesToDetect | None:
+def _takes(
+    losses: Floats, named: ArrayLike | None, margin: float
+) -> QueriesToDetect | None:
     """How many queries detect a loss of the margin."""
     return queries_to_detect(paired_rows([losses], named)[0], margin)
 
@@ -234,61 +250,86 @@ def fewest_without_loss(margin: float, confidence: float) -> int:
     return math.ceil(math.log(1.0 - confidence) / math.log1p(-margin) - 1e-9)
 
 
-def _claim(found: RecallAdvice) -> Claim:
+def _claim(recall_advice: RecallAdvice) -> Claim:
     """The observed loss, its bound, what the margin takes, and what is safe until then.
 
     It has no standing: a choice of k is no verdict.
     """
-    k, largest, below = found.best_guess, found.largest_k, found.below
-    last = _at(found, largest, found.largest_recall)
-    if not found.largest_recall:
+    k = recall_advice.best_guess
+    largest = recall_advice.largest_k
+    below = recall_advice.below
+    last = _at(recall_advice, largest, recall_advice.largest_recall)
+    if not recall_advice.largest_recall:
         nothing = "Nothing is found up to k = {it.k}: no k can be chosen by recall."
         return Claim(None, sentence(nothing, it=last))
     if k == largest and below is None:
-        return Claim(None, sentence("k = {it.k} is the only k here: nothing to choose.", it=last))
-    if found.first_recall == found.largest_recall and found.largest_recall < LITTLE:
+        return Claim(
+            None, sentence("k = {it.k} is the only k here: nothing to choose.", it=last)
+        )
+    if (
+        recall_advice.first_recall == recall_advice.largest_recall
+        and recall_advice.largest_recall < LITTLE
+    ):
         same = "k does not matter: it finds {it.value:.0%} at any k."
         return Claim(None, sentence(same, it=last))
     if k == largest:
-        less = _at(found, below or 0, found.largest_recall - (found.below_loss or 0))
+        less = _at(
+            recall_advice,
+            below or 0,
+            recall_advice.largest_recall - (recall_advice.below_loss or 0),
+        )
         return Claim(
             None,
             _used(last, less, "; k = {other.k} finds {less}."),
             None,
             Sentence("Recall may still grow: retrieve more and sweep again."),
         )
-    guess = _at(found, k, found.best_guess_recall)
-    behind = "; k = {other.k} finds {less}." if found.best_guess_loss else ALIKE
-    bound = Fact(about="bound", metric="recall", k=k, value=found.best_guess_bound, queries=found.n)
+    guess = _at(recall_advice, k, recall_advice.best_guess_recall)
+    behind = "; k = {other.k} finds {less}." if recall_advice.best_guess_loss else ALIKE
+    bound = Fact(
+        about="bound",
+        metric="recall",
+        k=k,
+        value=recall_advice.best_guess_bound,
+        queries=recall_advice.n,
+    )
     lost = sentence("k = {it.k} may lose up to {it.value}", it=bound)
-    if found.safe_k == k:
+    if recall_advice.safe_k == k:
         sure = sentence(
             "{lost} on new queries ({level.value:g%}), within the {margin.value:g} allowed.",
             lost=lost,
-            level=Fact(about="setting", value=found.confidence, text="confidence"),
-            margin=Fact(about="setting", value=found.margin, text="margin"),
+            level=Fact(
+                about="setting", value=recall_advice.confidence, text="confidence"
+            ),
+            margin=Fact(about="setting", value=recall_advice.margin, text="margin"),
         )
         return Claim(None, _used(guess, last, behind), sure)
-    here = "by {it.queries:query|queries}" if found.n > 1 else "by one query"
+    here = "by {it.queries:query|queries}" if recall_advice.n > 1 else "by one query"
     safe = sentence(
         "Not settled " + here + ": {lost}; k = {safe.k} is the safe choice.",
         it=bound,
         lost=lost,
-        safe=_at(found, found.safe_k, found.safe_recall),
+        safe=_at(recall_advice, recall_advice.safe_k, recall_advice.safe_recall),
     )
-    return Claim(None, _used(guess, last, behind), safe, _what_it_takes(found))
+    return Claim(None, _used(guess, last, behind), safe, _what_it_takes(recall_advice))
 
 
-def _what_it_takes(found: RecallAdvice) -> Sentence | None:
+def _what_it_takes(recall_advice: RecallAdvice) -> Sentence | None:
     """How many queries a loss of the margin takes, where there are fewer."""
-    if found.n < found.fewest:
-        fewest = Fact(about="takes", difference=found.margin, count=found.fewest, text="queries")
-        return sentence(
-            "To rule out a loss of {it.difference:g} takes at least {it.count} queries.", it=fewest
+    if recall_advice.n < recall_advice.fewest:
+        fewest = Fact(
+            about="takes",
+            difference=recall_advice.margin,
+            count=recall_advice.fewest,
+            text="queries",
         )
-    if found.takes is None or found.takes.high <= found.n:
+        return sentence(
+            "To rule out a loss of {it.difference:g} takes at least {it.count} queries.",
+            it=fewest,
+        )
+    if recall_advice.takes is None or recall_advice.takes.high <= recall_advice.n:
         return None
-    return found.takes.sentence
+    return recall_advice.takes.sentence
 
 
 LITTLE = 0.5
@@ -296,9 +337,11 @@ LITTLE = 0.5
 ALIKE = ", as much as k = {other.k}."
 
 
-def _at(found: RecallAdvice, k: int, recall: float) -> Fact:
+def _at(recall_advice: RecallAdvice, k: int, recall: float) -> Fact:
     """What one k finds."""
-    return Fact(about="choice", metric="recall", k=k, value=recall, queries=found.n)
+    return Fact(
+        about="choice", metric="recall", k=k, value=recall, queries=recall_advice.n
+    )
 
 
 def _used(it: Fact, other: Fact, behind: str) -> Sentence:
@@ -322,7 +365,8 @@ def _percents(most: float, less: float) -> tuple[str, str]:
     (('84%', '77%'), ('84.41%', '84.38%'), ('50%', '50%'))
     """
     for digits in (0, 1, 2):
-        first, second = f"{most:.{digits}%}", f"{less:.{digits}%}"
+        first = f"{most:.{digits}%}"
+        second = f"{less:.{digits}%}"
         if first != second or most - less < 1e-9:
             break
     return first, second

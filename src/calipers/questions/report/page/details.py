@@ -42,11 +42,14 @@ class Details:
         with suppress(InvalidInput):
             self._why = browse.explain()
             lost = self._why.by_query
-        rankings, targets = browse.rankings(wanted), browse.targets.with_row_index("target")
+        rankings = browse.rankings(wanted)
+        targets = browse.targets.with_row_index("target")
         named = browse.scores.queries["query"].gather(rankings["query"])
         # Only these become Python objects, however many queries there are.
         self._rankings, self._targets, self._lost = (
-            one.filter(pl.col("query").is_in(wanted.implode())).rows_by_key("query", named=True)
+            one.filter(pl.col("query").is_in(wanted.implode())).rows_by_key(
+                "query", named=True
+            )
             for one in (rankings.with_columns(query=named), targets, lost)
         )
 
@@ -128,7 +131,9 @@ def expected(row: dict[str, Any]) -> str:
         return clean(str(row["item"])[:NAME])
     if row["quote"] is not None:
         return f"“{clean(_shortened(row['quote'], 300))}”"
-    return f"{clean(str(row['document'])[:NAME])}, characters {row['start']} to {row['end']}"
+    return (
+        f"{clean(str(row['document'])[:NAME])}, characters {row['start']} to {row['end']}"
+    )
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -136,7 +141,9 @@ def _name(row: dict[str, Any]) -> str:
     if row["item"] is not None:
         return str(row["item"])[:NAME]
     document = str(row["document"])[:NAME]
-    return document if row["start"] is None else f"{document}, {row['start']}–{row['end']}"
+    return (
+        document if row["start"] is None else f"{document}, {row['start']}–{row['end']}"
+    )
 
 
 def _shortened(text: str, longest: int) -> str:
@@ -146,7 +153,9 @@ def _shortened(text: str, longest: int) -> str:
 def beside(systems: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The details of one query in several systems, each result with its rank in the first."""
     columns = list(systems)
-    first = {_called(one): one["rank"] for one in reversed(columns[0]["results"])}
+    first = {
+        _called(result): result["rank"] for result in reversed(columns[0]["results"])
+    }
     for column in columns[1:]:
         for one in column["results"]:
             before = first.get(_called(one))
@@ -168,7 +177,8 @@ def excerpt(text: str, marked: Sequence[Place], longest: int = LONGEST) -> dict[
     >>> excerpt("The GIL is a lock.", [(8, 17)])
     {'parts': ['The GIL ', 'is a lock', '.'], 'before': 0, 'after': 0}
     """
-    start, end = 0, len(text)
+    start = 0
+    end = len(text)
     if len(text) > longest:
         first = marked[0][0] if marked else 0
         last = min(marked[0][1], first + longest) if marked else 0
@@ -177,7 +187,8 @@ def excerpt(text: str, marked: Sequence[Place], longest: int = LONGEST) -> dict[
     parts: list[str] = []
     at = start
     for begin, stop in merged(marked):
-        begin, stop = max(begin, at), min(stop, end)
+        begin = max(begin, at)
+        stop = min(stop, end)
         if begin < stop:
             parts += [clean(text[at:begin]), clean(text[begin:stop])]
             at = stop

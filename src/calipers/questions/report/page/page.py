@@ -35,15 +35,16 @@ def render(report: Report, *, above: str = "", back: str = "") -> str:
 
     ``above`` is HTML to put first, and ``back`` the address of the page that leads here.
     """
-    first, found = report.systems[0], report.comparison
+    first = report.systems[0]
+    found = report.comparison
     sections = parts(first)
     return fill(
         "page.html.j2",
-        title=listed([clean(one.name) for one in report.systems]),
+        title=listed([clean(system.name) for system in report.systems]),
         version=report.scores.recorded.version,
         answer=summary(first.browse) if found is None else found.document(),
         several=found is not None,
-        links=[(one.ident, one.name) for one in sections],
+        links=[(section.ident, section.name) for section in sections],
         parts=part_sections(sections),
         lists=[_worst(first)] if found is None else _differing(report),
         settings=blocks_html([settings_table(first.browse)]),
@@ -55,7 +56,10 @@ def render(report: Report, *, above: str = "", back: str = "") -> str:
 
 def part_sections(sections: Iterable[ReportPart]) -> str:
     """The parts of a report on one retriever as HTML."""
-    return "".join(for_page(one.document, name=one.name, ident=one.ident) for one in sections)
+    return "".join(
+        for_page(section.document, name=section.name, ident=section.ident)
+        for section in sections
+    )
 
 
 def _worst(system: SystemReport) -> dict[str, Any]:
@@ -82,7 +86,9 @@ def _differing(report: Report) -> Iterator[dict[str, Any]]:
     assert found is not None  # noqa: S101 - only a comparison is asked for
     for only in ("worse", "better"):
         page = contrast(found, found.leading, only=only, size=MOST_QUERIES // 2)
-        reasons = lost_because({one.name: one.browse for one in report.systems}, page.rows)
+        reasons = lost_because(
+            {system.name: system.browse for system in report.systems}, page.rows
+        )
         names = pl.Series([row.query for row in page.rows], dtype=pl.String)
         opened = _opened(report.systems, names)
         rows = [
@@ -99,12 +105,16 @@ def _differing(report: Report) -> Iterator[dict[str, Any]]:
         yield {"title": title, "rows": rows, "all": page.found, "only": only}
 
 
-def _opened(systems: tuple[SystemReport, ...], names: pl.Series) -> dict[str, list[dict[str, Any]]]:
+def _opened(
+    systems: tuple[SystemReport, ...], names: pl.Series
+) -> dict[str, list[dict[str, Any]]]:
     """What each query should find and what every system returned, texts cut to fit the page."""
     depth = max(systems[0].k, FEWEST_SHOWN)
-    room = TEXT_BYTES // (max(names.len(), 1) * depth * len(systems)) - 150  # for names and marks
+    room = (
+        TEXT_BYTES // (max(names.len(), 1) * depth * len(systems)) - 150
+    )  # for names and marks
     cut = max(SHORTEST, min(LONGEST, room))
-    details = {one: Details(one.browse, names) for one in systems}
+    details = {system: Details(system.browse, names) for system in systems}
     return {
         query: beside(
             {"name": clean(one.name), "by_id": one.browse.by_id, **known.of(query, cut)}
@@ -114,13 +124,17 @@ def _opened(systems: tuple[SystemReport, ...], names: pl.Series) -> dict[str, li
     }
 
 
-def document_page(document: Document, title: str = "", *, above: str = "", back: str = "") -> str:
+def document_page(
+    document: Document, title: str = "", *, above: str = "", back: str = ""
+) -> str:
     """Render a document as a page of its own; ``above`` and ``back`` as for ``render``.
 
     The title of the window is the document's sentence unless it is given.
     """
     answer = above + for_page(document, heading="h1")
-    return fill("frame.html.j2", answer=answer, title=title or clean(document.sentence), back=back)
+    return fill(
+        "frame.html.j2", answer=answer, title=title or clean(document.sentence), back=back
+    )
 
 
 def fill(template: str, **view: Any) -> str:
@@ -130,7 +144,11 @@ def fill(template: str, **view: Any) -> str:
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     # The style is ours, not the user's, so it is not escaped.
-    values: Mapping[str, Any] = {**view, "style": templates.markup(style), "policy": policy}
+    values: Mapping[str, Any] = {
+        **view,
+        "style": templates.markup(style),
+        "policy": policy,
+    }
     page: str = templates.get_template(template).render(values)
     return page
 
