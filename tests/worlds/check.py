@@ -109,11 +109,16 @@ def _untrue(world: World, asked: Asked, fact: Fact) -> Iterator[str]:
         yield from _same(fact, "value", world.mean(asked.new, metric, fact["slice"]))
     if about == "difference" and metric and "before" in fact and not fact.get("slice"):
         yield from _difference(world, asked, fact)
+    if fact.get("system") == "turned round":
+        yield from _same(fact, "before", world.mean(asked.new, metric))
+        yield from _same(fact, "value", world.turned(asked.new).mean(asked.new, metric))
     if about == "takes" and "low" in fact and fact["low"] > fact["high"]:
         yield f"a range that is none: {fact}"
 
 
 def _difference(world: World, asked: Asked, fact: Fact) -> Iterator[str]:
+    if fact.get("system") == "turned round":
+        return
     new, old = fact.get("system"), fact.get("against")
     if new not in world.systems or old not in world.systems:
         new, old = asked.new, asked.old

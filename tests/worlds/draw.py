@@ -89,6 +89,13 @@ def reversed_lists(draw: Draw, n: int) -> World:
     return World("reversed", asked, {"a": good, "b": bad, "c": half})
 
 
+def sorted_backwards(draw: Draw, n: int) -> World:
+    asked = questions(draw, n, 2)
+    good = {one.id: ranking(draw, {one.targets[0]: draw.randint(1, 5)}, 20) for one in asked}
+    bad = {name: list(reversed(one)) for name, one in good.items()}
+    return World("sorted backwards", asked, {"a": bad, "b": good}, named="reverse")
+
+
 def one_outweighs(draw: Draw, n: int) -> World:
     n = max(n, 8)
     made = tuple(Question(f"q{at:03}", tuple(f"t{at}-{j}" for j in range(10))) for at in range(n))
@@ -183,6 +190,7 @@ KINDS: tuple[Callable[[Draw, int], World], ...] = (
     all_won,
     one_lost,
     reversed_lists,
+    sorted_backwards,
     one_outweighs,
     low_at_any_k,
     five_systems,

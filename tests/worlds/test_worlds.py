@@ -11,7 +11,14 @@ import calipers
 from tests.command import typed
 from tests.worlds.ask import inside, wrong_in
 from tests.worlds.check import Asked, problems
-from tests.worlds.draw import KINDS, low_at_any_k, nothing_changed, one_outweighs, reversed_lists
+from tests.worlds.draw import (
+    KINDS,
+    low_at_any_k,
+    nothing_changed,
+    one_outweighs,
+    reversed_lists,
+    sorted_backwards,
+)
 from tests.worlds.world import Question, World
 
 
@@ -91,6 +98,21 @@ def test_k_that_does_not_matter_is_no_advice() -> None:
     text = said(low_at_any_k(_Fixed(), 30), "sweep a.jsonl")
     assert text.startswith("k does not matter: it finds 10% at any k.")
     assert "✓" not in text
+
+
+def test_lists_that_are_sorted_backwards_are_no_matter_of_k() -> None:
+    text = said(sorted_backwards(_Fixed(), 30), "sweep a.jsonl")
+    assert text.startswith("k is not the problem: the lists are in reverse order.")
+    assert "Turned round, recall@1 is 1.000, not 0.000." in text
+    assert "may still grow" not in text
+
+
+def test_what_is_found_whole_cannot_grow() -> None:
+    asked = (Question("q0", ("t0",)), Question("q1", ("t1",)))
+    lists = {"q0": ["t0", "x", "y"], "q1": ["x", "y", "t1"]}
+    text = said(World("whole", asked, {"a": lists}), "sweep a.jsonl")
+    assert text.startswith("Use k = 3: it finds 100%; k = 2 finds 50%.")
+    assert "may still grow" not in text
 
 
 @pytest.mark.parametrize("line", ["sweep a.jsonl", "audit truth.jsonl", "diagnose a.jsonl"])

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,11 @@ class World:
         pairs = zip(self.values(old, metric), self.values(new, metric), strict=True)
         changes = [after - before for before, after in pairs]
         return (sum(one > 1e-12 for one in changes), sum(one < -1e-12 for one in changes))
+
+    def turned(self, system: str) -> "World":
+        """The world in which every list of a system is turned round."""
+        lists = {query: list(reversed(one)) for query, one in self.systems[system].items()}
+        return replace(self, systems={**self.systems, system: lists})
 
     @cached_property
     def unanswerable(self) -> int:

@@ -35,6 +35,7 @@ from calipers.questions.sweep.result import (
     SweepPoint,
     SweepValue,
 )
+from calipers.questions.sweep.turned_round import reverse_claim
 from calipers.questions.tokens import may_have_tokens, token_use, tokens_shown
 from calipers.statistics.bounded_mean import largest_mean
 from calipers.statistics.clusters import as_shares, exact_mean
@@ -83,6 +84,11 @@ def sweep_over_k(
             advice = advise_recall(
                 ks, scores.values, margin, confidence, clusters_in(scores)
             )
+            turned = reverse_claim(
+                pair, at_every_k, scores.values, confidence, clusters_in(scores)
+            )
+            if advice is not None and turned is not None:
+                advice = replace(advice, claim=turned)
             prints = scores.fingerprints
             settings = scores.settings
             policy = scores.policy
@@ -278,12 +284,11 @@ def _claim(recall_advice: RecallAdvice) -> Claim:
             below or 0,
             recall_advice.largest_recall - (recall_advice.below_loss or 0),
         )
-        return Claim(
-            None,
-            _used(last, less, "; k = {other.k} finds {less}."),
-            None,
-            Sentence("Recall may still grow: retrieve more and sweep again."),
-        )
+        grows = Sentence("Recall may still grow: retrieve more and sweep again.")
+        # Where everything is found there is nothing left to grow.
+        is_whole = recall_advice.largest_recall >= 1.0 - 1e-12
+        used = _used(last, less, "; k = {other.k} finds {less}.")
+        return Claim(None, used, None, None if is_whole else grows)
     guess = _at(recall_advice, k, recall_advice.best_guess_recall)
     behind = "; k = {other.k} finds {less}." if recall_advice.best_guess_loss else ALIKE
     bound = Fact(
