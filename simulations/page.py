@@ -43,8 +43,8 @@ METHOD = """## The methods in brief
 - **A slice**: the permutation test, and neither side's interval holds the other's mean.
 - **What 0.05 takes**: for hits the exact power of the sign test at both ends of the 95% interval of
   the share that changed (Clopper and Pearson). Else it is 7.85 s² / 0.05² + 2 at both ends of
-  Bonett's 95% interval of s². Both are rounded outward; below 5 changes nothing is said. A plan says
-  it for any difference.
+  Bonett's 95% interval of s². Both are rounded outward; below 5 changes nothing is said. A plan
+  says it for any difference.
 - **A corpus that grows**: how many documents stand above each target is Poisson, with rates that EM
   fits on a grid of 40 points. The interval is of 80 bootstrap samples of queries, each fitted anew.
   Indexes were built anew on parts of Python's language reference and of made texts, with BM25 and
