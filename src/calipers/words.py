@@ -97,13 +97,19 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 COMPLETING: ContextVar[Callable[[str], str | None]] = ContextVar("completing")
-"""Set by the command line while a command runs: completes another command for the same files."""
+"""Completes a command for the same data: set by the command line while a command runs, and by
+pages. None leaves the command as it is; an empty text leaves out the sentence that offers it."""
 _COMMAND = re.compile(r"`calipers ([^`…]+)`")
+_OFFER = re.compile(r"(?:^|(?<=[.!?] ))[^.!?`]*: `calipers ([^`…]+)`(?:\.? |\.?$)")
+"""A sentence that is nothing but a command with what it is for: "Why: `calipers misses`"."""
 
 
 def whole_commands(text: str) -> str:
     """Complete every command in a text with the user's files, where they are known."""
-    return _COMMAND.sub(lambda found: f"`{_whole(found[1]) or found[0][1:-1]}`", text)
+    kept = _OFFER.sub(lambda offer: "" if _whole(offer[1]) == "" else offer[0], text)
+    if kept != text:
+        kept = kept.rstrip()
+    return _COMMAND.sub(lambda found: f"`{_whole(found[1]) or found[0][1:-1]}`", kept)
 
 
 def _whole(words: str) -> str | None:

@@ -7,7 +7,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -128,7 +130,9 @@ def served(
     listening = listening or listen(port=port)
     doors = doors_of(shelf, listening.address)
     server = uvicorn.Server(config(make_app(shelf, listening.address, doors), "error"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening.socket]})
+    # As on the command line: what the command set is set for the server.
+    run = partial(copy_context().run, server.run, sockets=[listening.socket])
+    thread = threading.Thread(target=run)
     thread.start()
     while not server.started:
         time.sleep(0.01)

@@ -65,18 +65,23 @@ def _body(
     ]
     parts = [
         *map(_block, first),
-        *(f'<p class="note">{said_html(one.text)}</p>' for one in shown),
+        *(f'<p class="note">{said}</p>' for said in _said(shown)),
         *(
             _picture(chart, notebook=notebook, above=document.sentence)
             for chart in charts
         ),
         *map(_block, folded),
     ]
-    if rest:
-        lines = "".join(f"<p>{said_html(one.text)}</p>" for one in rest)
-        more = plural(len(rest), "more note" if shown else "note")
+    if folded_notes := _said(rest):
+        lines = "".join(f"<p>{said}</p>" for said in folded_notes)
+        more = plural(len(folded_notes), "more note" if shown else "note")
         parts.append(f"<details><summary>{more}</summary>{lines}</details>")
     return "".join(parts)
+
+
+def _said(notes: Iterable[Note]) -> list[str]:
+    """The notes as HTML, without those that only offered a command that cannot be given."""
+    return [said for note in notes if (said := said_html(note.text))]
 
 
 def blocks_html(blocks: Iterable[Block]) -> str:
@@ -134,12 +139,14 @@ def _picture(block: Picture, *, notebook: bool, above: str) -> str:
 
 
 def _lines(block: Lines) -> str:
-    lines = "".join(f"<li>{said_html(line)}</li>" for line in block.lines)
+    every = map(said_html, block.lines)
+    lines = "".join(f"<li>{said}</li>" for said in every if said)
     return f"<ul>{lines}</ul>" if lines else ""
 
 
 def _claim(claim: Claim) -> str:
-    further = "".join(f"<br>{said_html(one)}" for one in (claim.range, claim.next) if one)
+    behind = [said_html(text) for text in (claim.range, claim.next) if text]
+    further = "".join(f"<br>{said}" for said in behind if said)
     fact = f"<strong>{said_html(claim.fact)}</strong>"
     return f"<li>{_sign(claim.standing)}{fact}{further}</li>"
 

@@ -30,6 +30,7 @@ from calipers.errors import (
     WriteFailed,
 )
 from calipers.present.escape import clean
+from calipers.questions.report.commands import commands_about
 from calipers.questions.report.page.page import HERE as REPORT
 from calipers.store.label_pools import PoolClosedError
 from calipers.web import api, pages
@@ -101,7 +102,9 @@ def guarded(address: str, open_to: OpenTo, answer: Callable[..., Response]) -> R
         if not request.state.owns and open_to == "owner":
             raise HTTPException(403, OWNER_ONLY)
         body = [await request.body()] if method == "POST" else []
-        return await run_in_threadpool(answer, request, *body)
+        # What was typed to start the server is nobody's next command.
+        with commands_about(None):
+            return await run_in_threadpool(answer, request, *body)
 
     return Route(path, handle, methods=[method])
 

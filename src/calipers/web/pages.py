@@ -30,6 +30,7 @@ from calipers.questions.report.browse import (
     tag_values,
     with_tags,
 )
+from calipers.questions.report.commands import commands_about
 from calipers.questions.report.page.details import Details, beside
 from calipers.questions.report.page.page import environment, part_sections
 from calipers.questions.report.rule import describe, parts, summary
@@ -196,7 +197,8 @@ def _evaluation(request: Request, tab: str, source: Opened, **values: Any) -> Re
     """Render a page about an evaluation."""
     browse = request.app.state.shelf.open(source)
     about = {"browse": browse, "tab": tab, **source._asdict()}
-    return render(request, tab, title=clean(browse.name), **about, **values)
+    with commands_about(source.short):
+        return render(request, tab, title=clean(browse.name), **about, **values)
 
 
 def _source(request: Request) -> Opened:
@@ -239,7 +241,8 @@ def shown(browse: Browse, at: int) -> dict[str, Any]:
 def report(request: Request) -> Response:
     """The report of an evaluation."""
     source = _source(request)
-    made = request.app.state.shelf.made(source, _report)
+    with commands_about(source.short):
+        made = request.app.state.shelf.made(source, _report)
     return _evaluation(request, "report", source, made=made)
 
 

@@ -123,6 +123,11 @@ class Opened(NamedTuple):
         """Its key in a cache: by id, as a name means another evaluation after the next save."""
         return self.reference if self.saved is None else self.saved.id
 
+    @property
+    def short(self) -> str | None:
+        """Its short id, by which commands name it; None if it was not saved."""
+        return None if self.saved is None else self.saved.short
+
 
 @dataclass
 class WebSources:

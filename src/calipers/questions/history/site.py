@@ -28,6 +28,7 @@ from calipers.questions.history.settings import (
     history_trend,
 )
 from calipers.questions.report.browse import open_saved
+from calipers.questions.report.commands import commands_about
 from calipers.questions.report.page.page import document_page, fill, render
 from calipers.questions.report.result import Report
 from calipers.questions.report.rule import describe
@@ -76,13 +77,14 @@ def write_site(history: History, folder: str | Path, settings: HistorySettings) 
     for listed in names.values():
         for one, before in zip(listed, [*listed[1:], None], strict=True):
             trend = trends[one.name] if one is listed[0] else None
-            _write(
-                place / PAGES / f"{one.id}.html", _evaluation(store, one, before, trend)
-            )
+            with commands_about(one.short):
+                page = _evaluation(store, one, before, trend)
+            _write(place / PAGES / f"{one.id}.html", page)
     badge = badge_of(next(iter(trends.values())))
     _write(place / "badge.svg", badge_svg(badge))
     _write(place / "badge.json", msgspec.json.encode(badge).decode())
-    parts = [_part(history, trends[name], listed) for name, listed in names.items()]
+    with commands_about(None):
+        parts = [_part(history, trends[name], listed) for name, listed in names.items()]
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     view = {"title": "Retrieval over time", "parts": parts, "made": made}
     _write(place / "index.html", fill("site.html.j2", **view))
