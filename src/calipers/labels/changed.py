@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, check_number
-from calipers.labels.agreement import JudgedTruth, is_relevant, why_waiting
 from calipers.labels.draft import Draft, question_texts, read_asked, with_corpus
+from calipers.labels.judged_truth import JudgedTruth, is_relevant, why_waiting
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Standing
 from calipers.model.document import Document, Note, of_claim

@@ -14,14 +14,10 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import polars as pl
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.labels.agreement import (
-    Agreement,
-    JudgedTruth,
-    agreement,
-    judged_truth,
-    measured,
-)
+from calipers.labels.agreement import agreement
+from calipers.labels.agreement_result import Agreement
 from calipers.labels.changed import ChangedResults, Switch, compare_first, switch_state
+from calipers.labels.judged_truth import JudgedTruth, judged_truth, measured
 from calipers.labels.sample import SampleState, SampleWatch
 from calipers.model.document import Column, Document, Table
 from calipers.model.ground_truth import GroundTruth

@@ -20,7 +20,7 @@ from calipers.io.corpus import open_corpus
 from calipers.io.load import load_ground_truth, load_run
 from calipers.io.records.label_files import check_label_file, read_labels, write_labels
 from calipers.io.tables.columns import Columns
-from calipers.labels.agreement import matching_of
+from calipers.labels.judged_truth import matching_of
 from calipers.live.questions import read_questions
 from calipers.match.pair import match_pair
 from calipers.model.document import Document, Note

@@ -15,7 +15,8 @@ from calipers.io.load import load_ground_truth
 from calipers.io.records.json_files import decoded, opening
 from calipers.io.records.label_files import Placed, read_labels, write_labels
 from calipers.io.tables.columns import Columns
-from calipers.labels.agreement import Agreement, agreement, decide, judged_truth
+from calipers.labels.agreement import agreement, decide
+from calipers.labels.agreement_result import Agreement
 from calipers.labels.desk import (
     AnyPath,
     Exported,
@@ -25,6 +26,7 @@ from calipers.labels.desk import (
     open_desk,
     write_truth,
 )
+from calipers.labels.judged_truth import judged_truth
 from calipers.model.document import Document, Note
 from calipers.model.labels import Label, Pair
 from calipers.model.result import Plain, ShowsItself, from_moment, moment

@@ -11,7 +11,6 @@ import polars as pl
 from calipers.engines.scoring import choose_metrics
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
-from calipers.labels.agreement import JudgedTruth, scored_run, why_waiting
 from calipers.labels.draft import (
     keep,
     matched_alike,
@@ -19,6 +18,7 @@ from calipers.labels.draft import (
     read_inputs,
     to_judge,
 )
+from calipers.labels.judged_truth import JudgedTruth, scored_run, why_waiting
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
 from calipers.model.document import Document, Note, of_claim

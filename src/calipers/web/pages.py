@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from calipers.errors import InvalidInput, StoreAway
-from calipers.labels.agreement import verdict as agreed_in_words
+from calipers.labels.agreement_document import verdict as agreed_in_words
 from calipers.labels.desk import PoolSession
 from calipers.model.health import Health
 from calipers.present.escape import clean
