@@ -21,10 +21,11 @@ from calipers.io.files.probe import Probe
 from calipers.io.formats.table import read_long
 from calipers.io.registry import read_probe
 from calipers.io.tables.cells import cast_columns, check_ranks
-from calipers.io.tables.columns import IDENTITIES, Columns
+from calipers.io.tables.columns import Columns
 from calipers.io.tables.propose import settled
 from calipers.io.tables.resolve import no_column, resolve_fields
 from calipers.io.tables.scan import in_memory
+from calipers.io.tables.usual_names import IDENTITIES
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.matched import Dataset, Role
 from calipers.model.policy import Ties

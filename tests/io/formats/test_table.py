@@ -5,7 +5,7 @@ import pytest
 
 from calipers.errors import InvalidInput
 from calipers.io.load import load
-from calipers.io.tables.columns import renaming
+from calipers.io.tables.usual_names import renaming
 
 RUN = [("q1", "d1", 9.5), ("q1", "d2", 8.0), ("q2", "d3", 1.0)]
 

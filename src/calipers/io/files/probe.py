@@ -15,8 +15,9 @@ from calipers.io.files.open import Source
 from calipers.io.records import json_files
 from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import Look, RawRecords
-from calipers.io.tables.columns import Columns, is_flat_table, is_long
+from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import InputTable, delimited, explained, header, in_memory
+from calipers.io.tables.usual_names import is_flat_table, is_long
 from calipers.names import NEGATIVES, PARALLEL, plain_name
 
 STREAM_MARK = b"\xff\xff\xff\xff"

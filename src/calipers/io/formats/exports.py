@@ -36,8 +36,8 @@ from calipers.io.records.layout import (
 from calipers.io.records.rankings import are_rankings
 from calipers.io.records.records import SAME_QUERY
 from calipers.io.tables.cells import cell_value
-from calipers.io.tables.columns import renaming
 from calipers.io.tables.scan import InputTable, explained
+from calipers.io.tables.usual_names import renaming
 from calipers.model.matched import Dataset, Role
 from calipers.names import QUERY_ID, ROW_ID, plain_name
 

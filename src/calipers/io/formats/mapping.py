@@ -15,7 +15,7 @@ from calipers.io.format import Format, read_records, wrong_form
 from calipers.io.formats.ours import Ours
 from calipers.io.records import json_files
 from calipers.io.records.documents import finite, is_answer, is_document
-from calipers.io.tables.columns import is_long
+from calipers.io.tables.usual_names import is_long
 from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.ground_truth import WAYS, GroundTruth
 from calipers.model.matched import Dataset, Role

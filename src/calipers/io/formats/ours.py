@@ -37,8 +37,9 @@ from calipers.io.records.fields import (
 )
 from calipers.io.records.json_files import explain_mismatch, opened
 from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, Target
-from calipers.io.tables.columns import Columns, Pairs, is_long
+from calipers.io.tables.columns import Columns, Pairs
 from calipers.io.tables.scan import InputTable, explained
+from calipers.io.tables.usual_names import is_long
 from calipers.model.matched import Dataset, Role
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ class Ours(EachRow):
         has = {"has_truth": "ground_truth" in held, "has_results": "retrieved" in held}
         options: tuple[Pairs, ...] = ()
         if not all(has.values()) and not first.keys() <= self.kept:
-            from calipers.io.tables.propose import missing_part
+            from calipers.io.tables.candidates import missing_part
 
             options = missing_part(_sample(probe, owner), role, **has)
         notes = notes_on_names(names, first.keys() - self.kept)
@@ -318,7 +319,7 @@ class PlainRecords(Ours):
         keys = probe.look.keys if probe.look else frozenset()
         alone = len(keys) > 1 and len(probe.row_keys) == 1
         if alone and not is_long(keys) and not keys & self.kept:
-            from calipers.io.tables.propose import nothing_fits
+            from calipers.io.tables.candidates import nothing_fits
 
             raise nothing_fits(probe.name, _sample(probe), "query", role)
         return super().read(probe, role)
@@ -326,7 +327,7 @@ class PlainRecords(Ours):
 
 def _sample(probe: Probe, owner: str | None = None) -> "Profiles":
     """The profiles of the fields of the first records."""
-    from calipers.io.tables.propose import profiles_of_records
+    from calipers.io.tables.candidates import profiles_of_records
 
     rows = [opened(one) for one in islice(probe.records(owner).items, SOME)]
     return profiles_of_records([row for row in rows if isinstance(row, Mapping)])

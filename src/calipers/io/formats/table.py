@@ -8,11 +8,10 @@ quotes.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput, Unclear, is_command_line
@@ -20,10 +19,11 @@ from calipers.io.files.parquet import write_blocks
 from calipers.io.files.probe import Probe
 from calipers.io.files.write import opened, write_cells
 from calipers.io.format import Format, Output, Parts, has_lists_beside, wrong_form
-from calipers.io.records.entries import AT_ONCE, EVERYTHING, Remarks, records
+from calipers.io.records.entries import EVERYTHING, Remarks, records
 from calipers.io.records.fields import holds_objects
 from calipers.io.records.gather import MemoryBudget, Results
 from calipers.io.records.records import no_targets
+from calipers.io.tables.candidates import missing_part
 from calipers.io.tables.cells import (
     TAG,
     Splitter,
@@ -34,19 +34,11 @@ from calipers.io.tables.cells import (
     tags_in,
     words_for_nothing,
 )
-from calipers.io.tables.columns import (
-    GRADES,
-    IDENTITIES,
-    IGNORE,
-    Pairs,
-    is_long,
-    renaming,
-    says_wanted,
-)
+from calipers.io.tables.columns import GRADES, IGNORE, Pairs
 from calipers.io.tables.grades import as_numbers, grades_of_words
 from calipers.io.tables.merge import numbered_as_one, pages_as_items
 from calipers.io.tables.profile import SOME
-from calipers.io.tables.propose import look_at, missing_part
+from calipers.io.tables.propose import look_at
 from calipers.io.tables.resolve import (
     check_fields,
     check_no_sentences,
@@ -62,6 +54,8 @@ from calipers.io.tables.scan import (
     InputTable,
     explained,
 )
+from calipers.io.tables.usual_names import IDENTITIES, is_long, renaming, says_wanted
+from calipers.io.tables.written_rows import Frames, fits_long, in_frames, long_rows
 from calipers.model.ground_truth import (
     TARGET_SCHEMA,
     GroundTruth,
@@ -70,7 +64,7 @@ from calipers.model.ground_truth import (
 )
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
-from calipers.names import EMPTY, TOTALS, words_in
+from calipers.names import TOTALS
 
 BATCH = 250_000
 CELLS_AT_ONCE = 4_000
@@ -501,33 +495,7 @@ def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
     return replace(made, notes=(*notes, *splitter.notes()))
 
 
-COLUMNS = words_in(
-    "id query tags retrieved ground_truth forbidden excluded stages latency_ms error missing_from"
-)
-"""Columns of a table with one row per query."""
-
-
-def in_frames(waiting: Iterator[dict[str, Any]]) -> Iterator[pl.DataFrame]:
-    """Yield records as rows of tables, with lists and objects as JSON in a cell."""
-    rows = list(islice(waiting, AT_ONCE))
-    names = COLUMNS
-    if len(rows) < AT_ONCE:
-        # These are all rows: a column without values is not needed.
-        names = tuple(name for name in COLUMNS if any(name in row for row in rows))
-    while rows:
-        cells = [{key: _cell(value) for key, value in row.items()} for row in rows]
-        yield pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String()))
-        rows = list(islice(waiting, AT_ONCE))
-
-
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
 SEPARATORS = {"csv": ",", "tsv": "\t"}
-MOST_WHOLE = 2.0**53
-"""Beyond this, floats cannot represent every whole number."""
-Frames = Iterator[pl.DataFrame]
 
 
 class LongTable(Format):
@@ -565,7 +533,7 @@ class LongTable(Format):
     ) -> list[Path]:
         """Write a table as text or in Parquet: a row per item where that holds everything."""
         frames = chain.from_iterable(
-            _long(part) if _fits_long(part) else in_frames(records([part], remarks))
+            long_rows(part) if fits_long(part) else in_frames(records([part], remarks))
             for part in parts
         )
         with opened(path) as file:
@@ -574,58 +542,6 @@ class LongTable(Format):
             else:
                 _sink(frames, file)
         return [path]
-
-
-def _fits_long(part: Dataset) -> bool:
-    """Whether there is one part, whose rows hold everything."""
-    truth = part.ground_truth
-    run = part.run
-    if truth is not None:
-        whole = truth.queries.height == truth.targets["query"].n_unique()
-        more = truth.tags or truth.forbidden is not None or truth.excluded is not None
-        # As a cell of its own, an id that is called none would say that there is no target.
-        ids = truth.targets["item"].str.to_lowercase()
-        more = more or ids.is_in([*EMPTY]).any()
-        return run is None and whole and not more
-    return run is not None and run.queries is None and not run.stages
-
-
-def _long(part: Dataset) -> Frames:
-    if part.ground_truth is not None:
-        return iter([_targets(part.ground_truth)])
-    return iter(()) if part.run is None else _results(part.run)
-
-
-def _targets(truth: GroundTruth) -> pl.DataFrame:
-    targets = truth.targets
-    used = [
-        name
-        for name in TARGET_SCHEMA
-        if name in ("query", "grade") or targets[name].null_count() < targets.height
-    ]
-    if not {"item", "quote", "document"} & set(used):
-        used.append("item")
-    frame = targets.select(
-        sorted(used, key=lambda name: (name != "query", name == "grade"))
-    )
-    whole = (frame["grade"] == frame["grade"].round()) & (
-        frame["grade"].abs() < MOST_WHOLE
-    )
-    if whole.all():
-        frame = frame.with_columns(pl.col("grade").cast(pl.Int64))
-    known = truth.queries.filter(
-        pl.col("text").is_not_null() & (pl.col("text") != pl.col("query"))
-    )
-    if known.height:
-        texts = truth.queries.select("query", query_text="text")
-        frame = frame.join(texts, on="query", how="left", maintain_order="left")
-    return frame
-
-
-def _results(run: Run) -> Frames:
-    for batch in run.ranked():
-        frame = batch.frame.with_columns(rank=pl.Series(batch.rank, dtype=pl.Int64))
-        yield frame.select(name for name in RUN_SCHEMA if name in frame.columns)
 
 
 def _write_text(frames: Frames, file: BinaryIO, separator: str) -> None:

@@ -32,13 +32,12 @@ from calipers.io.tables.cells import Splitter, looks_like_texts
 from calipers.io.tables.columns import (
     IGNORE,
     may_be_the_grade,
-    numbered_groups,
-    renaming,
     say,
     with_tags,
     words_as_grades,
 )
 from calipers.io.tables.grades import grade_of
+from calipers.io.tables.usual_names import numbered_groups, renaming
 from calipers.model.matched import Role
 from calipers.names import (
     EMPTY,

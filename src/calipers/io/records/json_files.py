@@ -18,8 +18,9 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source, line_and_column, not_utf8
 from calipers.io.records.records import Place
-from calipers.io.tables.columns import Columns, is_long, renaming
+from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import InputTable, lazily
+from calipers.io.tables.usual_names import is_long, renaming
 
 Shape = Literal["list", "lines", "object", "values"]
 """``values`` are objects one after another, each on several lines, as programs print them."""

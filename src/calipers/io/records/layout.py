@@ -17,7 +17,7 @@ from calipers.io.records.documents import (
 )
 from calipers.io.records.json_files import opened
 from calipers.io.tables.cells import decoded_text, looks_like_texts
-from calipers.io.tables.columns import IGNORED
+from calipers.io.tables.usual_names import IGNORED
 from calipers.names import (
     ANSWER_LISTS,
     ANSWER_WORDS,

@@ -18,7 +18,8 @@ from calipers.io.records.documents import (
 )
 from calipers.io.records.json_files import opened
 from calipers.io.tables.cells import looks_like_texts
-from calipers.io.tables.columns import IGNORE, IGNORED, say, says_wanted
+from calipers.io.tables.columns import IGNORE, say
+from calipers.io.tables.usual_names import IGNORED, says_wanted
 from calipers.names import (
     JUDGED,
     LAST_STAGE,

@@ -18,7 +18,7 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import BYTE_ORDER_MARK, HEAD, Source, not_utf8
 from calipers.io.files.probe import Probe
-from calipers.io.tables.columns import is_long
+from calipers.io.tables.usual_names import is_long
 from calipers.prefetch import ahead
 
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")

@@ -5,9 +5,9 @@ from dataclasses import replace
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.tables.columns import numbered_groups, renaming
 from calipers.io.tables.profile import SOME, Profile
 from calipers.io.tables.scan import InputTable, cell_texts, explained
+from calipers.io.tables.usual_names import numbered_groups, renaming
 from calipers.model.ground_truth import MARK
 from calipers.model.matched import Role
 from calipers.names import QUOTE, RESULT, RETURNED_IDS, ROW, plain_name, possible_meaning

@@ -11,22 +11,19 @@ from collections.abc import Iterable, Mapping, Sequence
 import polars as pl
 
 from calipers.errors import InvalidInput, Unclear
+from calipers.io.tables.candidates import nothing_fits, orders, unlikely_to_judge
 from calipers.io.tables.cells import TAG, has_decimal_commas, looks_like_texts
-from calipers.io.tables.columns import (
-    IGNORE,
+from calipers.io.tables.columns import IGNORE, Pairs, may_be_the_grade, say
+from calipers.io.tables.grades import cells_of
+from calipers.io.tables.profile import SOME, Profile, Profiles
+from calipers.io.tables.scan import InputTable, cell_texts, explained
+from calipers.io.tables.usual_names import (
     IGNORED,
-    Pairs,
     may_be_texts,
-    may_be_the_grade,
     renaming,
-    say,
     says_wanted,
     weak_quote,
 )
-from calipers.io.tables.grades import cells_of
-from calipers.io.tables.profile import SOME, Profile, Profiles
-from calipers.io.tables.propose import nothing_fits, orders, unlikely_to_judge
-from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.model.matched import Role
 from calipers.model.run import all_rise
 from calipers.names import (

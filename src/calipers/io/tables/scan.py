@@ -21,7 +21,8 @@ import polars as pl
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile, said_by
 from calipers.io.files.open import HEAD, Source, not_utf8
 from calipers.io.files.write import unguarded
-from calipers.io.tables.columns import Columns, is_long
+from calipers.io.tables.columns import Columns
+from calipers.io.tables.usual_names import is_long
 from calipers.names import BEIR_JUDGEMENTS
 from calipers.prefetch import ahead
 

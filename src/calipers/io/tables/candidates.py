@@ -1,0 +1,322 @@
+"""Which columns may be meant by a field that is lacking, by their profiles and names."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from calipers.errors import Unclear
+from calipers.io.tables.columns import GRADES, IGNORE, Pairs
+from calipers.io.tables.grades import grades_of_words
+from calipers.io.tables.profile import Profile, Profiles
+from calipers.io.tables.usual_names import IDENTITIES, IGNORED, numbered_groups, renaming
+from calipers.model.matched import Role
+from calipers.names import (
+    HARMLESS,
+    LAST_STAGE,
+    NO_GRADES,
+    WANTED_WORDS,
+    is_distance,
+    possible_meaning,
+)
+
+_IDS = frozenset({"id", "ids", "nr", "no", "number", "nummer"})
+"""Words of names whose numbers may be ids."""
+_OWN = frozenset({"id", "_id", "tags", "latency_ms", "error", "stages"})
+"""Fields of our records that are no part of them."""
+
+
+def nothing_fits(name: str, profiles: Profiles, lacking: str, role: Role) -> Unclear:
+    """The error for a table without a column for the query or the item."""
+    listed = ", ".join(_columns(profiles)) or "no name"
+    usual = (
+        "question or query_id"
+        if lacking == "query"
+        else "chunk_id (ids) or quote (texts)"
+    )
+    return Unclear(
+        f"{name} has no column for the {lacking}; found {listed:.60}",
+        *mappings(profiles, {lacking}, role),
+        otherwise=f"Add a column {usual}, or give another file",
+    )
+
+
+def missing_part(
+    profiles: Profiles, role: Role, *, has_truth: bool, has_results: bool
+) -> tuple[Pairs, ...]:
+    """The mappings that may give a part that is lacking for a role."""
+    lacking = {"ground_truth"} if not has_truth and role != "run" else set[str]()
+    if not has_results and role != "ground_truth":
+        lacking.add("retrieved")
+    return tuple(mappings(profiles, lacking, role))
+
+
+def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pairs]:
+    """Mappings of columns of unknown name to the fields that are lacking, the likelier first."""
+    known = {*renaming(_columns(profiles)).values()}
+    free = _free(profiles, lacking)
+    unknown = {one.name for one in free}
+    every = numbered_groups(_columns(profiles)).values()
+    in_groups = {name for group in every for name in group}
+    numbered = [group for group in every if unknown.issuperset(group)]
+    single = [one for one in free if one.name not in in_groups]
+    starts: list[Pairs] = [()]
+    if "query" in lacking:
+        starts = [(("query", question.name),) for question in _questions(single)]
+    whole = bool(lacking & {"query", "item"})
+    for start in starts:
+        used = {theirs for _, theirs in start}
+        rest = [one for one in single if one.name not in used]
+        groups = [",".join(group) for group in numbered]
+        if whole and not known & {*IDENTITIES}:
+            yield from _with_targets(start, rest, groups, role, known)
+        elif "query" in lacking:
+            yield from _with_lists(start, rest, groups, role, known)
+        else:
+            yield from _with_part(lacking, rest, groups, known, profiles)
+
+
+def _with_targets(
+    start: Pairs, rest: list[Profile], groups: list[str], role: Role, known: set[str]
+) -> Iterator[Pairs]:
+    """A start with targets or results, and both where the role asks for both."""
+    if "query_text" not in known and "query" in known:
+        # A question beside its id: results may name it by its text.
+        for asked in [one for one in rest if one.asks][:1]:
+            others = [one for one in rest if one is not asked]
+            with_text: Pairs = (*start, ("query_text", asked.name))
+            yield from _with_targets(
+                with_text, others, groups, role, {*known, "query_text"}
+            )
+    items = [*groups, *(item.name for item in _items(rest))]
+    by_name = {one.name: one for one in rest}
+    for item in items:
+        field = "item"
+        if item in by_name and by_name[item].kind == "texts":
+            field = "text" if role == "run" else "quote"
+        ids = by_name[item].ids if item in by_name else frozenset[str]()
+        mapping: Pairs = (*start, (field, item))
+        others = [one for one in rest if one.name != item]
+        if role == "run":
+            yield from _in_order(mapping, others, known)
+            continue
+        if role == "both":
+            wide = [
+                returned_list
+                for returned_list in _returned_lists(others)
+                if not ids or ids & returned_list.ids
+            ]
+            yield from ((*mapping, ("retrieved", one.name)) for one in wide)
+            yield from (
+                (*mapping, ("retrieved", group)) for group in groups if group != item
+            )
+            for judged in _judging(others):
+                left = [other for other in others if other is not judged]
+                yield from _in_order((*mapping, ("grade", judged.name)), left, known)
+            continue
+        graded = [(*mapping, ("grade", one.name)) for one in _judging(others)]
+        yield from (*graded, mapping)
+
+
+def _with_lists(
+    start: Pairs, rest: list[Profile], groups: list[str], role: Role, known: set[str]
+) -> Iterator[Pairs]:
+    """A start for a table whose targets or results have a known name."""
+    if role == "both" and "retrieved" not in known:
+        yield from (
+            (*start, ("retrieved", returned_list.name))
+            for returned_list in _returned_lists(rest)
+        )
+        yield from ((*start, ("retrieved", group)) for group in groups)
+    if role == "both" and "retrieved" in known and not known & {"item", "quote"}:
+        yield from ((*start, ("item", item.name)) for item in _items(rest))
+    if role != "run" and "grade" not in known and "retrieved" not in known:
+        yield from ((*start, ("grade", one.name)) for one in _judging(rest))
+    yield start
+
+
+def _with_part(
+    lacking: set[str],
+    rest: list[Profile],
+    groups: list[str],
+    known: set[str],
+    every: Profiles,
+) -> Iterator[Pairs]:
+    """The part that is lacking: a list, or what judges or orders the rows."""
+    targets = [*_target_columns(rest, groups)] if "ground_truth" in lacking else []
+    results = [*_result_columns(rest, groups)] if "retrieved" in lacking else []
+    if "ground_truth" not in lacking:
+        yield from ((pair,) for pair in results)
+        if "grade" in known:
+            yield from _in_order((), rest, known)
+        return
+    if "retrieved" in lacking and "item" in known:
+        yield from judged_rows(rest, known)
+        return
+    if "retrieved" in lacking:
+        both = ((a, b) for a in targets for b in results if a[1] != b[1])
+        yield from sorted(
+            both, key=lambda pair: _count(every, pair[0]) > _count(every, pair[1])
+        )
+        return
+    if "retrieved" not in known:
+        # One result in each row: what judges it stands beside it.
+        yield from ((("grade", one.name),) for one in _judging(rest))
+    yield from ((pair,) for pair in targets)
+
+
+def judged_rows(rest: list[Profile], known: set[str]) -> Iterator[Pairs]:
+    """A column that judges the rows and one that orders them."""
+    for judging in _judging(rest):
+        others = [one for one in rest if one is not judging]
+        yield from _in_order((("grade", judging.name),), others, known)
+
+
+def _count(profiles: Profiles, pair: tuple[str, str]) -> int:
+    """How many ids a column holds; targets are fewer than results."""
+    return sum(profiles[name].count for name in pair[1].split(",") if name in profiles)
+
+
+def _target_columns(rest: list[Profile], groups: list[str]) -> Iterator[tuple[str, str]]:
+    """The columns that may list targets."""
+    for item in _items(rest):
+        yield ("quote" if item.kind == "texts" else "ground_truth", item.name)
+    yield from (("ground_truth", group) for group in groups)
+
+
+def _result_columns(rest: list[Profile], groups: list[str]) -> Iterator[tuple[str, str]]:
+    """The columns that may list results."""
+    yield from (
+        ("retrieved", returned_list.name) for returned_list in _returned_lists(rest)
+    )
+    yield from (("retrieved", group) for group in groups)
+
+
+def _in_order(mapping: Pairs, rest: list[Profile], known: set[str]) -> Iterator[Pairs]:
+    """A mapping with what may order the results; without, the rows are in order."""
+    if known & {"score", "rank", "retrieved"}:
+        yield mapping
+        return
+    for one in (one for one in rest if one.may_order):
+        yield from ((*mapping, pair) for (pair,) in orders(one))
+    yield mapping
+
+
+def orders(profile: Profile) -> list[Pairs]:
+    """What a column of numbers may be to results, the likelier first."""
+    called = profile.name
+    by_score: list[Pairs] = [(("score", called),), (("distance", called),)]
+    if is_distance(called):
+        by_score.reverse()
+    if not profile.may_rank:
+        return by_score
+    return [(("rank", called),), *by_score]
+
+
+def _questions(free: list[Profile]) -> list[Profile]:
+    """The columns that may be the question, the likelier first."""
+
+    def unlikely(profile: Profile) -> tuple[bool, bool, bool]:
+        return (
+            possible_meaning(profile.name) != "query",
+            not profile.asks,
+            profile.kind != "texts",
+        )
+
+    may = [one for one in free if one.kind in ("texts", "words", "places", "numbers")]
+    return sorted(
+        (one for one in may if one.different > 1 or len(one.cells) == 1), key=unlikely
+    )[:4]
+
+
+def _items(rest: list[Profile]) -> list[Profile]:
+    """The columns that may be targets or single results, the likelier first."""
+
+    def unlikely(profile: Profile) -> tuple[bool, bool, bool, bool, bool, int]:
+        meant = possible_meaning(profile.name)
+        return (
+            not profile.words & WANTED_WORDS,
+            meant not in ("item", "quote"),
+            bool(profile.words & HARMLESS),
+            profile.kind == "texts",
+            profile.kind == "numbers",
+            # There are fewer targets than results.
+            profile.count,
+        )
+
+    may = [
+        one
+        for one in rest
+        if one.kind not in ("nothing", "judgements", "dates", "objects")
+    ]
+    may = [
+        one for one in may if one.kind != "numbers" or not one.words & NO_GRADES - _IDS
+    ]
+    return sorted(may, key=unlikely)[:6]
+
+
+def _returned_lists(rest: list[Profile]) -> list[Profile]:
+    """The columns that may list results, the likelier first."""
+
+    def unlikely(profile: Profile) -> tuple[bool, bool, int]:
+        hinted = possible_meaning(profile.name) == "retrieved"
+        return not profile.words & LAST_STAGE, not hinted, -profile.count
+
+    may = [one for one in rest if one.kind in ("lists", "words", "places", "numbers")]
+    return sorted(may, key=unlikely)[:4]
+
+
+def _judging(rest: list[Profile]) -> list[Profile]:
+    """The columns that may judge, the likelier first."""
+    may = [one for one in rest if one.may_grade or (one.may_tell_apart and one.varies)]
+    return sorted(may, key=unlikely_to_judge)[:3]
+
+
+def unlikely_to_judge(profile: Profile) -> tuple[bool, bool, bool, int]:
+    """Sorts columns that may judge: by a word of judgement, and few values that count nothing."""
+    counts = profile.different > 2 and profile.may_rank
+    return (
+        not profile.judges_by_name,
+        profile.kind != "judgements",
+        counts,
+        profile.different,
+    )
+
+
+def as_cell(value: Any) -> str:
+    """A value of a record as it would stand in a cell."""
+    return "; ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+
+
+def profiles_of_records(records: Sequence[Mapping[str, Any]]) -> Profiles:
+    """The profiles of the fields of records."""
+    names = [*dict.fromkeys(str(key) for record in records for key in record)]
+    cells = {name: [as_cell(record.get(name)) for record in records] for name in names}
+    return Profiles(pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String())))
+
+
+def _columns(profiles: Iterable[str]) -> list[str]:
+    return [
+        profile
+        for profile in profiles
+        if profile.strip() and not profile.endswith(IGNORED)
+    ]
+
+
+def _free(profiles: Profiles, lacking: set[str]) -> list[Profile]:
+    """The columns of unknown name, but for those of our own records."""
+    listed = _columns(profiles)
+    own = _OWN - {"id", "_id"} if "item" in lacking else _OWN
+    known = {*renaming(listed), *own}
+    return [
+        profiles[one]
+        for one in listed
+        if one not in known and not one.startswith(("tag.", "__"))
+    ]
+
+
+def words_to_grade(column: str, cells: Iterable[str]) -> tuple[Pairs, ...]:
+    """The mappings for words in a column of grades: a grade for each, or none at all."""
+    grades = grades_of_words(cells)
+    by_word: tuple[Pairs, ...] = () if grades is None else (((GRADES, grades),),)
+    return (*by_word, ((IGNORE, column),))
