@@ -103,6 +103,7 @@ READERS = (
     "compare run.csv other.csv -g truth.csv",
     f"sweep {PAIR} --html out.html",
     f"sweep --floor {PAIR}",
+    f"grow {PAIR} --times 2 -k 1",
     f"gate {PAIR} --require recall@1>=0.1",
     "fuse run.csv other.csv -g truth.csv",
     f"gate save {PAIR} -o out.json",

@@ -194,6 +194,9 @@ def comparable(printed: str, way: str) -> Any:
     found = json.loads(printed)
     if way == "levels":
         found = found.get("levels", {}).get("evidence", found)
+        # Ties and whole corpora are noted of one result, not of several levels.
+        found["settings"].pop("notes")
+        found.pop("sentences")
     found["per_query"].sort(key=lambda row: row["query"])
     return found
 

@@ -12,6 +12,7 @@ from unittest import mock
 import calipers
 from calipers.live.result import MachineLabels, RetrievalReport
 from calipers.operations import OPERATIONS
+from calipers.questions.report.curve import recall_curve
 from fuzz.seeds import small_records
 from tests.questions.live_samples import LIVE_SAMPLES
 from tests.questions.samples import RECORDS, SAMPLES, Sample
@@ -83,6 +84,7 @@ MAKERS: dict[str, Sample] = {
     "LiveRun": _sample(lambda: calipers.retrieve(lambda query, k: ["a", "b"], ["q", "r"], k=2)),
     "MachineLabels": _sample(_labelled),
     "Matched": _sample(lambda: calipers.read("evals.jsonl")),
+    "RecallCurve": _sample(lambda: recall_curve(calipers.read("evals.jsonl"))),
     "Report": _sample(lambda: calipers.report("evals.jsonl")),
     "Switch": _sample(_switch),
 }

@@ -466,7 +466,7 @@ def _value(argument: Argument, given: Any, setting: Setting) -> Any:
 INPUTS = ("data", "systems", "ground_truth", "run", "retriever", "config")
 NOT_AGAIN = (
     *("save", "html", "markdown", "junit", "per_query", "output", "accept"),
-    *("explain", "quiet", "as_json", "form"),
+    *("explain", "quiet", "as_json", "form", "all"),
 )
 """Outputs and formats are not repeated in the next command."""
 

@@ -47,6 +47,9 @@ class FileOption(Option):
         self.write = write
 
 
+_SHARED = frozenset({"--explain", "--json", "--help-all", "-h, --help"})
+
+
 class LayeredHelp(click.Command):
     """A command whose --help shows the common options, and --help-all every one."""
 
@@ -59,11 +62,15 @@ class LayeredHelp(click.Command):
                 groups.setdefault(_group(one), []).append(record)
         inner: dict[str, click.Command] = getattr(self, "commands", {})
         # An option that asks another question stands among the options, as it is typed.
-        groups[""] += (
+        others = [
             (word.replace("=", " "), command.get_short_help_str(62))
             for word, command in inner.items()
             if word.startswith("--")
-        )
+        ]
+        # Before the options that every command has.
+        shared = [at for at, (name, _) in enumerate(groups[""]) if name in _SHARED]
+        place = min(shared, default=len(groups[""]))
+        groups[""][place:place] = others
         for name in sorted(groups) if _shows_all(ctx) else [""]:
             with formatter.section(f"{name} options" if name else "Options"):
                 formatter.write_dl(groups[name])

@@ -190,8 +190,7 @@ Cluster = Annotated[
 Price = Annotated[
     float | None,
     Setting(
-        "The price of a million tokens, in any currency: what 1,000 queries cost is then shown "
-        "beside tokens.",
+        "The price of a million tokens: says what 1,000 queries cost, too.",
         metavar="PRICE",
         file="price",
         changes_nothing=True,
