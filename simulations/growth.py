@@ -6,6 +6,8 @@ index is built anew on its part: BM25 counts its documents again, and vectors of
 by their cosine.
 """
 
+# mypy: disable-error-code="misc"
+
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

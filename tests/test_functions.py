@@ -168,8 +168,8 @@ def test_the_values_of_evaluate_to_the_last_bit(retrieved, grades, k) -> None:
 def test_ndcg_and_average_precision_add_from_the_first_rank_on() -> None:
     ranking = list("abcdefgh")
     grades = {"a": 0.5, "c": 3, "d": 1, "f": 2, "h": 0.5, "z": 3}
-    pair = {"ground_truth": {"q": grades}, "run": {"q": ranking}}
-    scores = evaluate(**pair, metrics="ndcg@8,ndcg@8(gain=exp),map@8")
+    metrics = "ndcg@8,ndcg@8(gain=exp),map@8"
+    scores = evaluate(ground_truth={"q": grades}, run={"q": ranking}, metrics=metrics)
     assert ndcg_at_k(ranking, grades, 8) == scores["ndcg@8"].mean
     assert ndcg_at_k(ranking, grades, 8, gain="exp") == scores["ndcg@8(gain=exp)"].mean
     assert average_precision(ranking, grades, 8) == scores["map@8"].mean
@@ -217,7 +217,7 @@ def test_by_id_takes_the_ids_of_objects_with_a_text() -> None:
     with pytest.raises(InvalidInput, match=r"needs a text for every result: retrieved\[0\] is 7"):
         recall_at_k([7], ["c1"], 1, by="text")
     with pytest.raises(InvalidInput, match="by is not known: found 'span'"):
-        recall_at_k(["a"], ["a"], 1, by="span")
+        recall_at_k(["a"], ["a"], 1, by="span")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("grade", [np.complex128(1 + 2j), np.complex64(1), 1j])

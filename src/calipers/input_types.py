@@ -5,8 +5,8 @@ Files, mappings, records and tables of several libraries are all read by the sam
 """
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from calipers.operation import known_as
 
@@ -39,32 +39,35 @@ class TableLike(Protocol):
         ...
 
 
-ByQuery = Mapping[str, Mapping[str, float] | Collection[object]]
-"""For each query its items with their scores or grades, or its items alone."""
-ByNumber = Mapping[int, Mapping[str, float] | Collection[object]]
-"""The same, for queries whose ids are numbers."""
-Records = Iterable[Mapping[str, object]] | Iterable[object]
+ByQuery = Mapping[Any, Mapping[Any, float] | Collection[object]]
+"""For each query its items with their scores or grades, or its items alone; ids may be numbers."""
+
+
+class DatasetLike(Protocol):
+    """A dataset of Hugging Face or ragas."""
+
+    @property
+    def to_list(self) -> Callable[..., object]:
+        """The method that gives its records."""
+        ...
+
+
+Records = Sequence[object] | Iterator[object] | DatasetLike
 """Records with named fields, or objects of a library that hold such records."""
 
-GroundTruthInput = (
-    PathText | GroundTruth | Dataset | ByQuery | ByNumber | Records | TableLike
-)
+GroundTruthInput = PathText | GroundTruth | Dataset | ByQuery | Records | TableLike
 """What should be found: a file, a mapping of queries to items, records or a table."""
-RunInput = PathText | Run | Dataset | ByQuery | ByNumber | Records | TableLike
+RunInput = PathText | Run | Dataset | ByQuery | Records | TableLike
 """What a retriever returned: a file, a mapping of queries to items, records or a table."""
-DataInput = (
-    PathText | Matched | Dataset | Scores | ByQuery | ByNumber | Records | TableLike
-)
+DataInput = PathText | Matched | Dataset | Scores | ByQuery | Records | TableLike
 """Ground truth and results together: a pair that ``read`` made, a file, records or a table."""
-SystemInput = (
-    PathText | Run | Matched | Dataset | Scores | ByQuery | ByNumber | Records | TableLike
-)
+SystemInput = PathText | Run | Matched | Dataset | Scores | ByQuery | Records | TableLike
 """One system to compare: a run, a pair, scores, or the file or reference of one of them."""
 SystemsInput = Mapping[str, SystemInput] | Sequence[SystemInput]
 """Several systems by name, or paths, which are named after their files."""
-CorpusInput = PathText | Mapping[str, str] | Records | TableLike
+CorpusInput = PathText | Mapping[Any, str] | Records | TableLike
 """The documents that are searched: a folder, a file, a mapping of ids to texts, records."""
-QuestionsInput = PathText | GroundTruth | Mapping[str, str] | Records | TableLike
+QuestionsInput = PathText | GroundTruth | Mapping[Any, str] | Records | TableLike
 """Questions to ask: a file, a ground truth, a mapping of ids to texts, a list of texts."""
 
 

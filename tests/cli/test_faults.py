@@ -56,8 +56,8 @@ def test_values_of_other_kinds_are_refused_in_sentences() -> None:
     with pytest.raises(InvalidInput, match="There is nothing to judge"):
         calipers.labels_pool("a", [])
     with pytest.raises(InvalidInput, match="No column there is called 'x'"):
-        calipers.audit([{5: 0}], columns={"item": "x"})  # type: ignore[list-item]
-    assert repr(calipers.Run(lambda: iter(()), stages=1)).startswith("<Run")  # type: ignore[arg-type]
+        calipers.audit([{5: 0}], columns={"item": "x"})
+    assert repr(calipers.Run(lambda: iter(()), stages=1)).startswith("<Run")
     missing = pytest.importorskip("pandas").NA
     with pytest.raises(InvalidInput, match="The policy ties=<NA> does not exist"):
         calipers.Policy(ties=missing)

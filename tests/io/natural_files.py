@@ -464,7 +464,8 @@ def with_total(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> Fi
     """A table whose last row sums it up."""
     found = only(truth)
     rows = [{"question": q, "chunk_id": cells[0]} for q, cells in found.items()]
-    rows.append({"question": draw.choice(("Total", "Summe", "Average")), "chunk_id": len(rows)})
+    total = draw.choice(("Total", "Summe", "Average"))
+    rows.append({"question": total, "chunk_id": str(len(rows))})
     means: Truth = {q: {cells[0]: 1.0} for q, cells in found.items()}
     file = table(draw, rows, means, {**run, rows[-1]["question"]: []}, "truth", shape)
     file.refused = True

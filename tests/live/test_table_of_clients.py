@@ -30,7 +30,7 @@ class Answering:
     def __getattr__(self, name: str) -> Callable[..., object]:
         assert name == self.method
 
-        def call(*words: object, **named: object) -> object:
+        def call(*words: Any, **named: Any) -> object:
             values = [named[one] for one in self.of_k] or [*words[-1]][-1:]
             assert values == [2]
             return self.answer

@@ -1,6 +1,7 @@
 """Tokens of the first k results: given, estimated, unknown."""
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ def record(query: str, results: list[dict[str, object]]) -> dict[str, object]:
     return {"query": query, "retrieved": results, "ground_truth": ["a0"]}
 
 
-def values(records: list[dict[str, object]], k: int, **settings: object) -> list[float | None]:
+def values(records: list[dict[str, object]], k: int, **settings: Any) -> list[float | None]:
     scores = calipers.evaluate(records, metrics=f"tokens@{k}", **settings)
     return scores.per_query[f"tokens@{k}"].to_list()
 

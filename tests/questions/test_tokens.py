@@ -1,6 +1,6 @@
 import polars as pl
 
-from calipers.questions.tokens import count_tokens
+from calipers.match.tokens import count_tokens
 
 TEXTS = pl.DataFrame({"text": ["four", "five and more", "four", ""], "tokens": [7, 8, 9, 0]})
 

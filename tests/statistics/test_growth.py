@@ -1,7 +1,9 @@
 """Growth against a plain reference: loops over targets, rates and numbers of documents."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +30,9 @@ Target = tuple[int, int, int, int]
 def standing(queries: list[list[Target]], sizes: list[float] | None = None) -> Standing:
     rows = [(at, *target) for at, targets in enumerate(queries) for target in targets]
     columns = np.array(rows, dtype=np.int64).reshape(-1, 5).T
-    return Standing(*columns, len(queries), np.array(sizes or [1.0]))
+    query, rank, above, beside, listed = columns
+    shares = np.array(sizes or [1.0])
+    return Standing(query, rank, above, beside, listed, len(queries), shares)
 
 
 def chance(rate: float, number: int) -> float:
@@ -97,7 +101,7 @@ def test_today_is_what_was_counted(queries: list[list[Target]], k: int) -> None:
 
 @given(lists(), st.randoms(use_true_random=False))
 def test_the_order_of_queries_changes_nothing(
-    queries: list[list[Target]], random: st.DataObject
+    queries: list[list[Target]], random: Any
 ) -> None:
     other = list(queries)
     random.shuffle(other)
@@ -138,13 +142,8 @@ def test_a_part_of_the_corpus_is_exact(
     targets = [[(sum(sizes) + beside + 1, len(sizes), beside, 40)] for sizes, beside in above]
     pieces = np.array([size for sizes, _ in above for size in sizes], dtype=np.int64)
     given_sizes = standing(targets, [0.4, 0.4, 0.2])
-    with_pieces = Standing(
-        *(getattr(given_sizes, name) for name in ("query", "rank", "above", "beside", "listed")),
-        len(above),
-        given_sizes.sizes,
-        pieces,
-    )
-    expected = {"found": 0.0, "reciprocal": 0.0}
+    with_pieces = replace(given_sizes, pieces=pieces)
+    expected: dict[Any, float] = {"found": 0.0, "reciprocal": 0.0}
     for sizes, beside in above:
         for kept in product([False, True], repeat=len(sizes)):
             often = math.prod(share if one else 1 - share for one in kept)
@@ -186,7 +185,8 @@ def drawn_queries(
     """Competitors in the small corpus and in one m times as large, one target per query."""
     rates = random.gamma(0.4, 12.0, n)
     small = random.poisson(rates)
-    return small.astype(np.float64), small + random.poisson(rates * (m - 1))
+    large = small + random.poisson(rates * (m - 1))
+    return small.astype(np.float64), large.astype(np.float64)
 
 
 @pytest.mark.parametrize("m", [2, 4, 10])

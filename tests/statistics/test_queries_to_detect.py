@@ -79,7 +79,7 @@ def test_other_changes_take_the_variance_of_bonett():
 def test_hits_take_the_exact_interval_of_the_share_that_changed():
     # 10 of 42: Clopper and Pearson's 95% interval is 0.1205 to 0.3945.
     low, high = rule._share_ends(hits(6, 4, 32))
-    assert (low, high) == (pytest.approx(0.1205, abs=1e-4), pytest.approx(0.3945, abs=1e-4))
+    assert [low, high] == pytest.approx([0.1205, 0.3945], abs=1e-4)
     found = queries_to_detect(hits(6, 4, 32))
     ends = [rule._by_signs(share, 0.05, 0.05, 0.8) for share in (low, high)]
     assert (found.low, found.high) == (rule._rounded_down(ends[0]), rule._rounded_up(ends[1]))

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -283,7 +284,11 @@ def test_ids_with_blanks_are_read_back_as_they_were(truth, ranking, tmp_path_fac
         (truth, folder / "out.run"),
         (folder / "out.qrels", folder / "out.run"),
     ]
-    settings = {"metrics": "ndcg", "nothing_in_common": "zero", "unanswerable": "zero"}
+    settings: dict[str, Any] = {
+        "metrics": "ndcg",
+        "nothing_in_common": "zero",
+        "unanswerable": "zero",
+    }
     expected = evaluate(ground_truth=truth, run=run, **settings)["ndcg"].mean
     for judged, ranked in pairs:
         found = evaluate(ground_truth=judged, run=ranked, **settings)["ndcg"].mean

@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -18,8 +19,8 @@ PAIRS = [
 ]
 
 
-def records(last: str, first: str, shape: str) -> list[dict]:
-    def listed(ids: str) -> list:
+def records(last: str, first: str, shape: str) -> list[dict[str, Any]]:
+    def listed(ids: str) -> list[Any]:
         if shape == "ids":
             return list(ids)
         return [{"id": item, "score": 9 - place} for place, item in enumerate(ids)]
@@ -84,7 +85,7 @@ def test_ranks_of_a_reranker_in_another_order_are_refused() -> None:
     assert sorted_by_it["mrr"].mean == 1.0
     as_listed = evaluate([record], columns={"ignore": "rerank_rank"}, metrics="mrr")
     assert as_listed["mrr"].mean == 0.5
-    agreeing = {**record, "retrieved": RERANKED[::-1]}
+    agreeing: dict[str, Any] = {**record, "retrieved": RERANKED[::-1]}
     for row in agreeing["retrieved"]:
         row.pop("rank")
     assert evaluate([agreeing], metrics="mrr")["mrr"].mean == 1.0

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 import calipers
+from calipers.model.fact import Sentence
 from tests.command import calipers_command
 
 
 def evaluations(n: int = 120) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """A run over a quarter of a corpus, and one over the whole of it."""
     random = np.random.default_rng(3)
-    small, large = [], []
+    small: list[dict[str, Any]] = []
+    large: list[dict[str, Any]] = []
     for i in range(n):
         rate = random.gamma(0.5, 4.0)
         few = random.poisson(rate)
@@ -33,6 +35,7 @@ def test_growth_alone_explains_the_fall() -> None:
     found = calipers.compare({"before": before, "after": after}, metrics="recall@10")
     [line] = [note for note in found.recorded.notes if "The corpus grew" in note]
     assert line in str(found).replace("\n", " ")
+    assert isinstance(line, Sentence)
     fact = next(one for one in line.facts if one.metric == "recall@10")
     assert fact.difference == pytest.approx(found.difference("after", "recall@10").difference)
     assert fact.difference < -0.1

@@ -253,4 +253,4 @@ def test_fifty_systems_are_tested_against_the_baseline_and_the_best_alone(monkey
 
 def test_columns_that_are_no_mapping_are_refused():
     with pytest.raises(InvalidInput, match="The columns are given as a DataFrame"):
-        compare(["a.jsonl", "b.jsonl"], columns=pl.DataFrame({"query": ["q"]}))
+        compare(["a.jsonl", "b.jsonl"], columns=pl.DataFrame({"query": ["q"]}))  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def drawn(name, n, *, good=True, seed=3):
     return world(planted.plant, n, np.random.default_rng(seed), good=good)
 
 
-@pytest.mark.parametrize("name", {**CERTAIN, **LEAKS})
+@pytest.mark.parametrize("name", [*CERTAIN, *LEAKS])
 def test_a_planted_fault_is_named_first(name):
     planted = {**CERTAIN, **LEAKS}[name]
     assert diagnose(drawn(name, planted.from_queries)).named in planted.named
@@ -68,7 +69,7 @@ def ids(retrieved):
 
 def once(retrieved, key):
     """Results without those whose key was there before."""
-    kept = {}
+    kept: dict[str, Any] = {}
     for one in retrieved:
         kept.setdefault(one if isinstance(one, str) else one[key], one)
     return list(kept.values())
