@@ -126,7 +126,7 @@ def test_whole_numbers_out_of_range_get_a_sentence_before_any_work() -> None:
 def test_help_shows_every_keyword_with_its_type_and_a_line() -> None:
     shown = pydoc.render_doc(calipers.evaluate, renderer=pydoc.plaintext)  # type: ignore[attr-defined]
     assert "Annotated" not in shown
-    assert "Any" not in shown
+    assert ": Any" not in shown
     assert "calipers.operation." not in shown
     assert "calipers.measures.spec.Metric" in shown
     for name in arguments_of(Evaluating):
