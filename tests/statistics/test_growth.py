@@ -100,9 +100,7 @@ def test_today_is_what_was_counted(queries: list[list[Target]], k: int) -> None:
 
 
 @given(lists(), st.randoms(use_true_random=False))
-def test_the_order_of_queries_changes_nothing(
-    queries: list[list[Target]], random: Any
-) -> None:
+def test_the_order_of_queries_changes_nothing(queries: list[list[Target]], random: Any) -> None:
     other = list(queries)
     random.shuffle(other)
     assert project(standing(queries), [0.5, 4], [3, 5]) == project(
