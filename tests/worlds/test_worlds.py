@@ -123,11 +123,35 @@ def test_what_is_no_verdict_has_no_sign(line: str) -> None:
     assert not first.startswith(("✓", "✗", "▲", "▼", "~")), first
 
 
-def test_who_leaves_a_mean_is_said() -> None:
+@pytest.mark.parametrize(
+    "line",
+    [
+        "eval a.jsonl",
+        "compare a.jsonl b.jsonl",
+        "gate b.jsonl --baseline main.json",
+        "gate a.jsonl --require 'recall@10 >= 0.5'",
+    ],
+)
+def test_who_leaves_a_mean_is_said(line: str) -> None:
     asked = (*(Question(f"q{at}", (f"t{at}",)) for at in range(7)), Question("b", ()))
-    systems = {"a": {one.id: [*one.targets, "x"] for one in asked}}
-    text = said(World("left out", asked, systems), "eval a.jsonl")
-    assert "1 of 8 queries is left out of recall: nothing relevant is known for it (b)." in text
+    lists = {one.id: [*one.targets, "x"] for one in asked}
+    with inside(World("left out", asked, {"a": lists, "b": lists})):
+        typed("gate save a.jsonl -m recall@10 -o main.json")
+        text = typed(line, columns=500).out
+    who = "1 of 8 queries is left out of recall: nothing relevant is known for it (b)."
+    assert text.count(who) == 1
+
+
+def test_a_query_that_one_system_lacks_leaves_a_comparison() -> None:
+    asked = tuple(Question(f"q{at}", (f"t{at}",)) for at in range(4))
+    lists = {one.id: [*one.targets, "x"] for one in asked}
+    with inside(World("lacking", asked, {"a": lists, "b": lists})):
+        rows = Path("b.jsonl").read_text("utf-8").splitlines()
+        Path("b.jsonl").write_text("\n".join([*rows[:3]]) + "\n", "utf-8")
+        line = "compare a.jsonl b.jsonl -g truth.jsonl --missing exclude -m recall@10 --anyway"
+        text = typed(line, columns=500)
+    why = "1 of 4 queries is left out of recall: not every system has a value for it (q3)."
+    assert why in text.out, text
 
 
 def test_only_returned_rows_that_were_judged() -> None:

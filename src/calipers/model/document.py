@@ -42,6 +42,7 @@ WEIGHTS = {kind: weight for weight, kind in enumerate(get_args(NoteKind))}
 
 
 CAUTIONS: dict[str, NoteKind] = {
+    " left out of ": "left out",
     "nearly so": "near ids",
     "A smoke test": "smoke test",
     "Every query gets the same": "whole corpus",

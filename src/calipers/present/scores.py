@@ -1,6 +1,6 @@
 """Scores as a document: how much is found, the means, and notes on the data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -208,7 +208,8 @@ def notes_of(scores: Scores) -> list[Note]:
     """One sentence per thing a reader must know to trust the table."""
     audit = scores.audit
     policy = scores.policy
-    lines = [*_left_out(scores)]
+    gone = left_out(scores, leading(scores))
+    lines = [] if gone is None else [Note("left out", gone)]
     lines += (note_of(printable(note)) for note in scores.recorded.notes)
 
     def add(
@@ -294,42 +295,48 @@ NAMED = 3
 """Queries that a note names."""
 
 
-def _left_out(scores: Scores) -> Iterator[Note]:
-    """Who leaves the leading mean, and why: said first, and always."""
-    facts = leading(scores)
+def left_out(scores: Scores, facts: MetricFacts) -> Sentence | None:
+    """Who leaves the mean of a metric, and why; None where nobody does, or everybody."""
     gone = np.isnan(scores.of(facts.name))
-    count = int(np.count_nonzero(gone))
-    if not count or count == len(scores):
-        return
-    queries = scores.queries
     rows = np.flatnonzero(gone).tolist()
-    names = ", ".join(printable(queries["query"][row], 40) for row in rows[:NAMED])
-    more = ", …" if count > NAMED else ""
+    if not rows or len(rows) == len(scores):
+        return None
+    queries = scores.queries
     statuses = queries["status"].gather(rows)
-    why = "nothing relevant is known for {them}"
+    why = NOTHING_KNOWN
     if (statuses == FAILED).all():
         why = "the retriever failed on {them}"
     elif (statuses == MISSING).all() and scores.policy.missing == "exclude":
         why = "the run lacks {them}"
     elif facts.kind in UNANSWERABLE:
         why = "{they} an answer"
-    yield Note(
-        "left out",
-        sentence(
-            "{it.count} of {it.of:query|queries} {verb} left out of {it.metric}: "
-            + why
-            + " ({it.text}).",
-            it=Fact(
-                about="left out",
-                metric=facts.kind,
-                count=count,
-                of=len(scores),
-                text=names + more,
-            ),
-            verb="is" if count == 1 else "are",
-            them="it" if count == 1 else "them",
-            they="it has" if count == 1 else "they have",
+    return who_is_left_out(
+        queries["query"].gather(rows).to_list(), len(scores), facts.kind, why
+    )
+
+
+NOTHING_KNOWN = "nothing relevant is known for {them}"
+
+
+def who_is_left_out(names: Sequence[str], of: int, metric: str, why: str) -> Sentence:
+    """How many queries leave a mean, why, and the first of their names.
+
+    >>> who_is_left_out(["b"], 8, "recall", NOTHING_KNOWN)
+    '1 of 8 queries is left out of recall: nothing relevant is known for it (b).'
+    """
+    shown = ", ".join(printable(name, 40) for name in names[:NAMED])
+    more = ", …" if len(names) > NAMED else ""
+    is_one = len(names) == 1
+    return sentence(
+        "{it.count} of {it.of:query|queries} {verb} left out of {it.metric}: "
+        + why
+        + " ({it.text}).",
+        it=Fact(
+            about="left out", metric=metric, count=len(names), of=of, text=shown + more
         ),
+        verb="is" if is_one else "are",
+        them="it" if is_one else "them",
+        they="it has" if is_one else "they have",
     )
 
 

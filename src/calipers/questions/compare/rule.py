@@ -1,17 +1,22 @@
 """Compare systems with a baseline: paired differences, tests, power."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 
 from calipers.engines.scoring import uneven_clusters
 from calipers.engines.summary import interval_of_metric
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints, frozen_array
+from calipers.measures.no_answer import UNANSWERABLE
+from calipers.model.arrays import Bools, Floats, Ints, frozen_array
 from calipers.model.claim import Visibility
+from calipers.model.fact import Sentence
+from calipers.model.matched import FAILED, MISSING
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import copies_in_words, units_of
+from calipers.present.scores import NOTHING_KNOWN, who_is_left_out
 from calipers.questions.compare.comparable import (
     Aligned,
     align,
@@ -108,6 +113,7 @@ def compare_scores(
     notes = [
         *uneven_clusters(clusters, cluster),
         *copies_in_words(queries, cluster),
+        *_left_out(systems, queries["query"], facts, gone, asked),
         *_notes(systems),
     ]
     return Comparison(
@@ -137,6 +143,31 @@ def compare_scores(
             "notes": list(dict.fromkeys(notes)),
         },
     )
+
+
+def _left_out(
+    systems: Mapping[str, Scores],
+    queries: pl.Series,
+    facts: Sequence[MetricFacts],
+    gone: Bools,
+    asked: Sequence[str],
+) -> Iterator[Sentence]:
+    """Who leaves the means of the first deciding metric, and why; nothing where nobody does."""
+    names = [one.name for one in facts]
+    column = names.index(asked[0]) if asked else 0
+    rows = np.flatnonzero(gone[:, column])
+    if not rows.size or rows.size == len(queries):
+        return
+    gone_queries = queries.gather(rows)
+    ended = [
+        scores.queries.filter(pl.col("query").is_in(gone_queries.implode()))["status"]
+        for scores in systems.values()
+    ]
+    kind = facts[column].kind
+    why = "{they} an answer" if kind in UNANSWERABLE else NOTHING_KNOWN
+    if any(statuses.is_in([FAILED, MISSING]).any() for statuses in ended):
+        why = "not every system has a value for {them}"
+    yield who_is_left_out(gone_queries.to_list(), len(queries), kind, why)
 
 
 Tested = dict[tuple[str, str], PairedRow]

@@ -156,6 +156,9 @@ def _verdict(
         notes.append(
             f"A slice may still be worse: --by {next(iter(scores.tags))} compares each."
         )
+    measured = [*asked, *(check.metric for check in checks if check.metric)]
+    if gone := _left_out(scores, measured):
+        notes.append(gone)
     checks += [_check_must(scores, _finding(scores, asked), one) for one in must]
     return Verdict(
         checks=tuple(checks),
@@ -173,6 +176,17 @@ def _verdict(
         fingerprints=dict(scores.fingerprints),
         calipers=__version__,
     )
+
+
+def _left_out(scores: Scores, metrics: Sequence[str]) -> str | None:
+    """Who leaves the mean of the first of these metrics that the scores have."""
+    by_name = {facts.name: facts for facts in scores.metrics}
+    first = next((by_name[name] for name in metrics if name in by_name), None)
+    if first is None or not np.isnan(scores.of(first.name)).any():
+        return None
+    from calipers.present.scores import left_out
+
+    return left_out(scores, first)
 
 
 def _baseline(settings: "GateSettings") -> Baseline | None:
