@@ -121,7 +121,7 @@ def grow_pair(pair: Matched, asked: Asked) -> Growth:
         growth=growth,
         needed_k=_needed_k(part, standing, growth, metrics),
         slices=slices,
-        notes=tuple(scores.settings["notes"]),
+        notes=tuple(scores.recorded.notes),
         fingerprints={
             name: one for name, one in scores.fingerprints.items() if name != "settings"
         },

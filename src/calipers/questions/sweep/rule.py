@@ -27,6 +27,7 @@ from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, QueriesToDetect
 from calipers.model.fact import Fact, Sentence, sentence
 from calipers.model.matched import Matched
+from calipers.model.recorded import Recorded
 from calipers.model.slicing import clusters_in
 from calipers.questions.sweep.document import DEFAULT_METRICS
 from calipers.questions.sweep.result import (
@@ -104,7 +105,7 @@ def sweep_over_k(
         for at, one in enumerate(ks)
     )
     if price is not None and counted is None:
-        settings = {**settings, "notes": [*settings["notes"], NO_TOKENS]}
+        settings = {**settings, "notes": [*Recorded(settings).notes, NO_TOKENS]}
     return Sweep(
         points=points,
         metrics=tuple(chosen),
