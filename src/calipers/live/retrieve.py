@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,11 +97,6 @@ def retrieve_to_report(
     decides = {**retriever.settings, "k": k}
     counts = AnswerCounts(k, retriever.name)
 
-    def kept(_: Sequence[int], lines: Sequence[bytes]) -> None:
-        if on_line is not None:
-            for line in lines:
-                on_line(line)
-
     with ExitStack() as stack:
         writer = cached = None
         # First, so that an unusable cache leaves no output behind.
@@ -115,30 +111,11 @@ def retrieve_to_report(
             )
             writer = stack.enter_context(closing(opened))
         left = enumerate(asked) if writer is None else writer.unfinished()
-        write = kept if writer is None else writer.write
+        write = partial(_hand_on, on_line) if writer is None else writer.write
         driver = Driver(retriever, left, k, pace, counts, write, cached)
-        try:
-            driver.run(None if watch is None else lambda: watch(counts, len(asked)))
-        except AnswersInDoubt as failed:
-            if writer is not None:
-                writer.discard()
-            raise RetrieverFailed(
-                f"{failed} Its answers came without ids and may belong to other questions, so "
-                "none is kept."
-            ) from None
-        except RetrieverFailed as failed:
-            raise RetrieverFailed(
-                _what_now(str(failed), counts, len(asked), writer)
-            ) from None
-        if counts.answered and counts.marks["empty"] == counts.answered:
-            if writer is not None:
-                writer.discard()
-            errors = f", and {counts.errors.total()} failed" if counts.errors else ""
-            raise RetrieverFailed(
-                f"{retriever.name} was asked {plural(counts.done, 'question')} and returned no "
-                f"result for any of them{errors}; there is nothing to measure. Ask it one question "
-                "by hand: is its index filled, and does it return a list?"
-            )
+        progress = None if watch is None else partial(watch, counts, len(asked))
+        _run_to_end(driver, counts, len(asked), writer, progress)
+        _refuse_no_results(retriever.name, counts, writer)
         report = counts.report(
             questions=len(asked),
             asked=driver.asked,
@@ -149,6 +126,52 @@ def retrieve_to_report(
         if writer is not None:
             writer.finish(report.to_dict())
     return report
+
+
+def _hand_on(
+    on_line: Callable[[bytes], None] | None, _: Sequence[int], lines: Sequence[bytes]
+) -> None:
+    """Give each finished line to whoever asked for it, where there is no file."""
+    if on_line is not None:
+        for line in lines:
+            on_line(line)
+
+
+def _run_to_end(
+    driver: Driver,
+    counts: AnswerCounts,
+    questions: int,
+    writer: RunWriter | None,
+    progress: Callable[[], None] | None,
+) -> None:
+    """Ask everything that is left; a failure says what is kept, and how to go on."""
+    try:
+        driver.run(progress)
+    except AnswersInDoubt as failed:
+        if writer is not None:
+            writer.discard()
+        raise RetrieverFailed(
+            f"{failed} Its answers came without ids and may belong to other questions, so "
+            "none is kept."
+        ) from None
+    except RetrieverFailed as failed:
+        raise RetrieverFailed(_what_now(str(failed), counts, questions, writer)) from None
+
+
+def _refuse_no_results(
+    retriever: str, counts: AnswerCounts, writer: RunWriter | None
+) -> None:
+    """Refuse a run in which no question got a result, and leave no file of it."""
+    if not counts.answered or counts.marks["empty"] != counts.answered:
+        return
+    if writer is not None:
+        writer.discard()
+    errors = f", and {counts.errors.total()} failed" if counts.errors else ""
+    raise RetrieverFailed(
+        f"{retriever} was asked {plural(counts.done, 'question')} and returned no "
+        f"result for any of them{errors}; there is nothing to measure. Ask it one question "
+        "by hand: is its index filled, and does it return a list?"
+    )
 
 
 def _taken(settings: dict[str, Any], kind: type[ExistingRun | Pace]) -> dict[str, Any]:

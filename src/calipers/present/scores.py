@@ -209,86 +209,91 @@ def notes_of(scores: Scores) -> list[Note]:
     audit = scores.audit
     policy = scores.policy
     gone = left_out(scores, leading(scores))
-    lines = [] if gone is None else [Note("left out", gone)]
-    lines += (note_of(printable(note)) for note in scores.recorded.notes)
+    notes = [] if gone is None else [Note("left out", gone)]
+    notes += (note_of(printable(note)) for note in scores.recorded.notes)
+    notes.append(_size(audit))
+    if audit.unanswerable:
+        notes.append(_unanswerable(audit, policy))
+    notes += _not_returned(audit, policy)
+    notes += _counted_once(audit, policy)
+    if audit.unjudged_rate:
+        notes.append(_unjudged_share(scores, audit.unjudged_rate))
+    notes += (Note("method", text) for text in _chosen_policies(policy))
+    notes.append(_about_intervals(scores))
+    return notes
 
-    def add(
-        kind: NoteKind, template: str, count: int = 0, of: int = 0, name: str = ""
-    ) -> None:
-        fact = Fact(about="count", count=count, of=of, text=name or None)
-        lines.append(Note(kind, sentence(template, it=fact, how=SCORED.get(name, name))))
 
+def _size(audit: InputCounts) -> Note:
+    """How many queries, targets and results there are."""
     size = Fact(
         about="count", count=audit.queries, of=audit.targets, queries=audit.retrieved
     )
-    lines.append(
-        Note(
-            "counted",
-            sentence(
-                "{it.count:query|queries}, {it.of:relevant target|relevant targets}, "
-                "{it.queries:result|results}.",
-                it=size,
-            ),
-        )
+    template = (
+        "{it.count:query|queries}, {it.of:relevant target|relevant targets}, "
+        "{it.queries:result|results}."
     )
-    if audit.unanswerable:
-        lines.append(_unanswerable(audit, policy))
-    # The line above already covers the queries without a target.
+    return Note("counted", sentence(template, it=size))
+
+
+def _count_note(kind: NoteKind, template: str, count: int, name: str = "") -> Note:
+    """A note on a number of queries, results or judgements."""
+    fact = Fact(about="count", count=count, of=0, text=name or None)
+    return Note(kind, sentence(template, it=fact, how=SCORED.get(name, name)))
+
+
+def _not_returned(audit: InputCounts, policy: Policy) -> Iterator[Note]:
+    """Queries without results, each kind with how it is scored, and results without a query."""
+    # The note on queries without a target already covers them.
     hopeless = audit.unanswerable_silent and policy.unanswerable == "exclude"
     among = " where there was something to find" if hopeless else ""
     if audit.missing:
-        names = (
-            f"({_names(audit.missing_examples, audit.missing)}): {SCORED[policy.missing]}"
-        )
+        examples = _names(audit.missing_examples, audit.missing)
+        names = f"({examples}): {SCORED[policy.missing]}"
         template = "{it.count:query|queries} missing from the run {it.text}" + among + "."
-        add("missing", template, audit.missing, name=names)
+        yield _count_note("missing", template, audit.missing, names)
     if audit.errors:
         names = f"{SCORED[policy.errors]}{among}.{_errors(audit)}"
         template = "{it.count:query|queries} on which the retriever failed: {it.text}"
-        add("failed", template, audit.errors, name=names)
+        yield _count_note("failed", template, audit.errors, names)
     if audit.empty:
         template = "{it.count:query|queries} without results: {how}" + among + "."
-        add("missing", template, audit.empty, name="zero")
+        yield _count_note("missing", template, audit.empty, "zero")
     if audit.unknown:
         names = f"({_names(audit.unknown_examples, audit.unknown)})"
         template = (
             "{it.count:query|queries} of the run not in the ground truth {it.text}: not "
+            "measured."
         )
-        add("missing", template + "measured.", audit.unknown, name=names)
+        yield _count_note("missing", template, audit.unknown, names)
+
+
+def _counted_once(audit: InputCounts, policy: Policy) -> Iterator[Note]:
+    """Results and judgements that stand twice, and targets whose rank a tie decides."""
     if audit.duplicates:
         template = (
             "{it.count:result|results} returned a second time for the same query: each takes up "
             "its rank and earns nothing."
         )
-        add("counted", template, audit.duplicates)
+        yield _count_note("counted", template, audit.duplicates)
     if audit.ties_on_targets:
         template = (
             "{it.count:target|targets} found among equal scores: their rank is decided by "
             "ties={it.text}."
         )
-        add("counted", template, audit.ties_on_targets, name=policy.ties or "")
+        yield _count_note("counted", template, audit.ties_on_targets, policy.ties or "")
     if audit.repeated_judgements:
         template = "{it.count:judgement|judgements} given twice: counted once."
-        add("counted", template, audit.repeated_judgements)
-    if audit.unjudged_rate:
-        rate = Fact(
-            about="count", value=audit.unjudged_rate, k=audit.depth, text="unjudged"
-        )
-        first = "the first {it.k} results" if audit.depth != 1 else "the first results"
-        where = first if audit.depth else "all results"
-        lines.append(
-            Note(
-                "unjudged",
-                sentence(
-                    "{it.value:.0%} of " + where + " {how}; they count as not relevant.",
-                    it=rate,
-                    how=_unjudged(scores),
-                ),
-            )
-        )
-    lines += (Note("method", text) for text in _chosen_policies(policy))
-    lines.append(_about_intervals(scores))
-    return lines
+        yield _count_note("counted", template, audit.repeated_judgements)
+
+
+def _unjudged_share(scores: Scores, rate: float) -> Note:
+    """The share of the first results that nobody judged."""
+    depth = scores.audit.depth
+    fact = Fact(about="count", value=rate, k=depth, text="unjudged")
+    first = "the first {it.k} results" if depth != 1 else "the first results"
+    where = first if depth else "all results"
+    template = "{it.value:.0%} of " + where + " {how}; they count as not relevant."
+    return Note("unjudged", sentence(template, it=fact, how=_unjudged(scores)))
 
 
 NAMED = 3

@@ -1,7 +1,7 @@
 """Compare systems with a baseline: paired differences, tests, power."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -66,50 +66,20 @@ def compare_scores(
     each query counts (default: as in the results).
     """
     baseline = _checked_baseline(systems, baseline)
-    found = align(systems, metrics, anyway=anyway, repair=REPAIR)
-    facts = found.facts
-    queries = found.queries
-    values = found.values
-    # Set a value to NaN wherever any system has none, so that means stay comparable.
-    gone = np.any([np.isnan(table) for table in values.values()], axis=0)
-    complete = {name: np.where(gone, np.nan, table) for name, table in values.items()}
-    found = replace(found, values=complete)
+    aligned = align(systems, metrics, anyway=anyway, repair=REPAIR)
+    facts = aligned.facts
+    queries = aligned.queries
+    gone = np.any([np.isnan(table) for table in aligned.values.values()], axis=0)
+    complete = _without(aligned, gone)
     asked = asked_metrics(facts, primary, named=named)
     clusters = clusters_shared(systems, queries, cluster)
     units = clusters if cluster else units_of(queries, {}, None)
     weight_by = weight_by or systems[baseline].recorded.weight_by
     weights = weights_shared(systems, queries, weight_by)
-    means = _means(complete, facts, level, clusters, weights)
-    alpha = round(1.0 - level, 12)
-    others = [name for name in systems if name != baseline]
-
-    def rows(columns: Sequence[Floats], marked: Sequence[bool]) -> list[PairedRow]:
-        return paired_rows(columns, units, alpha=alpha, marked=marked, weights=weights)
-
-    places = [(name, metric.name) for name in others for metric in facts]
-    tests = rows(
-        [found.gains(name, baseline, metric) for name, metric in places],
-        [metric in asked for _, metric in places],
-    )
-    tested = dict(zip(places, tests, strict=True))
+    means = _means(complete.values, facts, level, clusters, weights)
+    pairs = _Pairs(complete, baseline, asked, round(1.0 - level, 12), units, weights)
+    tested = pairs.tested()
     ranking = _ranked(means, facts, asked)
-    marked = {
-        name
-        for (name, metric), row in tested.items()
-        if metric in asked and row.standing != "no clear difference"
-    }
-
-    def is_near(name: str) -> bool:
-        """Whether no deciding metric separates a system from the best.
-
-        By the test that makes the marks, as if the two were compared alone.
-        """
-        if name == ranking[0] or (ranking[0] == baseline and name in marked):
-            return name == ranking[0]
-        columns = [found.gains(name, ranking[0], metric) for metric in asked]
-        apart = rows(columns, [True] * len(columns))
-        return all(row.standing == "no clear difference" for row in apart)
-
     notes = [
         *uneven_clusters(clusters, cluster),
         *copies_in_words(queries, cluster),
@@ -121,28 +91,45 @@ def compare_scores(
         baseline=baseline,
         metrics=facts,
         queries=queries,
-        values={name: frozen_array(table) for name, table in values.items()},
+        values={name: frozen_array(table) for name, table in aligned.values.items()},
         means=means,
         differences=_differences(tested, means, baseline, facts, asked, cluster),
         primary=asked[0] if asked else None,
         asked=tuple(asked),
-        visibility=_visibility(found, tested, baseline, asked, units, weights),
+        visibility=_visibility(pairs, tested),
         ranking=ranking,
-        near_best=tuple(filter(is_near, ranking)),
-        overridden=tuple(found.overridden),
-        fingerprints={
-            name: dict(scores.fingerprints) for name, scores in systems.items()
-        },
+        near_best=pairs.near_best(ranking, tested),
+        overridden=tuple(aligned.overridden),
+        fingerprints={name: dict(each.fingerprints) for name, each in systems.items()},
         latency_ms=latency_ms or {},
-        settings={
-            "calipers": __version__,
-            "confidence": level,
-            **({} if cluster is None else {"cluster": cluster}),
-            **({} if weight_by is None else {"weight_by": weight_by}),
-            "tests": sum(metric in asked for _, metric in tested),
-            "notes": list(dict.fromkeys(notes)),
-        },
+        settings=_settings(level, cluster, weight_by, pairs.decided(tested), notes),
     )
+
+
+def _without(aligned: Aligned, gone: Bools) -> Aligned:
+    """The same with NaN wherever any system has no value, so that means stay comparable."""
+    complete = {
+        name: np.where(gone, np.nan, table) for name, table in aligned.values.items()
+    }
+    return replace(aligned, values=complete)
+
+
+def _settings(
+    level: float,
+    cluster: str | None,
+    weight_by: str | None,
+    tests: int,
+    notes: Sequence[str],
+) -> dict[str, object]:
+    """What a comparison records about how it was made; a tag only where one was used."""
+    settings: dict[str, object] = {"calipers": __version__, "confidence": level}
+    if cluster is not None:
+        settings["cluster"] = cluster
+    if weight_by is not None:
+        settings["weight_by"] = weight_by
+    settings["tests"] = tests
+    settings["notes"] = list(dict.fromkeys(notes))
+    return settings
 
 
 def _left_out(
@@ -174,26 +161,83 @@ Tested = dict[tuple[str, str], PairedRow]
 """The test of the gains over the baseline, by system and metric."""
 
 
-def _visibility(
-    aligned: Aligned,
-    tested: Tested,
-    baseline: str,
-    asked: Sequence[str],
-    units: Ints | None,
-    weights: Floats | None,
-) -> Visibility | None:
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """The systems of a comparison, and how each is tested against another."""
+
+    aligned: Aligned
+    baseline: str
+    asked: Sequence[str]
+    """The metrics that decide."""
+    alpha: float
+    units: Ints | None
+    weights: Floats | None
+
+    def tested(self) -> Tested:
+        """The test of every system in every metric against the baseline."""
+        places = [
+            (name, metric.name)
+            for name in self.aligned.values
+            if name != self.baseline
+            for metric in self.aligned.facts
+        ]
+        columns = [
+            self.aligned.gains(name, self.baseline, metric) for name, metric in places
+        ]
+        rows = self._rows(columns, [metric in self.asked for _, metric in places])
+        return dict(zip(places, rows, strict=True))
+
+    def decided(self, tested: Tested) -> int:
+        """How many of the tests decide."""
+        return sum(metric in self.asked for _, metric in tested)
+
+    def near_best(self, ranking: Sequence[str], tested: Tested) -> tuple[str, ...]:
+        """The best system, and those that no deciding metric separates from it."""
+        marked = {
+            name
+            for (name, metric), row in tested.items()
+            if metric in self.asked and row.standing != "no clear difference"
+        }
+        return tuple(name for name in ranking if self._is_near(name, ranking[0], marked))
+
+    def _is_near(self, name: str, best: str, marked: Collection[str]) -> bool:
+        """Whether no deciding metric separates a system from the best.
+
+        By the test that makes the marks, as if the two were compared alone.
+        """
+        if name == best or (best == self.baseline and name in marked):
+            return name == best
+        columns = [self.aligned.gains(name, best, metric) for metric in self.asked]
+        apart = self._rows(columns, [True] * len(columns))
+        return all(row.standing == "no clear difference" for row in apart)
+
+    def _rows(
+        self, columns: Sequence[Floats], marked: Sequence[bool]
+    ) -> Sequence[PairedRow]:
+        """The paired tests of some columns of gains, corrected for those that are marked."""
+        return paired_rows(
+            columns, self.units, alpha=self.alpha, marked=marked, weights=self.weights
+        )
+
+
+def _visibility(pairs: _Pairs, tested: Tested) -> Visibility | None:
     """The smallest detectable difference, for the system whose differences vary most."""
+    asked = pairs.asked
     first = {
-        name: row for (name, one), row in tested.items() if [one] == asked[:1] and row.n
+        name: row
+        for (name, metric), row in tested.items()
+        if [metric] == asked[:1] and row.n
     }
     if not first:
         return None
     hardest = max(first, key=lambda name: first[name].spread)
-    gains = aligned.gains(hardest, baseline, asked[0])
-    low, high = next(fact.bounds for fact in aligned.facts if fact.name == asked[0])
-    if weights is not None:
+    gains = pairs.aligned.gains(hardest, pairs.baseline, asked[0])
+    facts = pairs.aligned.facts
+    low, high = next(fact.bounds for fact in facts if fact.name == asked[0])
+    units = pairs.units
+    if pairs.weights is not None:
         # Plain values that vary like the weighted mean.
-        gains = as_units(gains, units, weights).values
+        gains = as_units(gains, units, pairs.weights).values
         units = None
     largest = None if high is None else high - low
     row = first[hardest]

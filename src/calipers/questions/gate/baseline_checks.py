@@ -1,23 +1,24 @@
 """Compare scores with a baseline, query by query: is there a loss, and is it significant?"""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.measures import Metric
-from calipers.model.arrays import Ints
+from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.scores import Scores
 from calipers.model.slicing import (
+    QuerySlice,
     everything,
     query_weights_in,
     slices_by,
     units_of,
 )
 from calipers.questions.baseline import Baseline
-from calipers.questions.compare.comparable import align
+from calipers.questions.compare.comparable import Aligned, align
 from calipers.questions.compare.paired_claim import claim_of, difference_of
 from calipers.questions.default_metrics import asked_metrics
 from calipers.questions.gate.conditions import summary_of
@@ -95,7 +96,6 @@ def check_baseline(
     both = {"this result": scores, f"the baseline {kept.name}": kept.scores}
     now, before = both
     aligned = align(both, names, anyway=settings.anyway, repair=REPAIR)
-    facts = {fact.name: fact for fact in aligned.facts}
     named = settings.metrics is not None
     asked = asked_metrics(aligned.facts, settings.primary, named=named)
     places = [
@@ -111,43 +111,65 @@ def check_baseline(
     weights = query_weights_in(scores)
     weights = None if weights is None else weights[shared]
     units = units_of(aligned.queries, {}, None) if clusters is None else clusters[shared]
-    checks = []
     rows = paired_rows(gains, units, alpha=rule.alpha, weights=weights)
-    for (part, name), column, row in zip(places, gains, rows, strict=True):
-        at = [*facts].index(name)
-        sides = tuple(aligned.values[side][:, at] for side in (before, now))
-        there = ~np.isnan(column)
-        each = None if weights is None else weights[there]
-        old, new = (
-            as_units(side[there], None, each).mean if there.any() else None
-            for side in sides
-        )
-        status, because = standing(row, rule, whole=part.name is None)
+    beside = _BesideBaseline(scores, kept, aligned, rule, clusters, weights)
+    checks = [
+        beside.check(part, name, column, row)
+        for (part, name), column, row in zip(places, gains, rows, strict=True)
+    ]
+    return checks, asked, aligned.overridden
+
+
+@dataclass(frozen=True, eq=False)
+class _BesideBaseline:
+    """A result beside its baseline, on the queries that both have."""
+
+    scores: Scores
+    kept: Baseline
+    aligned: Aligned
+    rule: GateRule
+    clusters: Ints | None
+    """The cluster of each query of the result."""
+    weights: Floats | None
+    """The weight of each query that both have."""
+
+    def check(self, part: QuerySlice, name: str, gains: Floats, row: PairedRow) -> Check:
+        """One metric for one slice: what changed, whether that fails, and where it was worst."""
+        at = [fact.name for fact in self.aligned.facts].index(name)
+        facts = self.aligned.facts[at]
+        now, before = (values[:, at] for values in self.aligned.values.values())
+        there = ~np.isnan(gains)
+        old = self._mean(before, there)
+        new = self._mean(now, there)
+        status, because = standing(row, self.rule, whole=part.name is None)
         claim = claim_of(
             row,
-            facts[name],
+            facts,
             old,
             new,
             place=part.name or "",
             standing=status,
-            unit="query" if clusters is None else "cluster",
+            unit="query" if self.clusters is None else "cluster",
         )
         place = "" if part.name is None else f" for {part.name}"
-        lost = np.where(column < 0, column, np.nan)
-        checks.append(
-            check_of(
-                summary_of(scores, name, part, clusters),
-                name=f"{name} not worse than {kept.name}{place}",
-                metric=name,
-                slice=part.name,
-                status=status,
-                change=difference_of(
-                    row, facts[name], (kept.name, "this result"), (old, new)
-                ),
-                loss=-(row.difference or 0.0),
-                because=because,
-                claim=replace(claim, next=ACCEPT) if status == "failed" else claim,
-                worst=worst_queries(aligned.queries, lost, *sides[::-1]),
-            )
+        lost = np.where(gains < 0, gains, np.nan)
+        names = (self.kept.name, "this result")
+        return check_of(
+            summary_of(self.scores, name, part, self.clusters),
+            name=f"{name} not worse than {self.kept.name}{place}",
+            metric=name,
+            slice=part.name,
+            status=status,
+            change=difference_of(row, facts, names, (old, new)),
+            loss=-(row.difference or 0.0),
+            because=because,
+            claim=replace(claim, next=ACCEPT) if status == "failed" else claim,
+            worst=worst_queries(self.aligned.queries, lost, now, before),
         )
-    return checks, asked, aligned.overridden
+
+    def _mean(self, values: Floats, there: Bools) -> float | None:
+        """The weighted mean of the queries that are compared; None where there is none."""
+        if not there.any():
+            return None
+        weights = None if self.weights is None else self.weights[there]
+        return as_units(values[there], None, weights).mean

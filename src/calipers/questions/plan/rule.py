@@ -1,24 +1,30 @@
 """Plan a comparison from a pilot of two systems."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from calipers.errors import InvalidInput, check_number
+from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, QueriesToDetect
 from calipers.model.document import Document, Note, of_claim
 from calipers.model.fact import Fact, Sentence, joined, named, sentence
 from calipers.model.result import SCHEMA, Plain, ShowsItself
-from calipers.model.scores import Scores
+from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import refuse_weighted, units_of
-from calipers.questions.compare.comparable import align, clusters_shared, facts_shared
+from calipers.questions.compare.comparable import (
+    Aligned,
+    align,
+    clusters_shared,
+    facts_shared,
+)
 from calipers.questions.compare.paired_claim import counts_of, difference_of, fact_of
 from calipers.questions.default_metrics import asked_metrics
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.paired_rows import paired_rows
+from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.statistics.queries_needed import FEWEST_PILOT, needed_queries
 from calipers.statistics.queries_to_detect import FEWEST_CHANGED, queries_to_detect
 from calipers.words import listed
@@ -64,9 +70,57 @@ def plan_queries(pilot: Mapping[str, Scores], settings: "PlanSettings") -> Query
     Plans for the test of the primary metric in ``compare``, corrected for all deciding metrics.
     """
     check_number("The power", settings.power, least=0.5, below=1, such_as=0.8)
-    difference = settings.difference
-    power = settings.power
     cluster = settings.cluster
+    decides = _deciding_metrics(pilot, settings)
+    both = align(pilot, decides, anyway=False, repair=REPAIR)
+    metric = both.facts[0]
+    (old, new) = pilot
+    clusters = clusters_shared(pilot, both.queries, cluster)
+    units = clusters if cluster else units_of(both.queries, {}, None)
+    alpha = round(1.0 - settings.confidence, 12)
+    columns = [both.gains(new, old, name) for name in decides]
+    row = paired_rows(columns, units, alpha=alpha)[0]
+    _check_row(row, metric)
+    _check_difference(settings.difference, metric)
+    found = needed_queries(
+        columns[0], settings.difference, settings.power, row.alpha, clusters=units
+    )
+    needed = _needed(row, metric, settings)
+    many = "clusters" if cluster else "queries"
+    queries = min(max(found.queries, needed.low), needed.high)
+    about = sentence(
+        "About {it.count} by this pilot, which miss it {it.value:.2g%} of the time.",
+        it=Fact(
+            about="takes", count=queries, value=1 - settings.power, metric=metric.name
+        ),
+    )
+    seen = _seen_in_pilot(both, columns[0], row, cluster, found.pilot)
+    claim = Claim(
+        None,
+        needed.sentence_for(many, metric.name),
+        joined(about, seen),
+        _enough(needed, found.pilot, many),
+    )
+    return QueryPlan(
+        queries,
+        found.difference,
+        settings.power,
+        alpha,
+        claim,
+        metric=metric.name,
+        systems=tuple(pilot),
+        pilot=found.pilot,
+        low=needed.low,
+        high=needed.high,
+        cluster=cluster,
+        decides=tuple(decides),
+    )
+
+
+def _deciding_metrics(
+    pilot: Mapping[str, Scores], settings: "PlanSettings"
+) -> Sequence[str]:
+    """The metrics that decide in the comparison; a pilot that cannot be planned from is refused."""
     if len(pilot) != 2:
         raise InvalidInput(
             f"A plan is made from two systems, by how their differences vary from query to query; "
@@ -78,27 +132,25 @@ def plan_queries(pilot: Mapping[str, Scores], settings: "PlanSettings") -> Query
     decides = asked_metrics(facts, settings.primary, named=settings.metrics is not None)
     if not decides:
         raise InvalidInput("The pilot has no metric of which more or less is better.")
-    both = align(pilot, decides, anyway=False, repair=REPAIR)
-    metric = both.facts[0]
-    (old, new) = pilot
-    first, second = (both.values[name][:, 0] for name in (old, new))
-    clusters = clusters_shared(pilot, both.queries, cluster)
-    units = clusters if cluster else units_of(both.queries, {}, None)
-    alpha = round(1.0 - settings.confidence, 12)
-    columns = [both.gains(new, old, name) for name in decides]
-    gains = columns[0]
-    row = paired_rows(columns, units, alpha=alpha)[0]
-    if row.units < FEWEST_PILOT or not row.spread:
-        n = row.units
-        why = (
-            "they are all alike"
-            if n >= FEWEST_PILOT
-            else f"at least {FEWEST_PILOT} are needed"
-        )
-        raise InvalidInput(
-            f"The pilot says too little about {metric.name}: it has {n} differences, and {why}; "
-            "give two systems that differ, more queries, or another metric (--primary)."
-        )
+    return decides
+
+
+def _check_row(row: PairedRow, metric: MetricFacts) -> None:
+    """Refuse a pilot with too few differences, or with differences that do not vary."""
+    n = row.units
+    if n >= FEWEST_PILOT and row.spread:
+        return
+    why = f"at least {FEWEST_PILOT} are needed"
+    if n >= FEWEST_PILOT:
+        why = "they are all alike"
+    raise InvalidInput(
+        f"The pilot says too little about {metric.name}: it has {n} differences, and {why}; "
+        "give two systems that differ, more queries, or another metric (--primary)."
+    )
+
+
+def _check_difference(difference: float, metric: MetricFacts) -> None:
+    """Refuse a difference that no two values of the metric can have."""
     low, top = metric.bounds
     largest = math.inf if top is None else top - low
     if abs(difference) > largest:
@@ -106,49 +158,39 @@ def plan_queries(pilot: Mapping[str, Scores], settings: "PlanSettings") -> Query
             f"The difference is {difference:g}; two values of {metric.name} differ by {largest:g} "
             "at most, so give a smaller one, such as 0.05."
         )
-    found = needed_queries(gains, difference, power, row.alpha, clusters=units)
-    needed = queries_to_detect(row, difference, power=power)
+
+
+def _needed(
+    row: PairedRow, metric: MetricFacts, settings: "PlanSettings"
+) -> QueriesToDetect:
+    """The range of the number of queries; a pilot in which too little changed is refused."""
+    needed = queries_to_detect(row, settings.difference, power=settings.power)
     if needed is None:
         raise InvalidInput(
             f"The pilot says too little about {metric.name}: {row.changed} of {row.units:,} "
             f"differences are not zero, at least {FEWEST_CHANGED} are needed; give two systems "
             "that differ more, or more queries."
         )
-    many = "clusters" if cluster else "queries"
-    queries = min(max(found.queries, needed.low), needed.high)
-    before, after = (exact_mean(one[~np.isnan(gains)]) for one in (first, second))
+    return needed
+
+
+def _seen_in_pilot(
+    both: Aligned, gains: Floats, row: PairedRow, cluster: str | None, units: int
+) -> Sentence:
+    """The means of the two systems in the pilot, and how many queries changed."""
+    metric = both.facts[0]
+    old, new = both.values
+    known = ~np.isnan(gains)
+    before = exact_mean(both.values[old][:, 0][known])
+    after = exact_mean(both.values[new][:, 0][known])
     fact = fact_of(difference_of(row, metric, (old, new), (before, after)), metric)
-    units_by = Fact(about="count", count=found.pilot, text=f"clusters by {cluster}")
+    units_by = Fact(about="count", count=units, text=f"clusters by {cluster}")
     among = sentence("in {it.count} {it.text}", it=units_by) if cluster else None
-    seen = sentence(
+    return sentence(
         "Pilot: {it.metric} is {it.value} with {it.system} and {it.before} with {it.against}; "
         "{counts}.",
         it=fact,
         counts=joined(counts_of(fact), among, by=", "),
-    )
-    about = sentence(
-        "About {it.count} by this pilot, which miss it {it.value:.2g%} of the time.",
-        it=Fact(about="takes", count=queries, value=1 - power, metric=metric.name),
-    )
-    claim = Claim(
-        None,
-        needed.sentence_for(many, metric.name),
-        joined(about, seen),
-        _enough(needed, found.pilot, many),
-    )
-    return QueryPlan(
-        queries,
-        found.difference,
-        power,
-        alpha,
-        claim,
-        metric=metric.name,
-        systems=tuple(pilot),
-        pilot=found.pilot,
-        low=needed.low,
-        high=needed.high,
-        cluster=cluster,
-        decides=tuple(decides),
     )
 
 
