@@ -40,9 +40,16 @@ def said(*grades):
         ([{"a": 1, "b": 1}] * 10, "only one grade was used"),
         (
             [{"a": n % 4, "b": n % 4} for n in range(40)],
-            "agree at least fairly well: alpha is 1.000",
+            "agree at least fairly well: Krippendorff's ordinal alpha is 1.000",
         ),
-        ([{"a": n % 4, "b": n % 4} for n in range(99)], "The judges agree well: alpha is 1.000"),
+        (
+            [{"a": n % 4, "b": n % 4} for n in range(99)],
+            "The judges agree well: Krippendorff's ordinal alpha is 1.000",
+        ),
+        (
+            [{"a": n % 4, "b": n % 4 if n else 3} for n in range(12)],
+            "An interval at most 0.2 wide would be clear; label more results twice.",
+        ),
         (
             [{"a": n % 4, "b": n % 4 if n else 3} for n in range(12)],
             "How far judges agree is not clear",

@@ -1,9 +1,11 @@
 """Every page answers, and shows what the library says."""
 
+import html
 import re
 
 import calipers
 from tests.store.judged import BM25, DENSE, TRUTH
+from tests.systems import keep
 from tests.web.served import served, shelf_of
 
 RUNS = {"dense": DENSE, "bm25": BM25}
@@ -66,6 +68,34 @@ def test_a_baseline_that_is_not_compared_and_a_tag_that_is_not_there_are_refused
     path = f"/compare?of={ids['dense']}&of={ids['bm25']}"
     for wrong in ("baseline=other", "slice.no=x", "only=odd", "metric=odd"):
         assert me.get(f"{path}&{wrong}").status == 400
+
+
+def test_the_list_tells_saves_of_one_minute_apart(me, filled):
+    store, _, _ = filled
+    text = me.get("/").text
+    for one in calipers.history(store=store).evaluations:
+        assert f"<code>@{one.short}</code>" in text
+    ticks = re.findall(r'aria-label="Tick ([^"]+)"', text)
+    assert len(ticks) == len(set(ticks)) > 1
+
+
+def test_an_alarm_on_the_first_page_leads_to_its_comparison(tmp_path):
+    store = str(tmp_path / "history.db")
+    truth = {f"q{n}": [f"a{n}"] for n in range(12)}
+    ids = []
+    for lost in (0, 0, 9):
+        run = {f"q{n}": ["x" if n < lost else f"a{n}"] for n in range(12)}
+        pair = calipers.read(ground_truth=truth, run=run)
+        ids.append(keep(pair, "nightly", store, "recall@1").id)
+    with served(shelf_of(store)) as running:
+        me = running.visitor()
+        [link] = re.findall(
+            r'href="(/compare[^"]+)">Compare it with the reference', me.get("/").text
+        )
+        page = me.get(html.unescape(link))
+    assert page.status == 200
+    assert ids[2] in link
+    assert "is worse" in page.text
 
 
 def test_an_empty_history_says_how_to_begin_unless_something_was_asked_for(

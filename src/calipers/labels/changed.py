@@ -90,7 +90,9 @@ class Switch(Plain, ShowsItself, SwitchDraw):
         ahead = next(
             (look for look in self.looks if look > self.labelled), self.looks[-1]
         )
-        return f"{self.labelled:,} of {plural(ahead, 'question')} labelled until the next look."
+        which = "first" if self.counted is None else "next"
+        done = f"{plural(self.labelled, 'question')} labelled so far"
+        return f"{done}. The {which} result comes after {ahead:,}."
 
     @property
     def claim(self) -> Claim:

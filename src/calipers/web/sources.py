@@ -8,7 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from html import escape
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlencode
 
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import PoolSession
@@ -23,6 +25,7 @@ from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.settings import CompareSettings, compare
 from calipers.questions.evaluate.settings import evaluate
 from calipers.questions.history.document import trend_chart
+from calipers.questions.history.result import Alarm
 from calipers.questions.history.settings import HistoryAlarmSettings, Which, history_alarm
 from calipers.questions.reading import Evaluating
 from calipers.questions.report.browse import Browse, open_saved
@@ -97,6 +100,17 @@ _ARENA_MAX = -8
 def _to_allocator(name: str, *numbers: int) -> None:
     with suppress(OSError, AttributeError, TypeError):  # not with every C library
         getattr(ctypes.CDLL(None), name)(*numbers)
+
+
+def _compare_link(alarm: Alarm) -> str:
+    """A link to the comparison behind an alarm; empty if it does not ring."""
+    for check in alarm.checks:
+        if check.rings and check.reference is not None:
+            before = check.reference.best or check.reference.evaluations[-1]
+            query = urlencode({"of": [before, alarm.id], "baseline": before}, doseq=True)
+            address = escape(f"/compare?{query}", quote=True)
+            return f'<p><a href="{address}">Compare it with the reference</a></p>'
+    return ""
 
 
 LARGEST_NUMBER = 2**31 - 1
@@ -282,7 +296,8 @@ class WebSources:
             return blocks_html([Lines([self.without_place(str(error))])])
         chart = trend_chart(found, "/evaluations/{}")
         flat = [replace(panel, ratio=0.16) for panel in chart.panels[:1]]
-        return heading_html(found.document(), "h2") + on_page(replace(chart, panels=flat))
+        above = heading_html(found.document(), "h2") + _compare_link(found)
+        return above + on_page(replace(chart, panels=flat))
 
     # Pools
 

@@ -93,6 +93,36 @@ def test_the_badge_is_red_where_the_alarm_rings(lost, colour, tmp_path):
     assert badge_of(calipers.history_trend("n", store=store))["color"] == colour
 
 
+@pytest.mark.parametrize(("lost", "colour"), [(0, "brightgreen"), (2, "lightgrey")])
+def test_the_badge_is_not_green_after_a_fall_on_too_few_queries_for_an_alarm(
+    lost, colour, tmp_path
+):
+    store = tmp_path / "history.db"
+    truth = {f"q{n}": [f"a{n}"] for n in range(4)}
+    for night, missing in enumerate((0, 0, lost)):
+        run = {f"q{n}": ["x" if n < missing else f"a{n}"] for n in range(4)}
+        scores = calipers.evaluate(ground_truth=truth, run=run, metrics="recall@1")
+        calipers.save(scores, "n", store=store, now=FIRST + timedelta(days=night))
+    trend = calipers.history_trend("n", store=store)
+    assert not trend.raised
+    assert badge_of(trend)["color"] == colour
+
+
+def test_the_index_has_a_heading_and_every_table_its_headers(made):
+    index = (made / "index.html").read_text(encoding="utf-8")
+    assert re.findall(r"<h1>(.*?)</h1>", index) == ["Retrieval over time"]
+    table = index[index.index('aria-label="Evaluations of nightly"') :]
+    assert table.count('<th scope="row">') == 4
+    assert not re.search(r"<th[^>]*></th>", index)
+
+
+def test_a_page_names_its_evaluation_in_commands_and_no_path(made):
+    for path in made.rglob("*.html"):
+        page = path.read_text(encoding="utf-8")
+        assert str(made.parent) not in page
+        assert "--store" not in page
+
+
 def test_a_file_in_the_way_and_nothing_to_show_are_bad_use(made, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     store = str(made.parent / "history.db")

@@ -21,7 +21,7 @@ from calipers.present.escape import clean, printable
 from calipers.present.html import for_page
 from calipers.questions.compare.settings import CompareSettings, compare
 from calipers.questions.history.document import mean_text, shown
-from calipers.questions.history.result import Alarm, History, Shown
+from calipers.questions.history.result import Alarm, AlarmCheck, History, Shown
 from calipers.questions.history.settings import (
     HistoryAlarmSettings,
     HistorySettings,
@@ -112,13 +112,12 @@ def _part(history: History, trend: Alarm, listed: list[Evaluation]) -> dict[str,
             "branch": clean(one.branch or ""),
             "queries": f"{one.queries:,}",
             "means": [mean_text(one, metric) for metric in metrics],
-            "changed": f"another {' and another '.join(one.changed)}"
-            if one.changed
-            else "",
+            "changed": " and ".join(one.changed),
         }
         for one in listed
     ]
     return {
+        "name": clean(trend.name),
         "answer": for_page(trend.document(), name=trend.name),
         "metrics": metrics,
         "rows": rows,
@@ -172,16 +171,28 @@ def _when(evaluation: Evaluation) -> str:
 def badge_of(trend: Alarm) -> dict[str, Any]:
     """The leading metric of the latest evaluation, as the endpoint of shields.io wants it.
 
-    It is red where the alarm rings, and grey where nothing could be compared.
+    It is red where the alarm rings, and grey where nothing could be compared, or where a metric
+    fell by more than is allowed on too few queries for an alarm.
     """
     points = trend.lines[0].points if trend.lines else ()
-    colour = "red" if trend.raised else "brightgreen" if trend.checks else "lightgrey"
+    colour = "brightgreen" if trend.checks else "lightgrey"
+    if any(_fell(check, trend.allow) for check in trend.checks):
+        colour = "lightgrey"
+    if trend.raised:
+        colour = "red"
     return {
         "schemaVersion": 1,
         "label": printable(trend.metrics[0] if trend.metrics else "retrieval", 40),
         "message": number(points[-1].mean) if points else "unknown",
         "color": colour,
     }
+
+
+def _fell(check: AlarmCheck, allow: float) -> bool:
+    """Whether a metric is lower than its reference by more than is allowed."""
+    if check.standing == "passed" or check.change is None:
+        return False
+    return abs(check.change.difference or 0.0) > allow
 
 
 def badge_svg(badge: Mapping[str, Any]) -> str:

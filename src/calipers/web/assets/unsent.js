@@ -13,7 +13,7 @@ export const pauseFor = (time) => new Promise((done) => {
 export class Unsent {
   // `arrived(answer, more)` hears of each that is on disk, `refused(about)` of one that never will be.
   constructor(api, { pool, judge, query }, { status, arrived, refused }) {
-    Object.assign(this, { api, status, arrived, refused, sending: false, latest: 0 });
+    Object.assign(this, { api, status, arrived, refused, sending: false, latest: 0, away: "" });
     this.always = { judge, ...(query ? { query } : {}) };
     // Of one judge in one pool: another judge in the same browser must not send them.
     this.prefix = `calipers-unsaved-${pool}-${judge}-`;
@@ -41,7 +41,14 @@ export class Unsent {
       // A browser that keeps nothing: then this tab alone has it.
     }
     this.waiting.push(whole);
+    // While the server is away the next attempt may be seconds off: the count is right at once.
+    if (this.away) this.sayKept();
     this.send();
+  }
+
+  sayKept() {
+    const n = this.waiting.length;
+    this.status(`Not saved yet: ${this.away} ${n} ${n === 1 ? "label is" : "labels are"} kept in this browser and will be sent again.`, true);
   }
 
   dropFirst() {
@@ -74,12 +81,14 @@ export class Unsent {
         }
         // Whatever else it is (the server or its store is away, or somebody else signed in), the
         // labels are kept and sent again; their requests have names, so none counts twice.
-        this.status(`Not saved yet: ${reason(error)} ${this.waiting.length} kept here and sent again.`, true);
+        this.away = reason(error);
+        this.sayKept();
         await pauseFor(pause);
         pause = Math.min(pause * 2, 8000);
         continue;
       }
       this.dropFirst();
+      this.away = "";
       pause = 500;
       this.arrived(answer, this.waiting.length);
     }
