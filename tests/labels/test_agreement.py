@@ -48,7 +48,7 @@ def said(*grades):
         ),
         (
             [{"a": n % 4, "b": n % 4 if n else 3} for n in range(12)],
-            "An interval at most 0.2 wide would be clear; label more results twice.",
+            "An interval at most 0.2 wide would be clear.",
         ),
         (
             [{"a": n % 4, "b": n % 4 if n else 3} for n in range(12)],

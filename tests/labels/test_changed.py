@@ -216,6 +216,12 @@ def test_a_file_to_label_and_what_it_says(tmp_path: Path, monkeypatch: Any) -> N
     assert "no result in which these runs differ" in refused(*asked, "--filled", "other.jsonl")
 
 
+def test_the_progress_says_when_the_first_result_comes(tmp_path: Path) -> None:
+    switch = pool(tmp_path).switch()
+    first = switch.looks[0]
+    assert switch.line == f"0 questions labelled so far. The first result comes after {first}."
+
+
 def test_the_page_of_the_pool_says_it_and_that_of_the_judge_does_not(tmp_path: Path) -> None:
     desk = pool(tmp_path, runs(4))
     number = desk.content.number
@@ -223,9 +229,9 @@ def test_the_page_of_the_pool_says_it_and_that_of_the_judge_does_not(tmp_path: P
         desk.give("me", item=item, grade=float((one.label.item or "")[0] == "e"))
     with served(shelf_of(str(tmp_path / "labels.db"), "me")) as running:
         visitor = running.visitor("me")
-        assert (
-            "Do not switch: new loses 0.50 relevant results" in visitor.get(f"/pools/{number}").text
-        )
+        page = visitor.get(f"/pools/{number}").text
+        assert "</span> Do not switch: new loses 0.50 relevant results" in page
+        assert "calipers serve" not in page
         said = visitor.post(f"/api/v1/pools/{number}/take", {}).text
         assert "you may stop" in said
         assert "loses" not in said
