@@ -15,6 +15,8 @@ from calipers.words import plural
 STRENGTHS = ((0.8, "well"), (0.6, "fairly well"), (0.4, "in part"))
 """Thresholds of alpha with the words for them; below the last, judges hardly agree."""
 WEAKEST = "hardly"
+STEP = 0.2
+"""How far these thresholds are apart: a wider interval spans two strengths."""
 LONGEST = 64
 EXAMPLES = 3
 """The characters of a text and the disagreements that are printed."""
@@ -45,7 +47,11 @@ def verdict(found: Agreement) -> str:
             else "How far judges agree is not clear"
         )
     ends = f"{alpha.interval.low:.3f}–{alpha.interval.high:.3f}"
-    return f"{words}: alpha is {alpha.value:.3f} ({ends}), {seen}.".replace("-", "−")
+    named = f"Krippendorff's ordinal alpha is {alpha.value:.3f} ({ends})"
+    clearer = ""
+    if low == WEAKEST != high:
+        clearer = f" An interval at most {STEP:g} wide would be clear."
+    return f"{words}: {named}, {seen}.{clearer}".replace("-", "−")
 
 
 def document(found: Agreement) -> Document:
@@ -109,5 +115,5 @@ def _notes(found: Agreement) -> Iterator[Note]:
     if judges:
         yield Note("doubt", f"{'; '.join(judges)}.")
     if found.alpha:
-        yield Note("marks", "Of alpha 1 is full agreement, 0 what chance gives.")
+        yield Note("marks", "An alpha of 1 is full agreement, 0 is what chance gives.")
         yield Note("method", "The interval is that of the jackknife over the results.")
