@@ -68,8 +68,8 @@ POWER = """## What the exact test costs
 
 How often a true gain is found, by our test and by a t test on the same samples, and how much less
 often by ours. For hits it is the sign test, which finds less where few hits change. It is taken all
-the same: its level holds at any number, a query that did not change never moves it, and p is what
-the counts of better and worse queries say.
+the same: its level holds at any number, and a query that did not change never moves it. Its p is
+what the counts of better and worse queries say.
 """
 
 NIGHTS = """## How long a false alarm rings

@@ -81,8 +81,7 @@ COMMANDS = {
     "plan": "plan old.jsonl new.jsonl --difference 0.05",
     "explain": "explain q000 -r new.jsonl",
     "fuse": "fuse old.jsonl turned.jsonl",
-    "confirm": "confirm old.jsonl new.jsonl --sealed sealed/q.sealed.jsonl "
-    "--ledger old.ledger.jsonl",
+    "confirm": "confirm old.jsonl new.jsonl --sealed sealed/q.sealed.jsonl --ledger q.ledger.jsonl",
     "retrieve": "retrieve search.py:search new.jsonl -o run.jsonl --restart",
     "grid": "grid calipers.toml",
     "convert": "convert new.jsonl new.csv",

@@ -71,7 +71,8 @@ def test_what_stands_below_k_does_not_matter(grades, ranking, tail, k) -> None:
     full = (ranking * 40)[:k] if ranking else []
     cases = [Case(grades, full, full + tail if len(full) == k else full)]
     for case, metric, before, after in both_values(cases):
-        if metric.k == k:
+        # A score may hold a metric that looks deeper than itself, such as precision@40.
+        if metric.k == k == max(metric.cutoffs):
             assert same(before, after), (str(metric), case)
 
 

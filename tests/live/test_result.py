@@ -48,5 +48,5 @@ def test_another_run_in_the_same_file_is_not_taken_for_it(tmp_path: Path) -> Non
 def test_lists_that_are_shorter_than_asked_for_are_said_once(given: int, noted: bool) -> None:
     """As of LangChain's as_retriever(), which gives four whatever k is."""
     run = calipers.retrieve(lambda query: ["a", *map(str, range(given - 1))], ["Who?"], k=10)
-    scores = calipers.evaluate(run=run, ground_truth={"Who?": ["a"]}, metrics="recall@10,ndcg@5")
+    scores = calipers.evaluate(run=run, ground_truth={"Who?": ["a"]}, metrics="precision@10,ndcg@5")
     assert str(scores).count("4 results") == noted

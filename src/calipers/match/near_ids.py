@@ -323,8 +323,14 @@ def _may_be_alike(wanted: Ids, returned: Ids) -> tuple[Ints, Ints]:
             pairs.append(np.stack([target, block[results.part_rows[part]]]))
             part, result = _equal_keys(targets.part_keys, results.keys)
             pairs.append(np.stack([targets.part_rows[part], block[result]]))
-    target, result = np.unique(np.concatenate(pairs, axis=1), axis=1)
-    return target, result
+    target, result = np.concatenate(pairs, axis=1)
+    # Each pair once; not by np.unique, which loads numpy.ma.
+    order = np.lexsort((result, target))
+    target = target[order]
+    result = result[order]
+    is_new = np.ones(target.size, dtype=np.bool_)
+    is_new[1:] = (target[1:] != target[:-1]) | (result[1:] != result[:-1])
+    return target[is_new], result[is_new]
 
 
 def _is_among(queries: Ints, others: Ints) -> Bools:

@@ -183,7 +183,11 @@ class Matches(Picklable):
 
     @cached_property
     def _grades(self) -> Floats:
-        return np.unique(self.target_grade)
+        # Not by np.unique, which loads numpy.ma.
+        grades = np.sort(self.target_grade)
+        is_new = np.ones(grades.size, dtype=np.bool_)
+        is_new[1:] = grades[1:] != grades[:-1]
+        return grades[is_new]
 
     def having_status(self, status: str) -> Bools:
         """Which queries ended as answered, empty, missing or error."""

@@ -166,6 +166,14 @@ class Scores(Picklable, Plain, HasRows):
         """The settings that this was made with, typed."""
         return Recorded(self.settings)
 
+    def with_notes(self, notes: Iterable[str]) -> "Scores":
+        """The same with further notes."""
+        # Not by dataclasses.replace, which would compute everything that waits to be asked for.
+        same = object.__new__(type(self))
+        settings = {**self.settings, "notes": [*self.recorded.notes, *notes]}
+        vars(same).update(vars(self), settings=settings)
+        return same
+
     def __getitem__(self, name: str) -> Summary:
         if not isinstance(name, str):
             raise InvalidInput(f"A metric is named by a text; found {name!r:.60}.")

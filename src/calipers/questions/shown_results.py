@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from calipers.match.tally import QueryPlaces
-from calipers.model.arrays import Bools, Ints
+from calipers.model.arrays import Bools, Ints, as_series
 from calipers.model.fingerprint import mixed_hashes, suspected_duplicates
 from calipers.model.matched import FAILED, Matched, Matches
 from calipers.model.policy import Ties
@@ -229,12 +229,8 @@ def _known_results(
         else:
             rank = batch.rank
         if kept.size:
-            numbers = [
-                pl.Series(
-                    "code", np.repeat(np.arange(kept.size), lengths), dtype=pl.Int64
-                ),
-                pl.Series("rank", rank, dtype=pl.Int64),
-            ]
+            code = np.repeat(np.arange(kept.size), lengths)
+            numbers = [as_series(code).alias("code"), as_series(rank).alias("rank")]
             others = frame.drop("query", "rank", strict=False)
             yield pl.DataFrame([*numbers, *others]), found[kept]
 

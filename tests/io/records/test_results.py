@@ -161,7 +161,7 @@ def test_results_that_do_not_belong_together_are_refused(file, tmp_path):
     other.write_text(json.dumps(evaluate(judged, metrics="recall@1,3,mrr").to_dict()))
     for command in (["compare", file, other], ["gate", other, "--baseline", file]):
         assert "measured against different ground truth" in refused(*command)
-    with pytest.raises(InvalidInput, match="it must be a mapping or a list"):
+    with pytest.raises(InvalidInput, match="give a mapping of names to systems"):
         calipers.compare(file, {"q0": ["a"]})
     with pytest.raises(InvalidInput, match="holds no scores"):
         calipers.slices("nowhere.json", "type")

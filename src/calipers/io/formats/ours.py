@@ -139,14 +139,19 @@ def holds_plain_parts(table: InputTable) -> bool:
         return False
     with explained(table.name, table.fault):
         some = table.rows(parts, most=SOME)
+    # Lists under our names alone are records as we write them, with ids and texts. Beside other
+    # columns they are read as a table, which asks what those mean.
+    of_records = _ANY_JSON if table.columns <= OURS_ALONE else _NESTED_JSON
     return all(
-        not column.str.contains(r"^\s*(\{|\[\s*[\[{])").any()
+        not column.str.contains(of_records).any()
         if column.dtype == pl.String
         else column.dtype.is_integer()
         for column in some
     )
 
 
+_ANY_JSON = r"^\s*[\[{]"
+_NESTED_JSON = r"^\s*(\{|\[\s*[\[{])"
 _OF_RECORDS = frozenset(
     {"tags", "forbidden", "excluded", "stages", "latency_ms", "error"}
 )

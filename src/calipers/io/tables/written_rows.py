@@ -51,6 +51,9 @@ def fits_long(part: Dataset) -> bool:
         # As a cell of its own, an id that is called none would say that there is no target.
         ids = truth.targets["item"].str.to_lowercase()
         more = more or ids.is_in([*EMPTY]).any()
+        # Blanks around a question are dropped where a table is read.
+        texts = truth.queries["text"]
+        more = more or (texts != texts.str.strip_chars()).any()
         return run is None and whole and not more
     return run is not None and run.queries is None and not run.stages
 
@@ -79,10 +82,8 @@ def _targets(truth: GroundTruth) -> pl.DataFrame:
     )
     if whole.all():
         frame = frame.with_columns(pl.col("grade").cast(pl.Int64))
-    known = truth.queries.filter(
-        pl.col("text").is_not_null() & (pl.col("text") != pl.col("query"))
-    )
-    if known.height:
+    # Written even where it is the id: a table without it says nothing about texts.
+    if truth.queries["text"].null_count() < truth.queries.height:
         texts = truth.queries.select("query", query_text="text")
         frame = frame.join(texts, on="query", how="left", maintain_order="left")
     return frame

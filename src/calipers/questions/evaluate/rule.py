@@ -98,8 +98,7 @@ def _scored(pair: Matched, metrics: Sequence[Metric], settings: Evaluating) -> S
     # Few results need it, so most commands never load it.
     from calipers.questions.evaluate.cautions import cautions
 
-    notes = [*scores.recorded.notes, *cautions(pair, scores)]
-    return replace(scores, settings={**scores.settings, "notes": notes})
+    return scores.with_notes(cautions(pair, scores))
 
 
 def _may_be_tied(pair: Matched, scores: Scores) -> bool:
