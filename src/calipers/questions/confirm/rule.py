@@ -26,6 +26,7 @@ from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints
 from calipers.model.claim import Claim
 from calipers.model.document import Document, of_claim
+from calipers.model.fact import Fact, Sentence, joined, named, sentence
 from calipers.model.fingerprint import fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import MISSING, Matched, with_status
@@ -122,11 +123,9 @@ def take_a_look(
             found = _look(known, row, facts.name, names, key)
             record(found)
             left -= 1
-    said = f"Look {found.look} of {known.seal.looks}; {plural(left, 'look')} left."
-    if repeated:
-        said = f"As answered on {found.time[:10]}; nothing was spent, {left} left."
+    said = _looks_left(found, known.seal.looks, left, repeated=repeated)
     if not left:
-        said = f"{said} {_renewal(truth.n_queries)}"
+        said = joined(said, _renewal(truth.n_queries))
     claim = _claim(row, facts, before, now, tuple(names), found)
     # Numbers of an unconfirmed claim would show a tuner which way the queries lean.
     told = row if found.confirmed else None
@@ -152,6 +151,17 @@ def take_a_look(
     )
 
 
+def _looks_left(look: TakenLook, looks: int, left: int, *, repeated: bool) -> Sentence:
+    """Which look this was, and how many are left."""
+    rest = Fact(about="count", count=left, text="looks left")
+    if repeated:
+        template = "As answered on {when.text}; nothing was spent, {it.count} left."
+        return sentence(template, when=named(look.time[:10]), it=rest)
+    taken = Fact(about="count", count=look.look, of=looks, text="look")
+    template = "Look {taken.count} of {taken.of}; {it.count:look|looks} left."
+    return sentence(template, taken=taken, it=rest)
+
+
 def document(confirmation: Confirmation) -> Document:
     """The answer, and the looks left."""
     return of_claim(confirmation.claim)
@@ -166,10 +176,16 @@ def _claim(
     look: TakenLook,
 ) -> Claim:
     """The claim of `compare` where it is confirmed, else no number."""
-    on = f"on the {plural(len(now), 'sealed query', 'sealed queries')}"
+    asked = Fact(about="count", count=len(now), text="sealed queries")
+    on = sentence("on the {it.count:sealed query|sealed queries}", it=asked)
     old, new = names
     if not look.confirmed:
-        fact = f"Not confirmed {on}: {new} may be no better than {old} in {facts.name}."
+        about = Fact(about="name", system=new, against=old, metric=facts.name)
+        template = (
+            "Not confirmed {on}: {it.system} may be no better than {it.against} in "
+            "{it.metric}."
+        )
+        fact = sentence(template, on=on, it=about)
         return Claim(
             "no clear difference",
             fact,
@@ -178,7 +194,7 @@ def _claim(
     known = ~np.isnan(before) & ~np.isnan(now)
     means = (exact_mean(before[known]), exact_mean(now[known]))
     claim = claim_of(row, facts, *means, names=(old, new), standing="better")
-    return replace(claim, fact=f"Confirmed {on}: {claim.fact}")
+    return replace(claim, fact=sentence("Confirmed {on}: {fact}", on=on, fact=claim.fact))
 
 
 def _checked(
@@ -292,8 +308,10 @@ def _look(
     )
 
 
-def _renewal(sealed: int) -> str:
-    return (
-        f"About {sealed:,} new queries renew it: `calipers seal` them; the old ones may then be "
-        "tuned on."
+def _renewal(sealed: int) -> Sentence:
+    """How many new queries renew the budget."""
+    return sentence(
+        "About {it.count} new queries renew it: `calipers seal` them; the old ones may then be "
+        "tuned on.",
+        it=Fact(about="count", count=sealed, text="queries"),
     )

@@ -15,9 +15,10 @@ from calipers.model.document import (
     Table,
     of_claim,
 )
+from calipers.model.fact import Fact, Sentence, named, sentence
 from calipers.present.charts import Band, Chart, Dot, Panel, Stroke, numbers
 from calipers.questions.fuse.result import Fusion
-from calipers.words import number, plural, signed
+from calipers.words import number, signed
 
 
 def document(fusion: Fusion) -> Document:
@@ -119,43 +120,81 @@ def _details(fusion: Fusion) -> Iterator[Table]:
 
 
 def _notes(fusion: Fusion) -> Iterator[Note]:
+    """What was noticed, what is left to gain, what it costs, and how it was measured."""
     yield from (Note("input", text) for text in fusion.noticed)
     for lane in fusion.lanes:
         is_told = lane.name in f"{fusion.claim.fact} {fusion.noticed}"
         if lane.silent and not is_told:
-            many = plural(lane.silent, "query", "queries")
-            yield Note("missing", f"{lane.name} returned nothing for {many}.")
-    metric = fusion.primary
-    reranker = fusion.reranker
-    if reranker is not None:
-        share = reranker.share_of_time
-        yield Note(
-            "doubt",
-            f"The reranker brings {metric} from {reranker.before[metric]:.3f} to "
-            f"{reranker.after[metric]:.3f} of at most {reranker.best[metric]:.3f}, and needs "
-            f"{reranker.candidates_needed:,} of {reranker.candidates:,} candidates."
-            + ("" if share is None else f" It takes {share:.0%} of the time."),
-        )
-        if reranker.lost:
-            yield Note(
-                "counted", f"It lost {plural(reranker.lost, 'target')} of the first k."
+            silent = Fact(
+                about="count", system=lane.name, count=lane.silent, text="silent"
             )
-    yield Note(
-        "doubt",
-        f"The lanes hold {fusion.ceiling.recall:.0%} of what should be found; in the best order "
-        f"{metric} would be {fusion.ceiling.best_order[metric]:.3f}.",
-    )
+            template = "{it.system} returned nothing for {it.count:query|queries}."
+            yield Note("missing", sentence(template, it=silent))
+    yield from _reranked(fusion)
+    yield Note("doubt", _at_most(fusion))
     for how, times in fusion.latency.items():
-        said = "in parallel" if how == "parallel" else "one after the other"
-        yield Note("counted", f"All lanes {said}: {times}.")
+        way = "in parallel" if how == "parallel" else "one after the other"
+        timed = sentence("All lanes {way}: {it.text}.", way=way, it=named(str(times)))
+        yield Note("counted", timed)
     if fusion.tokens is not None:
-        text = f"The first {fusion.k} results hold {fusion.tokens:,.0f} tokens per query."
-        yield Note("counted", text)
+        held = Fact(about="count", k=fusion.k, count=round(fusion.tokens), text="tokens")
+        template = "The first {it.k} results hold {it.count} tokens per query."
+        yield Note("counted", sentence(template, it=held))
+    tried = Fact(about="count", count=len(fusion.settings), text="tried")
     yield Note(
         "method",
-        f"{plural(len(fusion.settings), 'setting')} were tried. The gain on new queries is "
-        "cross-fitted: each twentieth of the queries is measured with the setting that is best on "
-        "the others.",
+        sentence(
+            "{it.count:setting|settings} were tried. The gain on new queries is cross-fitted: "
+            "each twentieth of the queries is measured with the setting that is best on the "
+            "others.",
+            it=tried,
+        ),
+    )
+
+
+def _reranked(fusion: Fusion) -> Iterator[Note]:
+    """What the reranker gains, needs and loses; nothing where there is none."""
+    reranker = fusion.reranker
+    if reranker is None:
+        return
+    metric = fusion.primary
+    share = reranker.share_of_time
+    took = Fact(about="count", value=share, text="time")
+    time = sentence(" It takes {it.value:.0%} of the time.", it=took)
+    yield Note(
+        "doubt",
+        sentence(
+            "The reranker brings {it.metric} from {it.before} to {it.value} of at most "
+            "{it.high}, and needs {it.count} of {it.of} candidates.{time}",
+            it=Fact(
+                about="bound",
+                metric=metric,
+                before=reranker.before[metric],
+                value=reranker.after[metric],
+                high=reranker.best[metric],
+                count=reranker.candidates_needed,
+                of=reranker.candidates,
+            ),
+            time=""
+            if share is None
+            else sentence(" It takes {it.value:.0%} of the time.", it=took),
+        ),
+    )
+    if reranker.lost:
+        lost = Fact(about="count", count=reranker.lost, text="lost")
+        template = "It lost {it.count:target|targets} of the first k."
+        yield Note("counted", sentence(template, it=lost))
+
+
+def _at_most(fusion: Fusion) -> Sentence:
+    """What all lanes hold together, and the metric in the best order."""
+    held = Fact(about="bound", metric="recall", value=fusion.ceiling.recall)
+    best = fusion.ceiling.best_order[fusion.primary]
+    return sentence(
+        "The lanes hold {held.value:.0%} of what should be found; in the best order "
+        "{best.metric} would be {best.value}.",
+        held=held,
+        best=Fact(about="bound", metric=fusion.primary, value=best),
     )
 
 

@@ -12,9 +12,10 @@ from calipers.model.document import (
     NoteKind,
     Table,
 )
+from calipers.model.fact import Fact, Sentence, sentence
 from calipers.present.escape import printable, query_name
 from calipers.questions.misses.result import REASONS, Misses
-from calipers.words import first_results, plural
+from calipers.words import first_results
 
 EXAMPLES = 3
 SHOWN = 60
@@ -23,7 +24,9 @@ SHOWN = 60
 def document(misses: Misses) -> Document:
     """The number of misses, the reasons with their remedies, and some examples."""
     left = misses.missed - EXAMPLES
-    following = [Note("next", f"{left:,} more: -o misses.jsonl")] if left > 0 else []
+    more = Fact(about="count", count=left, text="more misses")
+    further = sentence("{it.count} more: -o misses.jsonl", it=more)
+    following = [Note("next", further)] if left > 0 else []
     return Document(
         verdict(misses),
         blocks=[
@@ -48,12 +51,18 @@ def verdict(misses: Misses) -> str:
     """How many targets were not found."""
     if not misses.targets:
         return "Nothing can be missed: no query has anything to find."
+    within = Fact(about="setting", k=misses.k, text="k")
+    first = Sentence(first_results(misses.k), [within])
     if not misses.missed:
-        return f"Nothing was missed: every target is in the {first_results(misses.k)}."
-    verb = "is" if misses.missed == 1 else "are"
-    return (
-        f"{misses.missed:,} of {plural(misses.targets, 'target')} {verb} not in the "
-        f"{first_results(misses.k)}."
+        return sentence(
+            "Nothing was missed: every target is in the {first}.", first=first
+        )
+    missed = Fact(about="count", count=misses.missed, of=misses.targets, text="targets")
+    return sentence(
+        "{it.count} of {it.of:target|targets} {verb} not in the {first}.",
+        it=missed,
+        verb="is" if misses.missed == 1 else "are",
+        first=first,
     )
 
 
