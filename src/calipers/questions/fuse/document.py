@@ -160,7 +160,6 @@ def _reranked(fusion: Fusion) -> Iterator[Note]:
     metric = fusion.primary
     share = reranker.share_of_time
     took = Fact(about="count", value=share, text="time")
-    time = sentence(" It takes {it.value:.0%} of the time.", it=took)
     yield Note(
         "doubt",
         sentence(
