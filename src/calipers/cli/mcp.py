@@ -66,18 +66,21 @@ class Tools:
         """The arguments of every tool, by name."""
         from calipers.operations import OPERATIONS
 
-        further = (*FURTHER, *(WRITING if self.write else ()))
-        return {
-            name: {
-                argument.name: argument
-                for argument in arguments(OPERATIONS[name].function).values()
-                if argument.setting is not None
-                if not argument.setting.only or name in argument.setting.only.split()
-                if (not argument.setting.group and argument.name not in NOT_OFFERED)
-                or argument.name in further
-            }
-            for name in TOOLS
-        }
+        offered: dict[str, dict[str, Argument]] = {}
+        for name in TOOLS:
+            every = arguments(OPERATIONS[name].function).values()
+            taken = [argument for argument in every if self._offers(argument, name)]
+            offered[name] = {argument.name: argument for argument in taken}
+        return offered
+
+    def _offers(self, argument: Argument, tool: str) -> bool:
+        """Whether a tool takes an argument: its own, and some of those in groups."""
+        setting = argument.setting
+        if setting is None or (setting.only and tool not in setting.only.split()):
+            return False
+        if argument.name in FURTHER or (self.write and argument.name in WRITING):
+            return True
+        return not setting.group and argument.name not in NOT_OFFERED
 
     def schema(self, name: str) -> dict[str, Any]:
         """The JSON Schema of a tool's arguments."""

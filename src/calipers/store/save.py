@@ -97,13 +97,12 @@ def knows(ground_truth: GroundTruth, name: str, store: Where = None) -> bool:
     """Whether an earlier evaluation of this name found something of the same ground truth."""
     opened = open_store(store, create=True)
     mine = _judgements(ground_truth)
-    return any(
-        any(summary.mean for summary in evaluation.summaries.values())
-        and load_judgements(opened, evaluation)
-        .join(mine, on=["query", JUDGEMENTS], how="semi")
-        .height
-        for evaluation in evaluations(opened, name=name, last=NIGHTS_TO_ASK)
-    )
+    for evaluation in evaluations(opened, name=name, last=NIGHTS_TO_ASK):
+        if any(summary.mean for summary in evaluation.summaries.values()):
+            earlier = load_judgements(opened, evaluation)
+            if earlier.join(mine, on=["query", JUDGEMENTS], how="semi").height:
+                return True
+    return False
 
 
 def record_of(

@@ -116,16 +116,16 @@ def _per_query(rows: list[_Row]) -> pl.DataFrame:
         for name in (rows[0].scores if rows else ())
         if all(name in row.scores for row in rows)
     ]
-    return pl.DataFrame(
-        [
-            *(
-                pl.Series(n, [getattr(r, n) for r in rows], k)
-                for n, k in QUERY_SCHEMA.items()
-            ),
-            *(pl.Series(TAG + n, [r.tags.get(n) for r in rows], pl.String) for n in tags),
-            *(pl.Series(n, [r.scores[n] for r in rows], pl.Float64) for n in names),
-        ]
-    )
+    columns = []
+    for name, kind in QUERY_SCHEMA.items():
+        columns.append(pl.Series(name, [getattr(row, name) for row in rows], kind))
+    for name in tags:
+        values = [row.tags.get(name) for row in rows]
+        columns.append(pl.Series(TAG + name, values, pl.String))
+    for name in names:
+        scores = [row.scores[name] for row in rows]
+        columns.append(pl.Series(name, scores, pl.Float64))
+    return pl.DataFrame(columns)
 
 
 def decode(content: bytes, source: Source) -> _StoredResult:

@@ -176,14 +176,15 @@ def _with_names_beside(pairs: Pairs, probe: Probe, columns: Columns) -> list[Pai
     beside = [
         name for names in columns.seen.values() for name in names if name not in own
     ]
-    return [
-        tuple(
-            (ours, f"{theirs},{name}" if ours == "item" else theirs)
-            for ours, theirs in pairs
-        )
-        for name in dict.fromkeys(beside)
-        if "," not in name and renaming([name]).get(name) in (None, "document")
-    ]
+    extended: list[Pairs] = []
+    for name in dict.fromkeys(beside):
+        if "," not in name and renaming([name]).get(name) in (None, "document"):
+            both = (
+                (ours, f"{theirs},{name}" if ours == "item" else theirs)
+                for ours, theirs in pairs
+            )
+            extended.append(tuple(both))
+    return extended
 
 
 def _meet(truth: GroundTruth, results: pl.DataFrame) -> Common:

@@ -53,21 +53,19 @@ def languages() -> dict[str, Language]:
     """The languages that are known, by their code."""
     file = Path(__file__).with_name("languages.toml")
     table = tomllib.loads(file.read_text(encoding="utf-8"))
-    return {
-        code: Language(
+    known = {}
+    for code, entry in table.items():
+        patterns = [pattern.replace("{link}", LINK) for pattern in entry["links"]]
+        known[code] = Language(
             stop=frozenset(words_in(entry["stop"])),
             context=frozenset(words_in(entry["context"])),
             generic=frozenset(words_in(entry["generic"])),
             vague=frozenset(words_in(entry["vague"])),
             see=frozenset(words_in(entry["see"])),
-            links=tuple(
-                re.compile(pattern.replace("{link}", LINK), re.IGNORECASE)
-                for pattern in entry["links"]
-            ),
+            links=tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns),
             compounds=entry.get("compounds", False),
         )
-        for code, entry in table.items()
-    }
+    return known
 
 
 def language_of(text: str) -> str:
@@ -90,10 +88,9 @@ def language_of(text: str) -> str:
     spaced = {
         code: entry.stop for code, entry in languages().items() if code not in _SCRIPTS
     }
-    counts = {
-        code: sum(words[word] for word in words.keys() & stop)
-        for code, stop in spaced.items()
-    }
+    counts = {}
+    for code, stop in spaced.items():
+        counts[code] = sum(words[word] for word in words.keys() & stop)
     best = max(counts, key=lambda code: (counts[code], code == USUAL))
     return best if counts[best] > counts[USUAL] else USUAL
 

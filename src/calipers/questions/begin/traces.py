@@ -174,14 +174,15 @@ def grades_by_clicks(
         for rank, item in enumerate(search.hits):
             hoped[item] += clicks[rank] / shown[rank]  # type: ignore[assignment]
             got[item] += item in clicked
-    return {
-        question: {
-            item: _grade(counted[question][item], much)
+    grades: dict[str, dict[str, float]] = {}
+    for question, hoped in expected.items():
+        got = counted[question]
+        grades[question] = {
+            item: _grade(got[item], much)
             for item, much in hoped.items()
-            if counted[question][item] or much >= 1.0
+            if got[item] or much >= 1.0
         }
-        for question, hoped in expected.items()
-    }
+    return grades
 
 
 def _grade(clicks: int, expected: float) -> float:

@@ -1,6 +1,6 @@
 """Whether results may be compared at all, and if so, on which queries and metrics."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,12 +59,10 @@ def align(
         raise InvalidInput(f"These cannot be compared: {' '.join(blocked)} {repair}")
     queries = shared_queries(systems)
     facts = facts_shared(systems, wanted)
-    values = {
-        name: np.column_stack([scores.of(metric.name) for metric in facts])[
-            scores.rows_of(queries["query"])
-        ]
-        for name, scores in systems.items()
-    }
+    values = {}
+    for name, scores in systems.items():
+        columns = [scores.of(metric.name) for metric in facts]
+        values[name] = np.column_stack(columns)[scores.rows_of(queries["query"])]
     for column, metric in enumerate(facts):
         by_system = {name: table[:, column] for name, table in values.items()}
         blocked += undefined_in_some(metric.name, by_system, queries["query"])
@@ -191,24 +189,27 @@ def _different_queries(a: str, first: Scores, b: str, second: Scores) -> Iterato
         yield f"{a} and {b} were measured against different ground truth: other items or grades."
 
 
+def _ways(scores: Scores, metrics: Collection[str]) -> dict[str, Any]:
+    """How a result was measured: its policies, its settings, and what these metrics mean."""
+    ways: dict[str, Any] = {}
+    for name, value in scores.policy.to_dict().items():
+        ways[f"policy {name}"] = value
+    for name, value in scores.settings.items():
+        ways[f"setting {name}"] = value
+    for metric in scores.metrics:
+        # A metric that only one side has is not compared.
+        if metric.name in metrics:
+            ways[f"definition of {metric.name}"] = metric.definition
+    return ways
+
+
 def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
     """One sentence per policy, setting or definition in which two results differ."""
     both = {facts.name for facts in first.metrics} & {
         facts.name for facts in second.metrics
     }
-    ours, theirs = (
-        {
-            **{f"policy {name}": value for name, value in one.policy.to_dict().items()},
-            **{f"setting {name}": value for name, value in one.settings.items()},
-            # A metric that only one side has is not compared.
-            **{
-                f"definition of {m.name}": m.definition
-                for m in one.metrics
-                if m.name in both
-            },
-        }
-        for one in (first, second)
-    )
+    ours = _ways(first, both)
+    theirs = _ways(second, both)
     # The size of the corpus changes no way of measuring, but for what counts the rest of it.
     counts_the_rest = any(name.startswith("tn@") for name in both)
     ignored = _WITHOUT_EFFECT | (set() if counts_the_rest else {"setting corpus_size"})

@@ -68,17 +68,13 @@ def systems_table(comparison: Comparison) -> Table:
     if len(names) > 2 and comparison.ranking:
         names = list(comparison.ranking)
     metrics = comparison.asked or tuple(metric.name for metric in comparison.metrics)
-    table: list[Cells] = [
-        [
-            Cell(printable(name, LONGEST), strong=True),
-            *(
-                _cell(comparison, name, one, leads=not at)
-                for at, one in enumerate(metrics)
-            ),
-        ]
-        for name in names
-    ]
-    return Table([Column(one, words=True) for one in ("system", *metrics)], table)
+    table: list[Cells] = []
+    for name in names:
+        row: list[Cell | str] = [Cell(printable(name, LONGEST), strong=True)]
+        for at, metric in enumerate(metrics):
+            row.append(_cell(comparison, name, metric, leads=not at))
+        table.append(row)
+    return Table([Column(head, words=True) for head in ("system", *metrics)], table)
 
 
 def _cell(comparison: Comparison, system: str, metric: str, *, leads: bool) -> Cell | str:

@@ -67,33 +67,32 @@ def compare_scores(
     """
     baseline = _checked_baseline(systems, baseline)
     aligned = align(systems, metrics, anyway=anyway, repair=REPAIR)
-    facts = aligned.facts
     queries = aligned.queries
     gone = np.any([np.isnan(table) for table in aligned.values.values()], axis=0)
     complete = _without(aligned, gone)
-    asked = asked_metrics(facts, primary, named=named)
+    asked = asked_metrics(aligned.facts, primary, named=named)
     clusters = clusters_shared(systems, queries, cluster)
     units = clusters if cluster else units_of(queries, {}, None)
     weight_by = weight_by or systems[baseline].recorded.weight_by
     weights = weights_shared(systems, queries, weight_by)
-    means = _means(complete.values, facts, level, clusters, weights)
+    means = _means(complete.values, aligned.facts, level, clusters, weights)
     pairs = _Pairs(complete, baseline, asked, round(1.0 - level, 12), units, weights)
     tested = pairs.tested()
-    ranking = _ranked(means, facts, asked)
+    ranking = _ranked(means, aligned.facts, asked)
     notes = [
         *uneven_clusters(clusters, cluster),
         *copies_in_words(queries, cluster),
-        *_left_out(systems, queries["query"], facts, gone, asked),
+        *_left_out(systems, queries["query"], aligned.facts, gone, asked),
         *_notes(systems),
     ]
     return Comparison(
         systems=tuple(systems),
         baseline=baseline,
-        metrics=facts,
+        metrics=aligned.facts,
         queries=queries,
         values={name: frozen_array(table) for name, table in aligned.values.items()},
         means=means,
-        differences=_differences(tested, means, baseline, facts, asked, cluster),
+        differences=_differences(tested, means, baseline, aligned.facts, asked, cluster),
         primary=asked[0] if asked else None,
         asked=tuple(asked),
         visibility=_visibility(pairs, tested),

@@ -105,17 +105,11 @@ COLUMNS = ("call", "queries", "recall@calls", "added", "results")
 
 def document(call_table: CallTable) -> Document:
     """What the calls add, and one row per call: recall after it, what it added, its results."""
-    rows = [
-        (
-            f"{call.call}",
-            f"{call.queries:,}",
-            *(
-                "–" if value is None else number(value)
-                for value in (call.recall, call.added, call.results)
-            ),
-        )
-        for call in call_table.calls
-    ]
+    rows = []
+    for call in call_table.calls:
+        values = (call.recall, call.added, call.results)
+        shown = ["–" if value is None else number(value) for value in values]
+        rows.append((f"{call.call}", f"{call.queries:,}", *shown))
     return Document(
         _verdict(call_table),
         blocks=[Table(COLUMNS, rows)],

@@ -144,14 +144,10 @@ def over_k(sweep: Sweep) -> Chart:
     called = _called(sweep)
     # The safe k is a solid line, the best guess a dashed one; solid where both are the same.
     guides = [(k, name != "safe") for k, name in called.items()]
-    panels = [
-        charts.over_k(
-            stem,
-            [(point.k, *_ends(point.values[stem])) for point in sweep.points],
-            guides,
-        )
-        for stem in sweep.metrics
-    ]
+    panels = []
+    for stem in sweep.metrics:
+        line = [(point.k, *_ends(point.values[stem])) for point in sweep.points]
+        panels.append(charts.over_k(stem, line, guides))
     legend = [
         ("dashed" if name != "safe" else "line", "worse", f"k = {k}, {name}")
         for k, name in called.items()

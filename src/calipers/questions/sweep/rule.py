@@ -96,18 +96,15 @@ def sweep_over_k(
         # One metric at a time: all metrics at every k and query would use most of the memory.
         del scores
     counted = tokens_shown(pair, ks) if may_have_tokens(pair) else None
-    points = tuple(
-        SweepPoint(
-            one,
-            {stem: each[at] for stem, each in values.items()},
-            token_use(counted.table[:, at], price) if counted else None,
-        )
-        for at, one in enumerate(ks)
-    )
+    points = []
+    for at, cutoff in enumerate(ks):
+        at_cutoff = {stem: each[at] for stem, each in values.items()}
+        tokens = token_use(counted.table[:, at], price) if counted else None
+        points.append(SweepPoint(cutoff, at_cutoff, tokens))
     if price is not None and counted is None:
         settings = {**settings, "notes": [*Recorded(settings).notes, NO_TOKENS]}
     return Sweep(
-        points=points,
+        points=tuple(points),
         metrics=tuple(chosen),
         queries=pair.matches.n_queries,
         n=n,

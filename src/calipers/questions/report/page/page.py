@@ -68,15 +68,15 @@ def _worst(system: SystemReport) -> dict[str, Any]:
     names = browse.scores.queries["query"].gather(browse.worst_first[:MOST_QUERIES])
     shown = names.to_frame().join(browse.table, "query", "left", maintain_order="left")
     opened = _opened((system,), names)
-    rows = [
-        {
+    rows = []
+    for row in shown.iter_rows(named=True):
+        values = {
             "text": clean((row["text"] or row["query"])[:QUERY_TEXT]),
             "values": [(name, row[name]) for name in browse.shown],
             "why": None,
             "opened": opened[row["query"]],
         }
-        for row in shown.iter_rows(named=True)
-    ]
+        rows.append(values)
     return {"title": "Queries, the worst first", "rows": rows, "all": len(browse.scores)}
 
 
