@@ -103,7 +103,7 @@ def said_html(text: str) -> str:
     return "".join(parts)
 
 
-def sign_html(standing: Standing | None, behind: str = " ") -> str:
+def _sign(standing: Standing | None, behind: str = " ") -> str:
     """The sign of a claim with its colour; empty without a standing."""
     if standing is None:
         return ""
@@ -112,7 +112,7 @@ def sign_html(standing: Standing | None, behind: str = " ") -> str:
 
 def heading_html(document: Document, tag: str) -> str:
     """The sign and the sentence of a document, as a heading."""
-    inner = f"{sign_html(document.standing)}{said_html(document.sentence)}"
+    inner = f"{_sign(document.standing)}{said_html(document.sentence)}"
     return f"<p><strong>{inner}</strong></p>" if tag == "p" else f"<{tag}>{inner}</{tag}>"
 
 
@@ -149,7 +149,7 @@ def _claim(claim: Claim) -> str:
     behind = [said_html(text) for text in (claim.range, claim.next) if text]
     further = "".join(f"<br>{said}" for said in behind if said)
     fact = f"<strong>{said_html(claim.fact)}</strong>"
-    return f"<li>{sign_html(claim.standing)}{fact}{further}</li>"
+    return f"<li>{_sign(claim.standing)}{fact}{further}</li>"
 
 
 def _table(table: Table) -> str:
@@ -187,5 +187,5 @@ def _cell(tag: str, column: Column, place: int, cell: Cell | str) -> str:
         return f"<{tag}{left}>{said_html(cell)}</{tag}>"
     inner = said_html(cell.text)
     inner = f"<strong>{inner}</strong>" if cell.strong else inner
-    sign = f" {sign_html(cell.standing, '')}" if cell.standing else ""
+    sign = f" {_sign(cell.standing, '')}" if cell.standing else ""
     return f"<{tag}{left}>{inner}{sign}</{tag}>"

@@ -15,9 +15,10 @@ from starlette.responses import HTMLResponse, Response
 from calipers.errors import InvalidInput, StoreAway
 from calipers.labels.agreement_document import verdict as agreed_in_words
 from calipers.labels.desk import PoolSession
+from calipers.model.claim import SIGNS
 from calipers.model.health import Health
 from calipers.present.escape import clean
-from calipers.present.html import blocks_html, for_page, sign_html
+from calipers.present.html import blocks_html, for_page
 from calipers.present.paging import PAGE_SIZE, Page, page_of
 from calipers.present.scores import score_table, verdict
 from calipers.questions.audit.settings import AuditSettings, audit
@@ -86,7 +87,7 @@ def _templates() -> Any:
         version=__version__,
         address=address,
         plural=plural,
-        sign=sign_html,
+        signs=SIGNS,
         shown_title=shown_title,
         verdict=verdict,
     )
