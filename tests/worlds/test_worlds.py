@@ -138,6 +138,9 @@ def test_who_leaves_a_mean_is_said(line: str) -> None:
     with inside(World("left out", asked, {"a": lists, "b": lists})):
         typed("gate save a.jsonl -m recall@10 -o main.json")
         text = typed(line, columns=500).out
+        answer = json.loads(typed(f"{line} --json").out)
+    left = [fact for each in answer["sentences"] for fact in each["facts"]]
+    assert {"about": "left out", "metric": "recall", "count": 1, "of": 8, "text": "b"} in left
     who = "1 of 8 queries is left out of recall: nothing relevant is known for it (b)."
     assert text.count(who) == 1
 

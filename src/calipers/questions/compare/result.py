@@ -259,7 +259,10 @@ class Comparison(HasRows):
             ],
             "latency_ms": dict(self.latency_ms),
             "fingerprints": plain(self.fingerprints),
-            "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
+            # A note may be a sentence with facts, which JSON has under "sentences".
+            "settings": plain(
+                {k: v for k, v in self.settings.items() if k != "calipers"}
+            ),
             **sentences_of(self),
         }
 
