@@ -220,7 +220,7 @@ def test_many_queries_and_rows_beside_few_changes():
     assert found[1].adjusted == pytest.approx(0.031, abs=0.004)
 
 
-# The same cases each time: of some thousand drawn ones, one is known in which the order still counts.
+# The same cases each time: among thousands of drawn ones, one is known in which order still counts.
 @settings(derandomize=True)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["permuted", "hits", "parts"]))
 def test_the_order_of_rows_and_queries_and_the_sign_change_no_adjusted_p(seed, kind):
