@@ -13,7 +13,10 @@ import pytest
 from tests.command import typed_apart
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("src", "tests", "tools", "fuzz", "docs", "examples", "action", "skills", "pyproject.toml")
+PARTS = (
+    *("src", "tests", "tools", "fuzz", "docs", "examples", "action", "skills", "simulations"),
+    "pyproject.toml",
+)
 RECIPES = (
     "a metric",
     "a check to an audit",

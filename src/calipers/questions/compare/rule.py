@@ -121,14 +121,14 @@ def _settings(
     notes: Sequence[str],
 ) -> dict[str, object]:
     """What a comparison records about how it was made; a tag only where one was used."""
-    settings: dict[str, object] = {"calipers": __version__, "confidence": level}
+    record: dict[str, object] = {"calipers": __version__, "confidence": level}
     if cluster is not None:
-        settings["cluster"] = cluster
+        record["cluster"] = cluster
     if weight_by is not None:
-        settings["weight_by"] = weight_by
-    settings["tests"] = tests
-    settings["notes"] = list(dict.fromkeys(notes))
-    return settings
+        record["weight_by"] = weight_by
+    record["tests"] = tests
+    record["notes"] = list(dict.fromkeys(notes))
+    return record
 
 
 def _left_out(
