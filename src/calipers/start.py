@@ -28,10 +28,10 @@ def program() -> None:
 
 def _check_address_space() -> None:
     """Refuse a limit (``ulimit -v``) under which numpy ends the program with 1, a failed gate."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
+    if sys.platform == "win32":  # it has no such limit
         return
+    import resource
+
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return
