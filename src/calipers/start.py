@@ -28,19 +28,18 @@ def program() -> None:
 
 def _check_address_space() -> None:
     """Refuse a limit (``ulimit -v``) under which numpy ends the program with 1, a failed gate."""
-    if sys.platform == "win32":  # it has no such limit
-        return
-    import resource
+    if sys.platform != "win32":  # it has no such limit
+        import resource
 
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY:
-        return
-    # Each thread of OpenBLAS takes its own share of what is little.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if limit < LEAST_ADDRESS_SPACE and WITHOUT_LIBRARIES.isdisjoint(sys.argv):
-        sys.stderr.write(
-            f"Error: There is not enough memory: the address space is limited to "
-            f"{limit // 1_000_000} MB, and Calipers takes at least "
-            f"{LEAST_ADDRESS_SPACE // 1_000_000} MB; raise the limit (ulimit -v).\n"
-        )
-        sys.exit(BAD_INPUT)
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return
+        # Each thread of OpenBLAS takes its own share of what is little.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        if limit < LEAST_ADDRESS_SPACE and WITHOUT_LIBRARIES.isdisjoint(sys.argv):
+            sys.stderr.write(
+                f"Error: There is not enough memory: the address space is limited to "
+                f"{limit // 1_000_000} MB, and Calipers takes at least "
+                f"{LEAST_ADDRESS_SPACE // 1_000_000} MB; raise the limit (ulimit -v).\n"
+            )
+            sys.exit(BAD_INPUT)
