@@ -40,7 +40,7 @@ ONE_FILE: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "binary": (b"\x7fELF\x02\x01\x00\x00\x00", ("The file {} is binary", "it reads JSON")),
     "damaged gzip": (gzip.compress(b"[" * 5000)[:40], ("compressed file {} is damaged",)),
     "not gzip after all": (b"\x1f\x8bnonsense", ("compressed file {} is damaged",)),
-    "unknown form": ("Dear reader\n", ("The form of {} is not known", "'Dear reader'")),
+    "unknown format": ("Dear reader\n", ("The format of {} is not known", "'Dear reader'")),
     "truncated": (
         TRUNCATED,
         (f"{{}}:{TRUNCATED.count(chr(10)) + 1}:", "ends in the middle of a value"),
@@ -220,7 +220,9 @@ def test_the_file_that_was_meant(given: str, meant: str | None, evals: Path) -> 
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    assert f"Name a file in {tmp_path}: the folder is in no known form" in refused("eval", tmp_path)
+    assert f"Name a file in {tmp_path}: the folder is in no known format" in refused(
+        "eval", tmp_path
+    )
 
 
 def test_nothing_or_half_is_given(evals: Path) -> None:

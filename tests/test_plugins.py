@@ -72,7 +72,7 @@ def test_form_metric_and_retriever_are_used_written_and_named(tmp_path, evals):
     assert "plug-in" not in measured.err
     assert "first_is_right" in listed.out
     assert other.code == 2
-    assert "is binary and in no form Calipers knows" in other.err
+    assert "is binary and in no format Calipers knows" in other.err
     assert written.code == 0, written.err
     assert (tmp_path / "out.arrows").read_bytes() == (tmp_path / "truth.txt").read_bytes()
     assert unknown.code == 2

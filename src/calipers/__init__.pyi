@@ -138,7 +138,7 @@ def labels_export(
     overwrite: bool = False,
     store: PathText | None = None,
 ) -> Exported:
-    """Write what was judged as a ground truth, in any form of ``convert``."""
+    """Write what was judged as a ground truth, in any format of ``convert``."""
 
 def labels_import(
     pool: str,
@@ -379,7 +379,7 @@ def convert(
     to: str | None = None,
     form: str | None = None,
 ) -> Conversion:
-    """Write a ground truth, a run or both in another form."""
+    """Write a ground truth, a run or both in another format."""
 
 def resolve(
     ground_truth: GroundTruthInput,

@@ -2,7 +2,7 @@
 
     CalipersError
     ├── InvalidInput         a value, a file or an option that cannot be used (also a ValueError)
-    │   ├── UnreadableFile   a file that is missing, empty, binary or not in a known form
+    │   ├── UnreadableFile   a file that is missing, empty, binary or not in a known format
     │   ├── UnknownMetric    a metric name that does not exist, with "did you mean"
     │   ├── UnknownArgument  an argument that an operation does not take (also a TypeError)
     │   ├── NoGroundTruth    results that come without what should be found
@@ -51,7 +51,7 @@ class InvalidInput(CalipersError, ValueError):
 
 
 class UnreadableFile(InvalidInput):
-    """A file that is missing, empty, binary, damaged or not in a known form."""
+    """A file that is missing, empty, binary, damaged or not in a known format."""
 
 
 class UnknownMetric(InvalidInput):
@@ -194,7 +194,7 @@ def as_sentence(error: BaseException) -> CalipersError | None:
     if isinstance(error, RecursionError):
         return InvalidInput(
             "A value in the input is nested too deeply: found lists or mappings inside each other "
-            "by the hundreds; no form has more than a dozen levels, so write the input again."
+            "by the hundreds; no format has more than a dozen levels, so write the input again."
         )
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return InvalidInput(

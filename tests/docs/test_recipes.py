@@ -23,7 +23,7 @@ RECIPES = (
     "a column to a comparison",
     "an option",
     "a slice statistic",
-    "a form of files",
+    "a file format",
     "a question and its command",
     "a kind of retriever",
 )

@@ -98,10 +98,10 @@ def _resolve(request: CommandInput, paths: tuple[str, ...]) -> None:
     answers=[JSON],
 )
 def convert(request: CommandInput, paths: tuple[str, ...]) -> None:
-    """Write a ground truth, a run or both in another form.
+    """Write a ground truth, a run or both in another format.
 
     IN is any file or folder that Calipers reads; or give --ground-truth, --run or both. What
-    the form of OUT cannot hold is said, not dropped in silence. With --resolve the quotes of a
+    the format of OUT cannot hold is said, not dropped in silence. With --resolve the quotes of a
     ground truth get the document, start and end where they stand; everything else is kept, and
     what stands in several places or nowhere is reported.
 

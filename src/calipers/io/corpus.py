@@ -196,8 +196,9 @@ def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
         raise InvalidInput(no_text(source.name, table.names()))
     first = source.head.split(b"\n")[0][:80].decode(errors="replace")
     raise UnreadableFile(
-        f"The corpus {source.name} is in no form that can be read (it begins {first!r:.30}); give "
-        "a folder of .txt or .md files, or JSON lines, CSV or Parquet with a column 'text'."
+        f"The corpus {source.name} is in no format that can be read (it begins "
+        f"{first!r:.30}); give a folder of .txt or .md files, or JSON lines, CSV or "
+        "Parquet with a column 'text'."
     )
 
 

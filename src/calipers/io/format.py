@@ -116,11 +116,11 @@ class Format(ABC):
 class Writer(NamedTuple):
     """A format and the requested output."""
 
-    form: Format
+    file_format: Format
     output: Output
 
 
-def wrong_form(probe: Probe, title: str) -> InvalidInput:
+def wrong_format(probe: Probe, title: str) -> InvalidInput:
     """The error for a file that is not in the format it was read as."""
     return InvalidInput(
         f"{probe.name} cannot be read as {title}: it is not of that shape."
@@ -128,7 +128,7 @@ def wrong_form(probe: Probe, title: str) -> InvalidInput:
 
 
 def dataset_of(
-    form: Format,
+    file_format: Format,
     records: Iterator[Record],
     place: Place,
     probe: Probe,
@@ -139,12 +139,12 @@ def dataset_of(
 
     ``proposal`` has the options that name a missing part, where a field may be it.
     """
-    made = build(records, place, probe.name, probe.name, form.fields, probe.room)
+    made = build(records, place, probe.name, probe.name, file_format.fields, probe.room)
     truth = made.ground_truth
     run = made.run
     if truth is not None:
         notes = [*notes, *truth.notes]
-        called = form.fields.get("ground_truth")
+        called = file_format.fields.get("ground_truth")
         if called is not None and truth.kinds == {"quote"}:
             notes.append(
                 f"The texts in {called!r} are taken as quotes: one is found where the text of a "
@@ -153,7 +153,7 @@ def dataset_of(
         truth = replace(truth, notes=tuple(notes))
     elif run is not None:
         run = replace(run, notes=(*run.notes, *notes))
-    return Dataset(truth, run, form.title, form.no_truth, proposal)
+    return Dataset(truth, run, file_format.title, file_format.no_truth, proposal)
 
 
 def is_of_spark(value: Any) -> bool:
@@ -206,7 +206,7 @@ class RowFormat(Format):
         if probe.table is not None:
             return read_rows(self, probe, probe.table)
         if probe.look is None:
-            raise wrong_form(probe, self.title)
+            raise wrong_format(probe, self.title)
         owner = next(
             (key for key, keys in probe.row_keys.items() if self.recognise(keys)), None
         )
@@ -262,7 +262,7 @@ class WholeFormat(Format):
         """The records of the object: JSON text, or a dictionary in memory."""
         del role
         if probe.look is None or probe.look.shape != "object":
-            raise wrong_form(probe, self.title)
+            raise wrong_format(probe, self.title)
         value = probe.source.read() if probe.given is None else probe.given
         name = probe.name
         try:
@@ -289,14 +289,16 @@ class WholeFormat(Format):
 
 
 def read_records(
-    form: RowFormat,
+    file_format: RowFormat,
     probe: Probe,
     raw: RawRecords,
     notes: Iterable[str] = (),
     proposal: str = "",
 ) -> Dataset:
     """Read records from JSON or memory."""
-    decoders = {kind: msgspec.json.Decoder(kind) for kind in (form.row, form.strict)}
+    decoders = {
+        kind: msgspec.json.Decoder(kind) for kind in (file_format.row, file_format.strict)
+    }
 
     def typed(item: Any, number: int, kind: Any) -> Any:
         if not isinstance(item, bytes | msgspec.Raw):
@@ -311,52 +313,58 @@ def read_records(
 
     def row_of(item: Any, number: int) -> Any:
         """Decode a row; only one with unknown fields is decoded twice."""
-        if form.strict is None:
-            return typed(item, number, form.row)
+        if file_format.strict is None:
+            return typed(item, number, file_format.row)
         try:
-            return typed(item, number, form.strict)
+            return typed(item, number, file_format.strict)
         except msgspec.ValidationError as error:
             given = opened(item)
-            made = form.resolved(given, partial(raw.place, number)) if given else given
+            made = (
+                file_format.resolved(given, partial(raw.place, number))
+                if given
+                else given
+            )
             if made is given and "contains unknown field" not in str(error):
                 raise
-        return _converted(made, form.row)
+        return _converted(made, file_format.row)
 
     def rows() -> Rows:
         for number, item in enumerate(raw.items):
             at = partial(raw.place, number)
             if not isinstance(item, bytes | msgspec.Raw):
-                item = _filled(item, form, at)
+                item = _filled(item, file_format, at)
             try:
                 row = row_of(item, number)
             except msgspec.ValidationError as error:
                 raise InvalidInput(
-                    explain_mismatch(str(error), at(), form.example)
+                    explain_mismatch(str(error), at(), file_format.example)
                 ) from None
             yield at, row
 
-    records = form.records(rows())
-    where = raw.place if form.one_each else lambda _: probe.name
-    return dataset_of(form, records, where, probe, notes, proposal)
+    records = file_format.records(rows())
+    where = raw.place if file_format.one_each else lambda _: probe.name
+    return dataset_of(file_format, records, where, probe, notes, proposal)
 
 
-def typed_rows(form: RowFormat, raw: RawRecords) -> Rows:
+def typed_rows(file_format: RowFormat, raw: RawRecords) -> Rows:
     """Yield the rows of JSON in the type of a format, each with its place."""
     for number, one in enumerate(raw.plain()):
         at = partial(raw.place, number)
         try:
-            yield at, msgspec.convert(one, form.row)
+            yield at, msgspec.convert(one, file_format.row)
         except msgspec.ValidationError as error:
-            raise InvalidInput(explain_mismatch(str(error), at(), form.example)) from None
+            raise InvalidInput(
+                explain_mismatch(str(error), at(), file_format.example)
+            ) from None
 
 
-def _filled(values: Any, form: RowFormat, at: At) -> dict[str, Any]:
+def _filled(values: Any, file_format: RowFormat, at: At) -> dict[str, Any]:
     """A row in memory without empty fields; a set is refused as a ranking."""
     if not isinstance(values, Mapping):
         raise InvalidInput(
-            f"A record is a {type(values).__name__} at {at()}; it must be {form.example}."
+            f"A record is a {type(values).__name__} at {at()}; it must be {file_format.example}."
         )
-    any_order = (form.truth_field, TRUTH)
+    any_order = (file_format.truth_field, TRUTH)
     return {
         key: in_order(one, key, key in any_order, at)
         for key, one in values.items()
@@ -393,27 +401,27 @@ def has_lists_beside(table: InputTable) -> bool:
 
 
 def read_rows(
-    form: RowFormat, probe: Probe, table: InputTable, notes: Iterable[str] = ()
+    file_format: RowFormat, probe: Probe, table: InputTable, notes: Iterable[str] = ()
 ) -> Dataset:
     """Read the rows of a table in a tool's own format as records."""
     # A format without a struct may use any column.
-    every = not hasattr(form.row, "__struct_fields__")
-    tagged = "tags" in form.kept
+    every = not hasattr(file_format.row, "__struct_fields__")
+    tagged = "tags" in file_format.kept
     names = [
         name
         for name in table.names()
         if every
-        or name in form.kept
-        or plain_name(name) in form.beside
+        or name in file_format.kept
+        or plain_name(name) in file_format.beside
         or (tagged and name.startswith(TAG))
     ]
 
     def value(key: str, cell: Any) -> Any:
-        if key == RESULTS and form.strict is not None and isinstance(cell, list):
+        if key == RESULTS and file_format.strict is not None and isinstance(cell, list):
             first = cell[0] if cell else None
             if not isinstance(first, dict) or "key" not in first:
                 return cell  # its objects are decoded as they are, empty fields and all
-        found = cell_value(cell, key in form.not_text)
+        found = cell_value(cell, key in file_format.not_text)
         # An id such as 1.0 stays as it is written.
         is_id = isinstance(cell, str) and not isinstance(found, list | dict | set)
         return cell if is_id and key in (RESULTS, TRUTH) else found
@@ -425,7 +433,7 @@ def read_rows(
                     yield {key: value(key, one) for key, one in row.items()}
 
     raw = RawRecords(rows(), lambda i: f"{table.where(i)} $")
-    return read_records(form, probe, raw, [*table.notes, *notes])
+    return read_records(file_format, probe, raw, [*table.notes, *notes])
 
 
 def _parts(hint: Any) -> set[Any]:

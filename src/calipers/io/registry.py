@@ -1,4 +1,4 @@
-"""All known formats, recognised by content; a file that fits two is refused.
+"""All known formatats, recognised by content; a file that fits two is refused.
 
 Formats of other packages are entry points in the group ``calipers.formats``, each naming a class
 like those in the folder ``formats``. They are tried if no built-in one recognises the file.
@@ -40,7 +40,9 @@ def built_in() -> tuple[Format, ...]:
     names = sorted(iter_module.name for iter_module in iter_modules(home.__path__))
     modules = [import_module(f"{home.__name__}.{name}") for name in names]
     file_formats = [
-        file_format for module in modules for file_format in getattr(module, "FORMS", ())
+        file_format
+        for module in modules
+        for file_format in getattr(module, "FORMATS", ())
     ]
     file_formats += [
         file_format()
@@ -75,7 +77,7 @@ def plugged() -> tuple[Format, ...]:
             plugins.warn(plugins.FORMATS, entry, why)
         elif name in found:
             plugins.warn(
-                plugins.FORMATS, entry, f"there is already a form called {name!r}"
+                plugins.FORMATS, entry, f"there is already a format called {name!r}"
             )
         else:
             found[name] = file_format
@@ -90,7 +92,7 @@ def formats() -> tuple[Format, ...]:
 def read_source(
     source: Source, role: Role, columns: Columns, room: MemoryBudget | None = None
 ) -> Dataset:
-    """Read a file or folder in any known format."""
+    """Read a file or folder in any known formatat."""
     return read_probe(Probe(source, columns, room=room), role)
 
 
@@ -147,9 +149,9 @@ def recognise(probe: Probe, role: Role) -> Format:
     if is_ours_alone(probe):
         return Ours()
     if probe.look is None and not probe.columns_said.named:
-        from calipers.io.formats.trec import plain_form
+        from calipers.io.formats.trec import plain_format
 
-        if (plain := plain_form(probe)) is not None:
+        if (plain := plain_format(probe)) is not None:
             return plain
     claimed = [
         file_format
@@ -171,7 +173,7 @@ def recognise(probe: Probe, role: Role) -> Format:
             what = "say which it is with --run or --ground-truth (run= or ground_truth= in Python)"
         else:
             what = "take out the fields of one of them, or convert it first with --from"
-        raise two_forms(claimed, probe.name, what)
+        raise two_formats(claimed, probe.name, what)
     if claimed:
         return claimed[0]
 
@@ -227,7 +229,7 @@ def named(name: str) -> Format:
     if pool_items is None:
         known = [file_format.name for file_format in formats()]
         raise InvalidInput(
-            f"There is no form {name!r} to read; the forms are {', '.join(known)}."
+            f"There is no format {name!r} to read; the formats are {', '.join(known)}."
             f"{did_you_mean(name, known)}"
         )
     return pool_items
@@ -276,22 +278,22 @@ def _cannot_be_written(path: Path, name: str | None, known: Mapping[str, Writer]
     names = ", ".join(known)
     if name is not None:
         return (
-            f"There is no form {name!r} to write; it can be ours, {names}."
+            f"There is no format {name!r} to write; it can be ours, {names}."
             f"{did_you_mean(name, known)}"
         )
     endings = ", ".join(suffix for one in known.values() for suffix in one.output.endings)
     return (
-        f"The ending of {path} does not say in which form to write: found "
-        f"{ending(path) or 'none'}; use one of {endings}, or name the form with --to ({names})."
+        f"The ending of {path} does not say in which format to write: found "
+        f"{ending(path) or 'none'}; use one of {endings}, or name the format with --to ({names})."
     )
 
 
-def two_forms(claimed: Sequence[Format], name: str, advice: str) -> InvalidInput:
+def two_formats(claimed: Sequence[Format], name: str, advice: str) -> InvalidInput:
     """The error for input that several formats recognise."""
     names = " or ".join(
         f"{file_format.title} ({file_format.name})" for file_format in claimed
     )
-    return InvalidInput(f"The form of {name} could be two: {names}; {advice}.")
+    return InvalidInput(f"The format of {name} could be two: {names}; {advice}.")
 
 
 def _no_query(table: InputTable, role: Role) -> InvalidInput:
@@ -318,12 +320,12 @@ MOST_WORDS = 5
 
 
 def _unknown(probe: Probe, role: Role) -> InvalidInput:
-    """The error for a file or value in no known form."""
+    """The error for a file or value in no known format."""
     wrong = UnreadableFile if probe.given is None else InvalidInput
     if probe.folder:
         inside = sorted(path.name for path in probe.folder.iterdir())[:5]
         return wrong(
-            f"Name a file in {probe.name}: the folder is in no known form (it holds "
+            f"Name a file in {probe.name}: the folder is in no known format (it holds "
             f"{', '.join(inside)[:60] or 'nothing'}), such as BEIR's (qrels), a saved dataset "
             "(state.json) or AutoRAG's (qa.parquet)."
         )
@@ -331,7 +333,7 @@ def _unknown(probe: Probe, role: Role) -> InvalidInput:
         return _no_query(probe.table, role)
     first = probe.source.head.split(b"\n")[0][:80].decode(errors="replace")
     return wrong(
-        f"The form of {probe.name} is not known; its first line is {first!r:.50}. Give a table "
+        f"The format of {probe.name} is not known; its first line is {first!r:.50}. Give a table "
         "with a header such as query,item,grade, JSON lines, or TREC lines."
     )
 
@@ -367,7 +369,7 @@ def what_it_is(probe: Probe) -> str | None:
     head = probe.source.head if is_lines(probe) else b""
     if head and not head.startswith(UTF_16) and not is_readable(head):
         return (
-            "is neither text nor a binary form that Calipers knows; it reads JSON, JSON lines, "
+            "is neither text nor a binary format that Calipers knows; it reads JSON, JSON lines, "
             "CSV, TSV, TREC text, Excel, Parquet and Arrow files"
         )
     if (program := _PROGRAM.search(head)) and probe.source.path.suffix == ".py":

@@ -102,7 +102,7 @@ class LabelsDraftSettings(Settings):
 def labels_draft(runs: Runs = (), *, settings: LabelsDraftSettings) -> "Draft":
     """Pool the first k results of several runs into rows that somebody can judge.
 
-    ``runs`` is one run or a list of them, in any form. Each pair of question and item is there
+    ``runs`` is one run or a list of them, in any format. Each pair of question and item is there
     once, whichever run found it; rank, score and run are not in the rows, and the items of a
     question are shuffled by ``seed``. What ``ground_truth`` has is left out.
 
@@ -358,7 +358,7 @@ class LabelsExportSettings(Settings):
     columns: ColumnNames = None
     to: Annotated[
         str | None,
-        Setting("The form, or label-studio or argilla: tasks for it.", "", "FORM"),
+        Setting("The format, or label-studio or argilla: tasks for it.", "", "FORMAT"),
     ] = None
     targets_as: Annotated[
         TargetsAs | None,
@@ -385,7 +385,7 @@ def labels_export(
     *,
     settings: LabelsExportSettings,
 ) -> "Exported":
-    """Write what was judged as a ground truth, in any form of ``convert``.
+    """Write what was judged as a ground truth, in any format of ``convert``.
 
     The answer says how far the judges agree. ``pool`` is a pool, or files to label that somebody
     filled in. The grade of the majority counts; a tie is left out until it is settled. A sentence

@@ -109,7 +109,7 @@ def test_a_file_that_fills_the_memory_is_not_opened(folder):
 def test_another_zip_file_is_no_spreadsheet(folder):
     with zipfile.ZipFile(folder / "some.zip", "w") as book:
         book.writestr("notes.txt", "hello")
-    assert "binary and in no form Calipers knows" in refused("audit", "some.zip")
+    assert "binary and in no format Calipers knows" in refused("audit", "some.zip")
 
 
 def test_without_the_library_the_sentence_says_what_to_do(folder, monkeypatch):

@@ -20,7 +20,7 @@ from calipers.errors import InvalidInput
 from calipers.io.files import open as source
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
-from calipers.io.formats.trec import plain_form
+from calipers.io.formats.trec import plain_format
 from calipers.io.load import load
 from calipers.io.registry import built_in
 from calipers.model.ground_truth import GroundTruth
@@ -198,7 +198,7 @@ def test_what_is_plainly_trec_is_claimed_by_no_other_form(lines, separator):
         path = Path(folder) / "file"
         path.write_text("".join(separator.join(line) + "\n" for line in lines))
         probe = Probe(Source(path))
-        plain = plain_form(probe)
+        plain = plain_format(probe)
         if plain is not None:
             claimed = [form for form in built_in() if not form.fallback and form.detect(probe)]
             assert [type(form) for form in claimed] == [type(plain)]

@@ -74,7 +74,7 @@ def test_a_result_is_told_from_a_run(file, tmp_path):
     [
         (
             {"schema": 2, "calipers": "9.0"},
-            r"form number 2 \(written by Calipers 9.0\), not",
+            r"format number 2 \(written by Calipers 9.0\), not",
         ),
         ({"schema": "1"}, "is no result of Calipers"),
         ({"summaries": None}, r"expected array, got null at \$.summaries"),

@@ -146,7 +146,7 @@ def test_writing_over_the_input(tmp_path):
 @pytest.mark.parametrize(
     ("name", "to", "said"),
     [
-        ("out", None, "does not say in which form to write: found none"),
+        ("out", None, "does not say in which format to write: found none"),
         ("out.xyz", None, r"found \.xyz; use one of \.jsonl"),
         ("out.txt", "qrel", r"Did you mean qrels\?"),
         ("out.parquet.gz", None, "is not written with gzip"),

@@ -206,7 +206,7 @@ class Source:
             )
         if b"\x00" in head:
             raise UnreadableFile(
-                f"The file {self.name} is binary and in no form Calipers knows; it reads JSON, "
+                f"The file {self.name} is binary and in no format Calipers knows; it reads JSON, "
                 "JSON lines, CSV, TSV, TREC text, Parquet and Arrow files."
             )
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Probe
-from calipers.io.format import Format, read_records, wrong_form
+from calipers.io.format import Format, read_records, wrong_format
 from calipers.io.formats.ours import Ours
 from calipers.io.records import json_files
 from calipers.io.records.documents import finite, is_answer, is_document
@@ -41,7 +41,7 @@ class MappingFormat(Format):
     def read(self, probe: Probe, role: Role) -> Dataset:
         """A ground truth or a run, as the caller says."""
         if not self.detect(probe):
-            raise wrong_form(probe, self.title)
+            raise wrong_format(probe, self.title)
         value = probe.given
         if value is None:
             value = json_files.decoded(probe.source.read(), probe.source)
@@ -182,7 +182,7 @@ def _run(value: Mapping[Any, Any], name: str) -> Dataset:
     scored = [issubclass(kind, Mapping) for kind in filled]
     if any(scored) and not all(scored):
         raise InvalidInput(
-            f"{name} gives scores for some queries and bare lists for others; give one form for "
+            f"{name} gives scores for some queries and bare lists for others; give one kind for "
             "all."
         )
     if any(issubclass(kind, _SETS) for kind in kinds_of(value)):

@@ -24,7 +24,7 @@ from calipers.io.format import (
     has_lists_beside,
     read_records,
     read_rows,
-    wrong_form,
+    wrong_format,
 )
 from calipers.io.records.entries import EVERYTHING, Remarks
 from calipers.io.records.fields import (
@@ -201,7 +201,7 @@ class Ours(EachRow):
         if table is not None:
             return self.read_table(probe, table, role)
         if probe.look is None:
-            raise wrong_form(probe, self.title)
+            raise wrong_format(probe, self.title)
         if self.recognise(probe.look.keys) and probe.look.keys <= self.kept:
             return read_records(self, probe, probe.records())
         records = first_records(probe)

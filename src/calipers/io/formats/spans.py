@@ -39,7 +39,7 @@ PART = re.compile(r"(?:gen_ai\.)?retrieval\.documents\.(\d+)\.(?:document\.)?(.+
 
 
 def _attributes(span: Mapping[str, Any], at: At) -> dict[str, Any]:
-    """The retrieval attributes of a span, flattened from any form."""
+    """The retrieval attributes of a span, flattened from any layout."""
     found = opened(span.get("attributes") or {})
     if isinstance(found, list) and all(
         isinstance(one, Mapping) and isinstance(one.get("key"), str) for one in found

@@ -18,7 +18,7 @@ from calipers.errors import InvalidInput, Unclear, is_command_line
 from calipers.io.files.parquet import write_blocks
 from calipers.io.files.probe import Probe
 from calipers.io.files.write import opened, write_cells
-from calipers.io.format import Format, Output, Parts, has_lists_beside, wrong_form
+from calipers.io.format import Format, Output, Parts, has_lists_beside, wrong_format
 from calipers.io.records.entries import EVERYTHING, Remarks, records
 from calipers.io.records.fields import holds_objects
 from calipers.io.records.gather import MemoryBudget, Results
@@ -525,7 +525,7 @@ class LongTable(Format):
         """Read a ground truth, a run or both, by the columns."""
         table = probe.table or probe.flat
         if table is None:
-            raise wrong_form(probe, "a table")
+            raise wrong_format(probe, "a table")
         return read_handwritten(table, role)
 
     def write(

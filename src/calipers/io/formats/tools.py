@@ -413,7 +413,7 @@ class QuepidBook(RowFormat):
             yield Record(query, retrieved=found if ranked else None, ground_truth=truth)
 
 
-FORMS = (
+FORMATS = (
     Ragas(
         "ragas",
         "ragas samples",

@@ -226,7 +226,7 @@ def _judgements(source: Source, layout: LineLayout) -> GroundTruth:
     return replace(truth, notes=notes)
 
 
-def plain_form(probe: Probe) -> Format | None:
+def plain_format(probe: Probe) -> Format | None:
     """The format of a file that is plainly TREC, so that no other need be tried."""
     rows = first_rows(probe)
     if rows and all(
@@ -248,7 +248,7 @@ def _check_not_exchanged(rows: list[list[bytes]], name: str) -> None:
         rank, score = (column.decode() for column in rows[0][3:5])
         raise InvalidInput(
             f"{name} begins with the rank {rank} and the score {score}: the two columns seem to "
-            f"be exchanged; a line of a run file is {RUN.form}."
+            f"be exchanged; a line of a run file is {RUN.format}."
         )
 
 
@@ -433,7 +433,7 @@ def _with_safe_ids(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
     unsafe = pl.concat([chosen["query"], chosen["item"].alias("query")])
     example = unsafe.filter(_is_unsafe(unsafe)).min()
     remarks.add(
-        "Some ids hold blanks, which this form cannot; they are written as in web addresses, "
+        "Some ids hold blanks, which this format cannot; they are written as in web addresses, "
         f"such as {encoded(str(example))[:60]}, and read back as they were."
     )
     return rows.with_columns(

@@ -35,7 +35,7 @@ Places = tuple[Names, tuple[str, ...], tuple[str, ...]]
 EVERYWHERE: Places = (tuple(RESULT.items()), WRAPPED, METADATA)
 _LISTED = ("ids", *LISTS)
 ITEM_IDS = ROW["item"][:10]
-"""Names of an id in a table, which a result of its own form may use, too."""
+"""Names of an id in a table, which a result of its own kind may use, too."""
 
 
 class BadDocument(Exception):

@@ -244,7 +244,7 @@ def explain_broken(
     if "recursion" in message:
         return (
             f"The JSON in {name}{f':{line}' if line else ''} is nested too deeply: found "
-            "more than a thousand levels; no form has more than a dozen, so write it again."
+            "more than a thousand levels; no format has more than a dozen, so write it again."
         )
     found = _POSITION.search(message)
     position = int(found[1]) if found else len(content.rstrip())
@@ -392,7 +392,7 @@ def _check_lines(
                 raise InvalidInput(
                     f"The field {key!r} is {value!r:.60} at {source.name}:{line}, and not so in "
                     f"the first {FIRST:,} records, which show what the file holds; give all "
-                    "records the same form."
+                    "records the same format."
                 )
 
 

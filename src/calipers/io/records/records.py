@@ -276,7 +276,7 @@ class RecordBuilder:
             if self._with_scores and self._with_lists:
                 raise InvalidInput(
                     f"{self.kind} gives scores for some queries and bare lists for others; give "
-                    "one form for all."
+                    "one format for all."
                 )
             order: Literal["score", "listed"] = "score" if self._with_scores else "listed"
             stages = {

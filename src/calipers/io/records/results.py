@@ -165,8 +165,8 @@ def _check_schema(content: bytes, source: Source) -> None:
     if found != SCHEMA:
         writer = value.get("calipers")
         raise UnreadableFile(
-            f"Write {source.name} again with this version, Calipers {__version__}: it has the form "
-            f"number {found} (written by Calipers "
+            f"Write {source.name} again with this version, Calipers {__version__}: it has "
+            f"the format number {found} (written by Calipers "
             f"{writer if isinstance(writer, str) else 'of an unknown version'}), not {SCHEMA}."
         )
 

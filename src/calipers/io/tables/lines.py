@@ -33,7 +33,7 @@ class LineLayout:
     """The columns to read from a line."""
 
     name: str
-    form: str
+    format: str
     columns: tuple[tuple[int, str], ...]
     number: str
     needed: int
@@ -166,7 +166,7 @@ def _parse_columns(
     frame = read(columns=[i for i, _ in layout.columns], schema=schema)
     if layout.rank is not None and n_columns > layout.rank:
         even = blanks == frame.height * n_columns - (not block.endswith(b"\n"))
-        usual = even and n_columns <= len(layout.form.split())
+        usual = even and n_columns <= len(layout.format.split())
         if not usual or not NUMBER.fullmatch(first[layout.rank]):
             # Extra columns come from a tag with spaces, which is fine, or from an id with spaces.
             ranked = {**schema, f"column_{layout.rank + 1}": pl.Float64()}
@@ -196,13 +196,13 @@ def _check_line(line: bytes, name: str, number: int, layout: LineLayout) -> None
     if len(columns) < layout.needed:
         raise InvalidInput(
             f"{place} has {len(columns)} columns; a line of a {layout.name} file has "
-            f"{len(layout.form.split())}: {layout.form}."
+            f"{len(layout.format.split())}: {layout.format}."
         )
     if layout.rank is not None and not NUMBER.fullmatch(columns[layout.rank]):
         raise InvalidInput(
             f"{place} has the rank {columns[layout.rank].decode()!r}; a line of a {layout.name} "
-            f"file is {layout.form}, and an id cannot hold a blank there: write %20 in its place, "
-            "in both files."
+            f"file is {layout.format}, and an id cannot hold a blank there: write %20 in "
+            "its place, in both files."
         )
     value = columns[{name: i for i, name in layout.columns}[layout.number]]
     if not NUMBER.fullmatch(value) or not np.isfinite(float(value)):

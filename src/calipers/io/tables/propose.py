@@ -21,7 +21,7 @@ from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
 
 Read = Callable[[Probe, Role], Dataset]
-"""What reads a file, in whatever form it is."""
+"""What reads a file, in whatever format it is."""
 MOST_TRIALS = 40
 """Mappings that are tried before nothing is proposed."""
 MOST_SHOWN = 3

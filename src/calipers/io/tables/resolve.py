@@ -67,9 +67,9 @@ def _by_name(table: InputTable, found: list[str], role: Role) -> dict[str, str]:
     if header == RANX:
         if role == "both":
             raise InvalidInput(
-                f"{table.name} could be two forms: ranx writes judgements and runs with the same "
-                "columns (q_id, doc_id, score); say which it is with --run or --ground-truth "
-                "(run= or ground_truth= in Python)."
+                f"{table.name} could be two formats: ranx writes judgements and runs with the "
+                "same columns (q_id, doc_id, score); say which it is with --run or "
+                "--ground-truth (run= or ground_truth= in Python)."
             )
         names["score"] = "grade" if role == "ground_truth" else "score"
     quote = weak_quote(found, names, role)

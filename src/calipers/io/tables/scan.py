@@ -313,12 +313,12 @@ def explained(
             first = "it is damaged"
         raise UnreadableFile(
             (fault() if fault else None)
-            or f"The {what} {name} cannot be read: {first}; write it again, or check its form."
+            or f"The {what} {name} cannot be read: {first}; write it again, or check its format."
         ) from error
 
 
 _DAMAGED = re.compile(r"panic|unwrap\(\)|out-?of-?spec", re.IGNORECASE)
-"""What polars says about a file that breaks the rules of its own form."""
+"""What polars says about a file that breaks the rules of its own format."""
 
 
 def in_batches(lazy: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:

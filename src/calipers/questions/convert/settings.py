@@ -25,17 +25,17 @@ class ConvertSettings(Settings):
     to: Annotated[
         str | None,
         Setting(
-            "The form to write: ours, json, jsonl, csv, tsv, parquet, arrow, qrels, run. "
+            "The format to write: ours, json, jsonl, csv, tsv, parquet, arrow, qrels, run. "
             "[default: by the ending of OUT]",
-            metavar="FORM",
+            metavar="FORMAT",
         ),
     ] = None
     form: Annotated[
         str | None,
         Setting(
-            "The form to read, where the content could be two. [default: by the content]",
+            "The format to read, where the content could be two. [default: by the content]",
             "--from",
-            "FORM",
+            "FORMAT",
         ),
     ] = None
 
@@ -47,7 +47,7 @@ def convert(
     *,
     settings: ConvertSettings,
 ) -> "Conversion":
-    """Write a ground truth, a run or both in another form.
+    """Write a ground truth, a run or both in another format.
 
     Give ``data``, or ``ground_truth`` and ``run``, or one of the two; each may be anything that
     ``evaluate`` takes. Fields that are not about retrieval, such as an answer, are left out.
