@@ -183,3 +183,13 @@ def test_predictions_of_several_splits_are_refused_by_name(tmp_path) -> None:
     assert results(alone, "run") == [{"query": "q1", "item": "a", "score": 0.5}]
     with pytest.raises(InvalidInput, match="which are results; give it as --run"):
         load(alone, "both")
+
+
+@pytest.mark.parametrize("name", ["results", "hits", "chunks", "retrieved_ids"])
+def test_an_id_beside_a_list_of_results_is_that_of_the_question(tmp_path, name):
+    run = put(tmp_path, "run.jsonl", [{"id": "q1", name: ["x", "a"]}])
+    relevant = {"q1": ["a"], "q2": ["b"]}
+    records = [{"id": query, "relevant": ids} for query, ids in relevant.items()]
+    truth = put(tmp_path, "truth.jsonl", records)
+    result = evaluate(run=run, ground_truth=truth, metrics="mrr")
+    assert result["mrr"].mean == 0.25

@@ -29,6 +29,7 @@ from calipers.io.records.layout import (
     nearest,
     part_at,
     question_in,
+    question_or_id,
     shown,
     value_at,
     with_open_texts,
@@ -136,7 +137,7 @@ def find_export(probe: Probe, role: Role, *, whole: bool = False) -> Export | No
     if {"item", "quote"} & said:
         return None
     for place in _places(probe):
-        if not _is_record(place.first) or question_in(place.first) is None:
+        if not _is_record(place.first) or question_or_id(place.first) is None:
             continue
         if _says_all(place.first, role):
             continue

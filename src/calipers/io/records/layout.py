@@ -28,6 +28,7 @@ from calipers.names import (
     QUESTION_IN_INPUT,
     RETURNED_IDS,
     RETURNED_WORDS,
+    ROW_ID,
     WANTED_WORDS,
     plain_name,
 )
@@ -63,7 +64,7 @@ def layout_of(records: Sequence[Record], said: Set[str] = frozenset()) -> Layout
 
     A part that the user ``said`` stands under our own name already.
     """
-    query = question_in(records[0])
+    query = question_or_id(records[0])
     if query is None:
         return None
     returned: dict[str, int] = {}
@@ -221,6 +222,19 @@ def question_in(record: Record) -> str | None:
     if len(dotted) == 1:
         return dotted[0]
     return next((plain[name] for name in QUERY_ID if name in plain), None)
+
+
+def question_or_id(record: Record) -> str | None:
+    """The path of the question, or of the ``id`` that stands beside a list of results.
+
+    >>> question_or_id({"id": "q1", "results": ["a"]})
+    'id'
+    """
+    plain = {plain_name(str(key)): str(key) for key in record}
+    query = question_in(record)
+    if query is not None or "text" in plain:
+        return query
+    return next((plain[name] for name in ROW_ID if name in plain), None)
 
 
 def with_open_texts(record: Record) -> dict[str, object]:
