@@ -170,7 +170,7 @@ def _places(probe: Probe) -> Iterator[_Place]:
     look = probe.look
     if look is None or len(look.first) > MOST_COLUMNS:
         return
-    if look.shape != "object" or question_in(look.first) is not None:
+    if look.shape != "object" or question_or_id(look.first) is not None:
         yield _Place(_decoded(look.first), probe.records)
     if look.shape != "object":
         return

@@ -234,7 +234,8 @@ def question_or_id(record: Record) -> str | None:
     query = question_in(record)
     if query is not None or "text" in plain:
         return query
-    return next((plain[name] for name in ROW_ID if name in plain), None)
+    ids = [plain[name] for name in ROW_ID if name in plain]
+    return next((key for key in ids if isinstance(opened(record[key]), str | int)), None)
 
 
 def with_open_texts(record: Record) -> dict[str, object]:
