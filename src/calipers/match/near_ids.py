@@ -65,7 +65,9 @@ class Ids:
     name: pl.Series
 
     def rows(self, rows: Ints) -> "Ids":
-        """Some of the ids."""
+        """Some of the ids, by ascending row."""
+        if rows.size == self.query.size:
+            return self
         return Ids(self.query[rows], self.name.gather(as_series(rows)))
 
 
@@ -151,6 +153,10 @@ class NearPairs:
         A target that is equal to a result of its query is in none: it was found.
         """
         target, result = _may_be_alike(wanted, returned)
+        if not target.size:
+            # The usual case, and each selection from a column costs as much as the search.
+            none = pl.Series([], dtype=pl.String)
+            return cls(target, result, none, none)
         order = np.lexsort((result, target))
         target = target[order]
         result = result[order]

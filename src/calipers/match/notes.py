@@ -79,8 +79,9 @@ def _missed_of(
     if truth.is_listed and column == "item":
         names = truth.names
         ids = truth.ids
-        codes = truth.target_query
-        return _numbered(((names[codes[row]], ids[row]) for row in rows.tolist()), number)
+        codes = truth.target_query[rows].tolist()
+        targets = zip(codes, rows.tolist(), strict=True)
+        return _numbered(((names[code], ids[row]) for code, row in targets), number)
     # Few queries are in the sample, so few of the targets are compared.
     seen = truth.queries["query"].is_in(list(number)).to_numpy()
     rows = rows[seen[truth.target_query[rows]]]

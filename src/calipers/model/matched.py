@@ -225,7 +225,10 @@ class Matches(Picklable):
     @cached_property
     def has_alternatives(self) -> bool:
         """Whether any two targets share a unit."""
-        ordered = np.sort(self.target_unit)
+        units = self.target_unit
+        if (units[1:] > units[:-1]).all():
+            return False  # as they are numbered where none is shared
+        ordered = np.sort(units)
         return bool((ordered[1:] == ordered[:-1]).any())
 
     def answerable(self, rel: float | None = None) -> Bools:

@@ -89,3 +89,11 @@ def test_the_same_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"q": {"a": "high"}}')
     with pytest.raises(InvalidInput, match=r"run.json\['q'\]\['a'\] is 'high'"):
         mrr(TRUTH, tmp_path / "run.json")
+
+
+def test_one_list_of_objects_among_mappings_is_seen() -> None:
+    """Types are looked at once for all queries, and a rare one is not missed."""
+    mixed = {**{f"q{i}": {"a": 1} for i in range(50)}, "last": [{"id": "c"}]}
+    assert mrr(mixed, {"last": ["b", "c"]})[-1] == 0.5
+    listed = {f"q{i}": [{"id": "a"}] for i in range(3)}
+    assert mrr(listed, {"q0": ["a"], "q1": ["b", "a"], "q2": ["c"]}) == [1.0, 0.5, 0.0]

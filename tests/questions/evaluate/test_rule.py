@@ -1,10 +1,13 @@
 """Scores written in pieces, against the rows of the result."""
 
 import json
+import random
 
 import pytest
 
 import calipers
+from calipers.model.run import Scored
+from calipers.questions.evaluate import cautions
 from calipers.questions.evaluate import rule as show
 from tests.reports import hostile_records, records
 
@@ -21,3 +24,31 @@ def test_every_row_is_that_of_the_result(made, monkeypatch):
     assert len(pieces) == (len(scores) + 3) // 4
     written = b'{\n  "a": [\n' + b",\n".join(pieces) + b"\n  ]\n}"
     assert json.loads(written)["a"] == scores.to_dict()["per_query"]
+
+
+def _tied_anywhere(run):
+    return any(len(set(scores.values())) < len(scores) for scores in run.values())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_ties_of_a_mapping_are_known_without_its_table(seed, monkeypatch):
+    """Wherever they stand in the mapping, and only where there are some; no table is built."""
+    draw = random.Random(seed)
+    levels = (2, 3, 500)[seed % 3]
+    run = {f"q{q}": {f"d{d}": draw.randrange(levels) / 8 for d in range(5)} for q in range(9)}
+    truth = {query: {f"d{draw.randrange(5)}": 1} for query in run}
+    asked = []
+    monkeypatch.setattr(cautions, "cautions", lambda *_: asked.append(True) or [])
+    scans = []
+    monkeypatch.setattr(Scored, "__call__", lambda *_: scans.append(True) or iter(()))
+    # So many ties are matched in a table; few, or none, are looked up.
+    monkeypatch.setattr("calipers.match.by_id._MOST_TIED", 1.0)
+    calipers.evaluate(ground_truth=truth, run=run, k=3)
+    assert bool(asked) == _tied_anywhere(run)
+    assert not scans
+
+
+def test_equal_scores_that_are_no_neighbours_are_named():
+    run = {f"q{q}": {"a": 0.5, "b": 0.75, "c": 0.5, "x": 0.25} for q in range(8)}
+    scores = calipers.evaluate(ground_truth={query: {"a": 1} for query in run}, run=run)
+    assert any(note.startswith("Equal scores decide") for note in scores.recorded.notes)

@@ -314,13 +314,18 @@ def unfolded(probe: Probe) -> Probe:
 
 def _by_number(value: Mapping[str, object]) -> list[object]:
     """The records in an object with one under each number; none if it is no such object."""
+    # The first says it of nearly every mapping of query to items, which has as many as queries.
+    if not value or not _asks(opened(next(iter(value.values())))):
+        return []
     if not all(str(key).isdigit() for key in value):
         return []
     records = [opened(row) for row in value.values()]
-    is_record = (
-        isinstance(row, Mapping) and question_in(row) is not None for row in records
-    )
-    return records if all(is_record) else []
+    return records if all(map(_asks, records)) else []
+
+
+def _asks(row: object) -> bool:
+    """Whether a value is a record with a question."""
+    return isinstance(row, Mapping) and question_in(row) is not None
 
 
 def _in_columns(columns: object, rows: object) -> list[object]:

@@ -54,8 +54,7 @@ def answers_by_query(
     value: Mapping[Any, Any], role: Role, probe: Probe
 ) -> Dataset | None:
     """The answers of a retriever, or lists of targets as objects, by query; else None."""
-    fits = is_answer if role == "run" else _lists_targets
-    if role == "both" or not any(map(fits, value.values())):
+    if role == "both" or not _any_fits(value, role):
         return None
     if any(isinstance(one, str | int | float) for one in value.values()):
         return None  # an object of another tool, which the reader of mappings refuses
@@ -69,6 +68,16 @@ def answers_by_query(
     rows = ({"query": query, part: answer} for query, answer in value.items())
     raw = json_files.RawRecords(rows, lambda i: f"{probe.name}[{queries[i]!r:.60}]")
     return read_records(Ours(), probe, raw)
+
+
+def _any_fits(value: Mapping[Any, Any], role: Role) -> bool:
+    """Whether any value is an answer (of a run) or a list of targets as objects."""
+    if role == "run":
+        return any(map(is_answer, value.values()))
+    # Of dicts, the usual case, none is a list: known from the type, without a look at each.
+    if not any(issubclass(kind, list | tuple) for kind in kinds_of(value)):
+        return False
+    return any(map(_lists_targets, value.values()))
 
 
 def _lists_targets(items: Any) -> bool:

@@ -105,6 +105,9 @@ def _may_be_tied(pair: Matched, scores: Scores) -> bool:
     """Whether neighbours have the same score, where the run is in memory."""
     if scores.audit.ties_on_targets or not pair.run.in_memory:
         return scores.audit.ties_on_targets > 0
+    if pair.run.order == "score":
+        # Counted while matching; the table of a mapping would be built for this alone.
+        return scores.audit.ties > 0
     for frame in pair.run.scan():
         if "score" in frame.columns:
             score = frame["score"].to_numpy()
