@@ -147,7 +147,11 @@ def _of_model(
         first = printable(report.first_error or "", 400)
         text = f"{report.failed:,} got no usable answer ({printable(kinds)}). The first: {first}"
         notes.insert(0, Note("failed", text))
-    written = f"Written to {output}." if output else "Keep them with -o, in Python with write()."
+    written = (
+        f"Written to {output}."
+        if output
+        else "Keep them with -o, in Python with write()."
+    )
     return [*notes, Note("input", written), Note("next", then)]
 
 

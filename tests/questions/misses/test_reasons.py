@@ -20,7 +20,8 @@ def naive_reason(item, returned, k, candidates, exact, corpus):
     if rank and not moved_down:
         above = returned[: rank - 1]
         return "crowded_out" if len(set(above)) < k else "below_k"
-    repeated = len(first) < len(returned[:k])
+    repeats = len(returned[:k]) - len(first)
+    repeated = repeats and 2 * repeats >= len(returned[:k])
     if not rank and repeated and (candidates is None or item in candidates):
         return "crowded_out"
     if not returned:

@@ -61,7 +61,9 @@ class MissFacts:
     sibling: Bools
     """Whether another chunk of the target's document is in the first k."""
     crowd: Bools
-    """Whether the first k results of each target's query contain a repetition."""
+    """Whether at least half of the first k results of each target's query repeat another.
+
+    Fewer may stand there by chance; then nobody can say that they pushed a target out."""
     instead: pl.DataFrame
     """What was returned instead, for the wanted queries: code, instead, instead_text."""
     near: NearPairs
@@ -89,7 +91,7 @@ class MissFacts:
             block.target_rows,
             repeats,
             block.near(k, named),
-            (block.summed(block.repeats, [k])[:, 0] > 0)[query],
+            _half_repeated(block, k)[query],
             _came_instead(block, k, wanted),
             near_pairs(block, rank) if by_id else NearPairs.joined([]),
         )
@@ -110,6 +112,13 @@ class MissFacts:
         everyone = np.arange(matches.n_queries)
         rows = np.arange(n)
         return cls(everyone, rows, repeats, sibling, crowd, instead, near)
+
+
+def _half_repeated(block: Context, k: int) -> Bools:
+    """The queries of which at least half of the first k results repeat one above."""
+    repeated = block.summed(block.repeats, [k])[:, 0]
+    shown = block.summed(np.ones_like(block.repeats), [k])[:, 0]
+    return (repeated > 0) & (2 * repeated >= shown)
 
 
 def near_pairs(block: Context, rank: Ints, *, elsewhere: bool = False) -> NearPairs:
